@@ -1,0 +1,60 @@
+# make demo and make test are all a newcomer needs; both set everything up first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+OUT ?= out
+
+.PHONY: help install browser demo test check format bench lock clean
+
+help:
+	@echo "make demo     learn from a recorded session and crawl a web on this machine, offline"
+	@echo "make test     run all tests"
+	@echo "make check    lint and types"
+	@echo "make bench    speed and quality on the real corpora (TRAILHOUND_CORPORA)"
+	@echo "make lock     resolve the dependencies anew"
+
+install: $(INSTALLED)
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Trailhound needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing the pinned dependencies (a minute, once) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 5 --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Browser tests drive Debian's chromium; install it where that is possible without asking.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing chromium for the browser tests ..."; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	else echo "No chromium here: browser tests will be skipped (they fail where CI is set)."; fi
+
+demo: install
+	@$(BIN)/trailhound demo -o $(OUT)/demo
+
+test: install browser
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m benchmarks.quality_gate demo
+
+check: install
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: install
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: install
+	@$(BIN)/python -m benchmarks.replay_cost
+	@$(BIN)/python -m benchmarks.quality_gate corpora
+
+lock: install
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf $(VENV) $(OUT) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,75 @@
+"""Errors a user can act on.
+
+::
+
+    TrailhoundError            exit code 1
+    ├── UsageError             exit code 2: a name or value that cannot be meant
+    ├── ConfigError            exit code 2: a setting or configuration file is wrong
+    ├── SessionError           a browsing session cannot be read or learned from
+    ├── CorpusError            a recorded web cannot be read or written
+    ├── TopicError             a topic has no targets, no seeds, or nothing to find
+    ├── ModelError             a trained model is missing, damaged or from a newer version
+    ├── FrontierError          the queue's store cannot be used
+    └── StorageError           results or archives cannot be read or written
+
+Dead links, refusals and time-outs are not errors: see :class:`trailhound.records.Outcome`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class TrailhoundError(Exception):
+    """Root of all. The message says what went wrong, where, and what to do next."""
+
+    exit_code = 1
+
+
+class UsageError(TrailhoundError):
+    """A name or value that cannot be meant."""
+
+    exit_code = 2
+
+
+class ConfigError(TrailhoundError):
+    """A setting or configuration file is wrong."""
+
+    exit_code = 2
+
+
+class SessionError(TrailhoundError):
+    """A browsing session cannot be read or learned from."""
+
+
+class CorpusError(TrailhoundError):
+    """A recorded web cannot be read or written."""
+
+
+class TopicError(TrailhoundError):
+    """A topic has no targets, no seeds, or nothing to find."""
+
+
+class ModelError(TrailhoundError):
+    """A trained model is missing, damaged or from a newer version."""
+
+
+class FrontierError(TrailhoundError):
+    """The queue's store cannot be used."""
+
+
+class StorageError(TrailhoundError):
+    """Results or archives cannot be read or written."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], hint: str = "") -> UsageError:
+    """The error for a name that is not in ``known``, with the nearest ones suggested."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=3)
+    if near:
+        advice = "Did you mean " + " or ".join(near) + "?"
+    else:
+        shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+        advice = f"Known: {shown}." if names else "There are none."
+    return UsageError(f"Unknown {kind} '{name}'. {advice}" + (f" {hint}" if hint else ""))
