@@ -1,0 +1,152 @@
+"""One canonical form for every URL, and the keys derived from it.
+
+Two spellings of one resource must meet in the frontier, two resources must not. The form is what
+the WHATWG URL rules give (ada-url: case, default port, dot segments, Unicode host to punycode),
+and then, where those rules leave a choice open:
+
+* the fragment goes: it never reaches the server;
+* user name and password go: they are not part of the resource and must not reach logs, archives
+  or shared models (the host is what follows the ``@``, as in a browser);
+* escapes are upper case, and unreserved characters (letters, digits, ``-._~``) are not escaped;
+* characters that a URI may not hold are escaped, where browsers send them either way:
+  ``?a[]=1`` is ``?a%5B%5D=1``, and a ``%`` that starts no escape is ``%25``.
+
+Escapes of reserved characters stay (``%2F`` is not ``/``), and so do the order of parameters, an
+empty query and the case of the path: servers may tell these apart.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import ada_url
+from publicsuffixlist import PublicSuffixList
+
+_WEB_SCHEMES = ("http://", "https://")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+# An escape, a lone percent sign, or a character that is not allowed in a URI (RFC 3986).
+_ESCAPABLE = re.compile(r"%(?:[0-9A-Fa-f]{2})?|[\[\]\\^`{|}]")
+
+
+class _NormalEscapes(dict[str, str]):
+    """From each match of ``_ESCAPABLE`` to its canonical spelling, computed once."""
+
+    def __missing__(self, found: str) -> str:
+        if len(found) == 1:
+            normal = f"%{ord(found):02X}"
+        else:
+            character = chr(int(found[1:], 16))
+            normal = character if character in _UNRESERVED else found.upper()
+        self[found] = normal
+        return normal
+
+
+_NORMAL_ESCAPES = _NormalEscapes()
+
+
+def _normal_escape(match: re.Match[str]) -> str:
+    return _NORMAL_ESCAPES[match[0]]
+
+
+def canonicalize(url: str, base: str | None = None) -> str | None:
+    """The canonical form of ``url``, resolved against ``base``; ``None`` unless http or https.
+
+    Any string may be given; what cannot be parsed is ``None`` too. ``base`` is the address of the
+    page (or its ``<base href>``, resolved) that holds a link.
+    """
+    try:
+        # No base: a scheme-less URL is an error, as a link without a page has no meaning.
+        href = ada_url.join_url(base, url) if base is not None else ada_url.normalize_url(url)
+    except ValueError:  # unparsable, or a lone surrogate that UTF-8 cannot carry
+        return None
+    if not href.startswith(_WEB_SCHEMES):
+        return None
+    # In a serialised URL the first "#" starts the fragment: elsewhere it is escaped.
+    href = href.partition("#")[0]
+    path_start = href.index("/", 8)
+    if "@" in href:
+        href = _without_credentials(href, path_start)
+        path_start = href.index("/", 8)
+    if _ESCAPABLE.search(href, path_start) is None:
+        return href
+    # The host stays out of it: an IPv6 address keeps its brackets.
+    return href[:path_start] + _ESCAPABLE.sub(_normal_escape, href[path_start:])
+
+
+def _without_credentials(href: str, path_start: int) -> str:
+    """``href`` without ``user:password@`` in front of its host."""
+    scheme, _, rest = href[:path_start].partition("://")
+    host = rest.rpartition("@")[2]
+    return f"{scheme}://{host}{href[path_start:]}"
+
+
+def host_key(url: str) -> str:
+    """Host and, unless it is the scheme's default, port of a canonical URL: the queue's key."""
+    start = 8 if url.startswith("https") else 7
+    end = url.find("/", start)
+    return url[start:] if end < 0 else url[start:end]
+
+
+def registered_domain(url: str) -> str:
+    """The name somebody registered: ``bbc.co.uk`` for ``https://news.bbc.co.uk/x``.
+
+    IP addresses, public suffixes themselves and names under no listed suffix give the host.
+    """
+    return _registered_domain(host_key(url))
+
+
+@lru_cache(maxsize=65536)
+def _registered_domain(key: str) -> str:
+    if key.startswith("["):
+        return key[: key.index("]") + 1]
+    host = key.partition(":")[0]
+    domain = _public_suffixes().privatesuffix(host.rstrip("."))
+    return str(domain) if domain else host
+
+
+@lru_cache(maxsize=1)
+def _public_suffixes() -> PublicSuffixList:
+    # Loaded on first use (tens of milliseconds). Unknown suffixes are not guessed at.
+    return PublicSuffixList(accept_unknown=False)
+
+
+# Parameter names that never say what is wanted: campaigns and clicks, then visitors' sessions.
+_TRACKING_NAME = re.compile(
+    r"""
+    utm_.* | mtm_.* | matomo_.* | piwik_.* | pk_(?:campaign|kwd|keyword|source|medium|content|cid)
+    | gclid | gclsrc | dclid | [gw]braid | fbclid | msclkid | ys?clid | twclid | ttclid | igshid
+    | igsh | li_fat_id | mc_[ce]id | mkt_tok | _ga | _gl | _hsenc | _hsmi | hsctatracking
+    | vero_(?:id|conv) | oly_(?:enc|anon)_id | rb_clickid | s_kwcid | ef_id | epik | srsltid
+    | _openstat | wt[._]mc(?:_id)?
+    | phpsess(?:ion)?id | jsessionid | aspsessionid.* | asp\.net_sessionid | cfid | cftoken
+    | oscsid | zenid
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# These names mean a visitor's session only when the value looks like one: /talks?session_id=3
+_SESSION_NAMES = frozenset(["s", "sid", "sess", "sessid", "session", "sessionid", "session_id"])
+_SESSION_VALUE = re.compile(r"[0-9A-Fa-f-]{16,}")
+_SESSION_IN_PATH = re.compile(r";(?:jsessionid|phpsessid)=[^/;]*", re.IGNORECASE)
+
+
+def strip_tracking(url: str) -> str:
+    """A canonical URL without tracking and session parameters; canonical, the others in order."""
+    path, mark, query = url.partition("?")
+    if mark:
+        query = "&".join(item for item in query.split("&") if not _is_tracking(item))
+    stripped_path = _SESSION_IN_PATH.sub("", path) if ";" in path else path
+    stripped = f"{stripped_path}?{query}" if query else stripped_path
+    if stripped_path != path:
+        # "/a/..;jsessionid=1" leaves a dot segment behind.
+        return canonicalize(stripped) or stripped
+    return stripped
+
+
+def _is_tracking(item: str) -> bool:
+    """Whether one ``name=value`` of a query says who came from where, not what is wanted."""
+    name, _, value = item.partition("=")
+    if _TRACKING_NAME.fullmatch(name):
+        return True
+    return name.lower() in _SESSION_NAMES and _SESSION_VALUE.fullmatch(value) is not None
