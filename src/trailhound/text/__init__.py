@@ -1,0 +1,1 @@
+"""Text: bytes to pages, pages to terms, terms to vectors."""

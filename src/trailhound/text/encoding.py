@@ -1,0 +1,190 @@
+"""Bytes to characters: byte-order mark, HTTP header, ``<meta>``, and only then detection.
+
+Labels mean what browsers take them to mean (the WHATWG Encoding rules): ``iso-8859-1`` is
+windows-1252, ``gb2312`` is gb18030, and labels of no text encoding at all (``base64``, ``utf-7``)
+are ignored. Labels are often wrong, so two plain lies are caught: UTF-8 that does not decode, and
+windows-1252 that is valid UTF-8.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+import cchardet
+
+FALLBACK = "windows-1252"
+
+# The web's names of encodings, and the codec that reads them.
+_CODECS = {
+    "utf-8": "utf-8",
+    "utf-16le": "utf-16-le",
+    "utf-16be": "utf-16-be",
+    "windows-1252": "cp1252",
+    "gb18030": "gb18030",
+    "big5": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc-jp": "euc_jp",
+    "iso-2022-jp": "iso2022_jp_2",
+    "euc-kr": "cp949",
+    "macintosh": "mac-roman",
+    "x-mac-cyrillic": "mac-cyrillic",
+    "koi8-r": "koi8-r",
+    "koi8-u": "koi8-u",
+    "ibm866": "cp866",
+    "windows-874": "cp874",
+    **{f"windows-{page}": f"cp{page}" for page in (1250, 1251, *range(1253, 1259))},
+    **{f"iso-8859-{part}": f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)},
+}
+_WEB_NAMES = {codec: name for name, codec in _CODECS.items()}
+
+# Codecs that pages name but that browsers read as a wider one.
+_READ_AS = {
+    "ascii": "windows-1252",
+    "iso8859-1": "windows-1252",
+    "iso8859-9": "windows-1254",
+    "iso8859-11": "windows-874",
+    "tis-620": "windows-874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "hz": "gb18030",
+    "big5": "big5",
+    "cp950": "big5",
+    "shift_jis": "shift_jis",
+    "shift_jisx0213": "shift_jis",
+    "iso2022_jp": "iso-2022-jp",
+    "euc_kr": "euc-kr",
+    "johab": "euc-kr",
+    "utf-16": "utf-16le",
+    "utf-8-sig": "utf-8",
+}
+# Labels that browsers know and Python's codec registry does not.
+_EXTRA_LABELS = {
+    "windows-31j": "shift_jis",
+    "mac": "macintosh",
+    "windows-874": "windows-874",
+    "dos-874": "windows-874",
+    "iso-8859-8-i": "iso-8859-8",
+    "iso-8859-8-e": "iso-8859-8",
+    "logical": "iso-8859-8",
+    "visual": "iso-8859-8",
+    "unicode-1-1-utf-8": "utf-8",
+    "x-unicode20utf8": "utf-8",
+    "x-user-defined": "windows-1252",
+    "x-x-big5": "big5",
+    "unicode": "utf-16le",
+}
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16le"),
+    (codecs.BOM_UTF16_BE, "utf-16be"),
+)
+_LABEL = r"""\s*["']?\s*([A-Za-z0-9_.:()+-]{2,40})"""
+_HEADER_CHARSET = re.compile(rf"charset\s*={_LABEL}", re.IGNORECASE)
+_META_CHARSET = re.compile(rf"<meta\b[^>]{{0,500}}?\bcharset\s*={_LABEL}".encode(), re.IGNORECASE)
+_XML_ENCODING = re.compile(rf"^\s*<\?xml\b[^>]{{0,200}}?\bencoding\s*={_LABEL}".encode())
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+
+# Browsers look for <meta> in the first 1,024 bytes; long comments push it further down.
+_PRESCAN_BYTES = 4096
+# The detector needs 4 ms per MB; what it has not understood by then it does not later.
+_DETECTION_BYTES = 100_000
+
+
+class Decoded(NamedTuple):
+    """A body as characters, and the web's name of the encoding that gave them."""
+
+    text: str
+    encoding: str
+
+
+def decode(body: bytes, content_type: str = "") -> Decoded:
+    """``body`` as text. Bytes that mean nothing become U+FFFD; never raises."""
+    for mark, name in _BOMS:
+        if body.startswith(mark):
+            return Decoded(_read(body[len(mark) :], name), name)
+    declared = _declared(body, content_type)
+    if declared is None:
+        return _detected(body)
+    if declared == "utf-8":
+        return _as_claimed_utf8(body)
+    if declared == FALLBACK:
+        return _utf8_or(body, FALLBACK)
+    return Decoded(_read(body, declared), declared)
+
+
+@lru_cache(maxsize=1024)
+def encoding_of_label(label: str) -> str | None:
+    """The web's name for what ``label`` means, or ``None`` when it is no text encoding."""
+    plain = label.strip().lower()
+    if plain in _EXTRA_LABELS:
+        return _EXTRA_LABELS[plain]
+    for spelling in (plain, plain.removeprefix("x-"), plain.replace("windows-", "cp")):
+        try:
+            codec = codecs.lookup(spelling).name
+        except (LookupError, ValueError):  # ValueError: characters no codec name may hold
+            continue
+        return _READ_AS.get(codec) or _WEB_NAMES.get(codec)
+    return None
+
+
+def _declared(body: bytes, content_type: str) -> str | None:
+    """The encoding that the header or the document names, if it names a real one."""
+    header = _HEADER_CHARSET.search(content_type)
+    if header is not None:
+        name = encoding_of_label(header[1])
+        if name is not None:
+            return name
+    # Two bytes per character: no ASCII pattern could match below.
+    if body[:2] in (b"<\0", b"\0<"):
+        return "utf-16le" if body[1] == 0 else "utf-16be"
+    return _declared_inside(body[:_PRESCAN_BYTES])
+
+
+def _declared_inside(head: bytes) -> str | None:
+    if b"<!--" in head:
+        head = _COMMENT.sub(b"", head)
+    found = _META_CHARSET.search(head) or _XML_ENCODING.search(head)
+    name = encoding_of_label(found[1].decode("ascii")) if found is not None else None
+    # An ASCII-readable declaration proves that the document is not UTF-16.
+    return "utf-8" if name in ("utf-16le", "utf-16be") else name
+
+
+def _as_claimed_utf8(body: bytes) -> Decoded:
+    """UTF-8 with stray bytes stays UTF-8; with more stray than good characters it never was."""
+    text = _read(body, "utf-8")
+    bad = text.count("\ufffd")
+    if bad and bad > sum(1 for character in text if character > "\x7f") - bad:
+        return _detected(body)
+    return Decoded(text, "utf-8")
+
+
+def _utf8_or(body: bytes, name: str) -> Decoded:
+    """UTF-8 when the bytes are valid UTF-8 beyond ASCII, which other text hardly ever is."""
+    if not body.isascii():
+        try:
+            return Decoded(body.decode("utf-8"), "utf-8")
+        except UnicodeDecodeError:
+            pass
+    return Decoded(_read(body, name), name)
+
+
+def _detected(body: bytes) -> Decoded:
+    """A body that declares nothing: ASCII and UTF-8 prove themselves, the rest is guessed."""
+    if body.isascii() and b"\x1b" not in body:
+        return Decoded(body.decode("ascii"), "utf-8")
+    as_utf8 = _utf8_or(body, FALLBACK)
+    if as_utf8.encoding == "utf-8":
+        return as_utf8
+    guess = cchardet.detect(body[:_DETECTION_BYTES])["encoding"]
+    name = encoding_of_label(guess) if guess else None
+    if name is None or name == "utf-8":
+        return as_utf8
+    return Decoded(_read(body, name), name)
+
+
+def _read(body: bytes, name: str) -> str:
+    return body.decode(_CODECS[name], errors="replace")

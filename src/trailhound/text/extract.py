@@ -1,0 +1,143 @@
+"""Bytes to a :class:`~trailhound.records.Page`: the stage between fetching and judging.
+
+1. :mod:`~trailhound.text.encoding` finds the characters, :mod:`~trailhound.text.parse_guard` cuts
+   off what would overwhelm the parser, lexbor builds the tree.
+2. :mod:`~trailhound.text.document_walk` passes over it once; :mod:`~trailhound.text.spans`,
+   :mod:`~trailhound.text.metadata` and :mod:`~trailhound.text.links` read what it gathered.
+3. :mod:`~trailhound.text.language` and :mod:`~trailhound.text.tokens` turn the text into terms.
+
+Choices a caller may want to know:
+
+* text that is not shown (``hidden``, ``display: none``) is not part of the page's text, but links
+  in it are links: menus unfold;
+* ``rel=nofollow`` marks a link, a robots ``nofollow`` all of the page's; none is left out;
+* an address that the page refreshes to is its first link;
+* a frameset's frames are its links, and so are those in its ``noframes`` part, whose text is the
+  page's text;
+* terms come from title and text, not from the description, which readers do not see.
+"""
+
+from __future__ import annotations
+
+import re
+
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
+
+from trailhound.records import Link, Page
+from trailhound.text.document_walk import MAX_TEXT_CHARS, DocumentWalk
+from trailhound.text.encoding import decode
+from trailhound.text.language import declared_language, detect_language
+from trailhound.text.links import LinkResolver, build_links
+from trailhound.text.metadata import Metadata, read_metadata
+from trailhound.text.parse_guard import within_parse_budget
+from trailhound.text.spans import MarkedText, collapse
+from trailhound.text.tokens import count_terms
+from trailhound.urls import canonicalize
+
+EXTRACTION_VERSION = 1
+"""Rises when the same bytes give another page; corpora store it."""
+
+MAX_BODY_BYTES = 8_000_000
+MAX_TITLE_CHARS = 500
+MAX_NOFRAMES = 3
+
+_HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+
+
+def extract_page(body: bytes, url: str, content_type: str = "") -> Page:
+    """Read ``body`` as the page at ``url``. Any bytes give a page; nothing is raised."""
+    html, encoding = decode(body[:MAX_BODY_BYTES], content_type)
+    # NUL means nothing in HTML, and marks places in our text.
+    html = html.replace("\0", "")
+    page_url = canonicalize(url) or url
+    if content_type.strip().lower().startswith("text/plain"):
+        return _plain_page(page_url, html, encoding)
+    tree = _parse(html)
+    if tree is None or tree.root is None:
+        return Page(url=page_url, encoding=encoding)
+    walk = _walk(tree, html)
+    return _build_page(page_url, walk, _declared_on_root(tree), encoding)
+
+
+def _plain_page(url: str, text: str, encoding: str) -> Page:
+    text = collapse(text[:MAX_TEXT_CHARS])
+    language = detect_language(text)
+    terms = count_terms(text, language)
+    return Page(url=url, text=text, language=language, terms=terms, encoding=encoding)
+
+
+def _parse(html: str) -> LexborHTMLParser | None:
+    """The tree as a browser with scripts would see it before any ran."""
+    try:
+        return LexborHTMLParser(
+            within_parse_budget(html), scripting=True, options=LexborDocumentOptions.WO_EVENTS
+        )
+    except SelectolaxError:  # out of memory, or an input beyond the parser's limits
+        return None
+
+
+def _walk(tree: LexborHTMLParser, html: str) -> DocumentWalk:
+    walk = DocumentWalk()
+    if tree.root is not None:
+        walk.run(tree.root, _hidden_elements(tree, html))
+    if walk.is_frameset:
+        for markup in walk.noframes[:MAX_NOFRAMES]:
+            inner = _parse(markup)
+            if inner is not None and inner.body is not None:
+                walk.run(inner.body, _hidden_elements(inner, markup))
+    return walk
+
+
+def _hidden_elements(tree: LexborHTMLParser, html: str) -> frozenset[int]:
+    """Ids of the elements that their own attributes hide."""
+    lowered = html.lower()
+    if "hidden" not in lowered and "none" not in lowered:
+        return frozenset()
+    styled = (node for node in tree.css("[style]") if _hides(node.attributes.get("style")))
+    return frozenset(node.mem_id for node in (*tree.css("[hidden]"), *styled))
+
+
+def _hides(style: str | None) -> bool:
+    return style is not None and _HIDING_STYLE.search(style) is not None
+
+
+def _build_page(url: str, walk: DocumentWalk, root_languages: list[str], encoding: str) -> Page:
+    text = MarkedText(walk.pieces, walk.hidden)
+    metadata = read_metadata(walk.metadata)
+    title = collapse(walk.title[:MAX_TITLE_CHARS])
+    language = declared_language(*root_languages, metadata.language) or detect_language(text.shown)
+    return Page(
+        url=url,
+        title=title,
+        description=metadata.description,
+        headings=_headings(walk, text),
+        text=text.shown,
+        language=language,
+        terms=count_terms(f"{title}\n{text.shown}", language),
+        links=_links(url, walk, text, metadata),
+        canonical_url=canonicalize(metadata.canonical, url) if metadata.canonical else None,
+        is_frameset=walk.is_frameset,
+        noindex=metadata.noindex,
+        nofollow=metadata.nofollow,
+        encoding=encoding,
+    )
+
+
+def _headings(walk: DocumentWalk, text: MarkedText) -> tuple[str, ...]:
+    words = (text.words(heading.start, heading.end) for heading in walk.headings)
+    return tuple(filter(None, words))
+
+
+def _links(url: str, walk: DocumentWalk, text: MarkedText, metadata: Metadata) -> tuple[Link, ...]:
+    base = canonicalize(metadata.base, url) if metadata.base else None
+    resolver = LinkResolver(url, base or url)
+    links = build_links(walk.links, text, resolver, metadata.nofollow)
+    target = resolver.resolve(metadata.refresh) if metadata.refresh else None
+    if target is not None:
+        links.insert(0, Link(url=target, tag_path="meta", nofollow=metadata.nofollow))
+    return tuple(links)
+
+
+def _declared_on_root(tree: LexborHTMLParser) -> list[str]:
+    attributes = tree.root.attributes if tree.root is not None else {}
+    return [attributes.get(name) or "" for name in ("lang", "xml:lang")]

@@ -1,0 +1,80 @@
+"""Link elements to :class:`~trailhound.records.Link` records with canonical addresses."""
+
+from __future__ import annotations
+
+from trailhound.records import Link, LinkKind
+from trailhound.text.document_walk import HeadingSpan, LinkSpan
+from trailhound.text.spans import MAX_SPAN_CHARS, MarkedText, collapse
+from trailhound.urls import canonicalize
+
+
+class LinkResolver:
+    """Turns the addresses written in one page into canonical URLs, each spelling once.
+
+    ``page_url`` is the page itself (links to it are dropped), ``base`` what relative addresses
+    are relative to.
+    """
+
+    def __init__(self, page_url: str, base: str) -> None:
+        self._page_url = page_url
+        self._base = base
+        self._known: dict[str, str | None] = {}
+
+    def resolve(self, address: str) -> str | None:
+        """The canonical URL; ``None`` for the page itself and for what is not http."""
+        if address in self._known:
+            return self._known[address]
+        url = canonicalize(address.strip(), self._base)
+        if url == self._page_url:
+            url = None
+        self._known[address] = url
+        return url
+
+
+def build_links(
+    spans: list[LinkSpan], text: MarkedText, resolver: LinkResolver, page_nofollow: bool
+) -> list[Link]:
+    """The links that lead to other web pages, in document order."""
+    links = []
+    headings: dict[int, str] = {}
+    for span in spans:
+        url = resolver.resolve(span.address)
+        if url is not None:
+            heading = _heading_words(span.heading, text, headings)
+            links.append(_build(span, url, text, heading, page_nofollow))
+    return links
+
+
+def _heading_words(heading: HeadingSpan | None, text: MarkedText, known: dict[int, str]) -> str:
+    if heading is None:
+        return ""
+    if heading.start not in known:
+        known[heading.start] = text.words(heading.start, heading.end)
+    return known[heading.start]
+
+
+def _build(span: LinkSpan, url: str, text: MarkedText, heading: str, nofollow: bool) -> Link:
+    rel = span.attributes.get("rel")
+    return Link(
+        url=url,
+        anchor=text.words(span.start, span.end),
+        image_alt=_image_words(span),
+        before=text.before(span.start),
+        after=text.after(span.end),
+        heading=heading,
+        tag_path=span.tag_path,
+        kind=span.kind,
+        nofollow=nofollow or (rel is not None and "nofollow" in rel.lower().split()),
+    )
+
+
+def _image_words(span: LinkSpan) -> str:
+    """Alternative texts of the link's images, then the link's own ``alt`` and ``title``."""
+    texts = span.image_alts
+    alt = span.attributes.get("alt") if span.kind is LinkKind.AREA else None
+    title = span.attributes.get("title")
+    if alt:
+        texts = [*texts, alt]
+    if title and title not in texts:
+        texts = [*texts, title]
+    return collapse(" ".join(texts)[:MAX_SPAN_CHARS]) if texts else ""

@@ -1,0 +1,94 @@
+"""Term weights as in the hidden-Markov papers, and cosine similarity to a set of target pages."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Terms = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class TermWeights:
+    """A dictionary with inverse document frequencies, frozen after training.
+
+    The weight of term i in document k, by the papers' first equation::
+
+        W_ik = tf_ik (log2(N / df_i) + 1) / sqrt(Σ_i tf_ik² (log2(N / df_i) + 1)²)
+    """
+
+    vocabulary: Mapping[str, int]
+    """Term to column."""
+    idf: NDArray[np.float64]
+    """Shape (n_terms,): log2(N / df) + 1."""
+
+    @classmethod
+    def fit(cls, documents: Sequence[Terms]) -> TermWeights:
+        """Count in how many documents each term occurs."""
+        frequency: Counter[str] = Counter()
+        for terms in documents:
+            frequency.update(terms.keys())
+        vocabulary = {term: column for column, term in enumerate(sorted(frequency))}
+        df = np.fromiter((frequency[term] for term in vocabulary), np.float64, len(vocabulary))
+        return cls(vocabulary, np.log2(len(documents) / df) + 1)
+
+    def weigh(self, terms: Terms) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Columns and weights, of length one together, of one document's known terms."""
+        size = len(terms)
+        columns = np.fromiter(map(self.vocabulary.get, terms, repeat(-1)), np.int64, size)
+        counts = np.fromiter(terms.values(), np.float64, size)
+        known = columns >= 0
+        ids = columns[known]
+        weights = counts[known] * self.idf[ids]
+        length = math.sqrt(float(weights @ weights))
+        return ids, weights / length if length > 0 else weights
+
+    def matrix(self, documents: Sequence[Terms]) -> sparse.csr_array[np.float64]:
+        """Documents as rows, shape (n_documents, n_terms)."""
+        indptr = [0]
+        columns: list[NDArray[np.int64]] = []
+        values: list[NDArray[np.float64]] = []
+        for terms in documents:
+            ids, weights = self.weigh(terms)
+            columns.append(ids)
+            values.append(weights)
+            indptr.append(indptr[-1] + len(ids))
+        data = np.concatenate(values) if values else np.zeros(0)
+        indices = np.concatenate(columns) if columns else np.zeros(0, np.int64)
+        shape = (len(documents), len(self.vocabulary))
+        return sparse.csr_array((data, indices, np.array(indptr)), shape=shape)
+
+
+class TargetSimilarity:
+    """Cosine of a page to each target page, by gathering the rows of the page's terms."""
+
+    def __init__(self, weights: TermWeights, targets: Sequence[Terms]) -> None:
+        self.weights = weights
+        dense = weights.matrix(targets).toarray()
+        # Terms as rows, so that a page gathers a few hundred contiguous rows.
+        self._by_term: NDArray[np.float32] = np.ascontiguousarray(dense.T, np.float32)
+        centroid = dense.sum(axis=0)
+        length = float(np.linalg.norm(centroid))
+        self._centroid = centroid / length if length > 0 else centroid
+
+    def to_each(self, terms: Terms) -> NDArray[np.float32]:
+        """Shape (n_targets,)."""
+        ids, weights = self.weights.weigh(terms)
+        return weights.astype(np.float32) @ self._by_term[ids]
+
+    def to_nearest(self, terms: Terms) -> float:
+        """The largest cosine to any target, 0 without targets."""
+        similarities = self.to_each(terms)
+        return float(similarities.max()) if similarities.size else 0.0
+
+    def to_centroid(self, terms: Terms) -> float:
+        """Cosine to the mean target: for short texts such as anchors."""
+        ids, weights = self.weights.weigh(terms)
+        return float(weights @ self._centroid[ids])
