@@ -1,0 +1,213 @@
+"""Session files: reading, writing at once, and appending while a session is recorded.
+
+``-`` stands for standard input and output. The format is in ``docs/session-format.md``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from trailhound.errors import SessionError
+from trailhound.sessions.events import Event, Session
+from trailhound.sessions.lines import (
+    Reading,
+    UnsafeReferenceError,
+    event_line,
+    header_line,
+    is_cut_header,
+    is_event_line,
+    parse_session,
+    problem_summary,
+    session_lines,
+)
+from trailhound.text.encoding import decode
+
+STREAM = "-"
+SESSION_SUFFIX = ".jsonl"
+
+_log = logging.getLogger(__name__)
+
+
+def read_session(path: str | Path, *, strict: bool = True) -> Session:
+    """The session in a file, with the sources that ``html_ref`` names filled in.
+
+    An incomplete last line and missing source files are logged as a warning. A damaged line is a
+    :class:`SessionError`; with ``strict=False`` it is skipped and counted in the warning.
+    """
+    reading = read_with_problems(path, strict=strict)
+    if reading.problems:
+        _log.warning("%s", problem_summary(str(path), reading.problems))
+    return reading.session
+
+
+def read_with_problems(path: str | Path, *, strict: bool = True) -> Reading:
+    """Like :func:`read_session`, with the problems returned instead of logged."""
+    if str(path) == STREAM:
+        data = sys.stdin.buffer.read()
+        return parse_session(data, "standard input", strict=strict, load_html=_no_folder)
+    folder = Path(path).parent
+    data = _read_bytes(Path(path))
+    return parse_session(
+        data, str(path), strict=strict, load_html=lambda ref: _load_source(folder, ref)
+    )
+
+
+def load_sessions(
+    source: str | Path | Iterable[str | Path], *, strict: bool = True
+) -> list[Session]:
+    """Sessions from a file, from all ``*.jsonl`` files of a folder (by name), or from several."""
+    sources = [source] if isinstance(source, str | Path) else list(source)
+    paths = [path for each in sources for path in _session_paths(each)]
+    return [read_session(path, strict=strict) for path in paths]
+
+
+def write_session(session: Session, path: str | Path) -> None:
+    """Write a whole session; a file appears under its name only when it is complete."""
+    if str(path) == STREAM:
+        sys.stdout.buffer.writelines(session_lines(session))
+        sys.stdout.buffer.flush()
+        return
+    target = Path(path)
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with draft.open("wb") as file:
+            file.writelines(session_lines(session))
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except OSError as error:
+        raise _cannot_write(target, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+class SessionRecorder:
+    """Appends events to a session file as they happen; each is on disk when ``append`` returns.
+
+    An existing file is continued: its header stays, and the incomplete last line that a killed
+    recorder left is cut off; ``bytes_cut`` says how much that was.
+    """
+
+    def __init__(
+        self, path: str | Path, topic: str = "", user: str = "", recorder: str = ""
+    ) -> None:
+        self.path = Path(path)
+        self.bytes_cut = 0
+        try:
+            self._file = self._open(header_line(topic, user, recorder))
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
+
+    def append(self, event: Event) -> None:
+        """Add one event."""
+        self._write(event_line(event))
+
+    def close(self) -> None:
+        """Close the file. Appending afterwards is an error."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _open(self, header: bytes) -> BinaryIO:
+        self.path.touch()
+        content = self.path.read_bytes()
+        kept = _complete_lines(content, str(self.path))
+        self.bytes_cut = max(0, len(content) - len(kept))
+        file = self.path.open("r+b")
+        file.truncate(len(content) - self.bytes_cut)
+        file.seek(0, os.SEEK_END)
+        file.write(kept[len(content) :] if kept else header)
+        file.flush()
+        return file
+
+    def _write(self, line: bytes) -> None:
+        try:
+            self._file.write(line)
+            self._file.flush()
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
+
+
+def _complete_lines(content: bytes, name: str) -> bytes:
+    """What of an existing recording can be continued; a file of another kind is refused."""
+    head = content[: content.rfind(b"\n") + 1]
+    if not head and is_cut_header(content):
+        return b""
+    parse_session(content, name, strict=False)
+    tail = content[len(head) :]
+    return content + b"\n" if is_event_line(tail) else head
+
+
+def _session_paths(source: str | Path) -> list[str | Path]:
+    folder = Path(source)
+    if str(source) == STREAM or not folder.is_dir():
+        return [source]
+    found: Sequence[Path] = sorted(
+        path for path in folder.glob(f"*{SESSION_SUFFIX}") if not path.name.startswith(".")
+    )
+    if not found:
+        raise SessionError(
+            f"The folder {folder} holds no session (*{SESSION_SUFFIX}). "
+            "Name a session file, or record one first."
+        )
+    return list(found)
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise SessionError(f"There is no session file {path}. Check the name.") from error
+    except IsADirectoryError as error:
+        raise SessionError(f"{path} is a folder. Name a session file inside it.") from error
+    except OSError as error:
+        raise SessionError(f"The session {path} cannot be read: {error}. Check it.") from error
+
+
+def _load_source(folder: Path, reference: str) -> str:
+    """The page source in a file beside the session, or in a folder beside it."""
+    try:
+        path = _inside(folder, reference)
+        return decode(path.read_bytes()).text
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise LookupError(f"page source '{reference}' cannot be read ({reason})") from error
+
+
+def _inside(folder: Path, reference: str) -> Path:
+    """The path a reference means, which links and dots must not lead out of the folder."""
+    parts = PurePosixPath(reference).parts
+    if any(part in ("/", "..") or set(part) & set("\\:\0") for part in parts) or not parts:
+        raise UnsafeReferenceError(f"html_ref '{reference}' leaves the session's folder")
+    path = folder.joinpath(*parts).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise UnsafeReferenceError(f"html_ref '{reference}' leaves the session's folder")
+    return path
+
+
+def _no_folder(reference: str) -> str:
+    raise LookupError(f"page source '{reference}' is not available for a session from a stream")
+
+
+def _cannot_write(path: Path, error: OSError) -> SessionError:
+    reason = error.strerror or str(error)
+    return SessionError(
+        f"The session cannot be written to {path}: {reason}. Choose another place or make room."
+    )

@@ -1,0 +1,131 @@
+"""The page graph of browsing sessions: visited pages and the hyperlinks between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailhound.errors import UsageError
+from trailhound.records import Page
+from trailhound.sessions.events import Mark, Reached, Session, Visit
+from trailhound.sessions.same_page import AddressBook
+from trailhound.sessions.shown_pages import Content, collect_pages, events_in_order
+
+
+@dataclass(frozen=True)
+class PageGraph:
+    """Distinct visited pages, all real hyperlinks between them, and what the user wanted.
+
+    Pages are numbered by position in ``pages``.
+    """
+
+    pages: tuple[Page, ...]
+    edges: tuple[tuple[int, int], ...]
+    """(source, destination) of every hyperlink between two visited pages, once each, sorted."""
+    targets: frozenset[int]
+    """Pages marked useful."""
+    rejected: frozenset[int] = frozenset()
+    """Pages marked not useful."""
+    starts: tuple[int, ...] = ()
+    """Pages where browsing began: reached other than by a link."""
+
+
+def build_page_graph(
+    sessions: Sequence[Session], content: Content, label: str | None = None
+) -> PageGraph:
+    """Turn sessions, of one person or several, into one graph.
+
+    * A node is a page that was shown, in order of first visit. Redirects lead to the page they end
+      at; copies (``rel=canonical`` within the registered domain, identical content) are one page.
+    * An edge is a hyperlink in a page's source, clicked or not. Going back, forward or reloading
+      adds nothing; neither do links of a page to itself.
+    * The pages inside a frameset are nodes, the frameset is not: a link to it is a link to the
+      pages that it opens with.
+    * A page takes its last recorded ``html``, else ``content(canonical_url)``. A page that neither
+      holds is a node that only has its title.
+    * The last mark on a page wins, for each label; ``label`` selects the marks of one topic, and
+      ``None`` takes them all (useful for any of the topics is useful). A mark on a frameset is
+      meant for the inner page that came up last.
+    """
+    events = events_in_order(sessions)
+    book = AddressBook(collect_pages(events, content))
+    targets, rejected = _verdicts(events, book, label)
+    return PageGraph(
+        tuple(book.pages), _edges(book), targets, rejected - targets, _starts(events, book)
+    )
+
+
+def session_labels(sessions: Iterable[Session]) -> tuple[str, ...]:
+    """The labels that marks carry, sorted; the unlabelled mark is the empty string."""
+    events = [event for session in sessions for event in session.events]
+    return tuple(sorted({event.label for event in events if isinstance(event, Mark)}))
+
+
+def hop_levels(graph: PageGraph, n_states: int) -> NDArray[np.int64]:
+    """Links from each page to its nearest target, at most ``n_states - 1``. Shape (n_pages,).
+
+    Breadth-first search against the direction of the links, from all targets at once; pages that
+    no path leads from to a target are in the last level.
+    """
+    if n_states < 2:
+        raise UsageError(f"There must be at least 2 hidden states, not {n_states}.")
+    levels = np.full(len(graph.pages), n_states - 1, np.int64)
+    sources: list[list[int]] = [[] for _ in graph.pages]
+    for source, destination in graph.edges:
+        sources[destination].append(source)
+    reached = set(graph.targets)
+    level_pages = sorted(reached)
+    for level in range(n_states - 1):
+        levels[level_pages] = level
+        level_pages = sorted({s for page in level_pages for s in sources[page]} - reached)
+        reached.update(level_pages)
+    return levels
+
+
+def _edges(book: AddressBook) -> tuple[tuple[int, int], ...]:
+    found: set[tuple[int, int]] = set()
+    for source, copies in enumerate(book.copies):
+        for link in (link for page in copies for link in page.links):
+            found.update((source, destination) for destination in book.linked_from(link.url))
+    return tuple(sorted(edge for edge in found if edge[0] != edge[1]))
+
+
+def _verdicts(
+    events: Iterable[Visit | Mark], book: AddressBook, label: str | None
+) -> tuple[frozenset[int], frozenset[int]]:
+    """(useful, not useful); a page may be in both for different labels."""
+    verdicts: dict[tuple[int, str], bool | None] = {}
+    shown_at: dict[int, int] = {}
+    for moment, event in enumerate(events):
+        if isinstance(event, Visit):
+            shown_at.update(dict.fromkeys(book.linked_from(event.url), moment))
+        elif label is None or event.label == label:
+            for page in _latest(book.shown_under(event.url), shown_at):
+                verdicts[page, event.label] = event.useful
+    useful = frozenset(page for (page, _), verdict in verdicts.items() if verdict is True)
+    return useful, frozenset(page for (page, _), verdict in verdicts.items() if verdict is False)
+
+
+def _latest(pages: set[int], shown_at: dict[int, int]) -> list[int]:
+    """Of several pages under one address those that were shown last; all if none was yet."""
+    newest = max((shown_at.get(page, -1) for page in pages), default=-1)
+    return sorted(page for page in pages if shown_at.get(page, -1) == newest)
+
+
+def _starts(events: Iterable[Visit | Mark], book: AddressBook) -> tuple[int, ...]:
+    pages: dict[int, None] = {}
+    for event in events:
+        if isinstance(event, Visit) and _begins(event):
+            pages.update(dict.fromkeys(sorted(book.linked_from(event.url))))
+    return tuple(pages)
+
+
+def _begins(visit: Visit) -> bool:
+    if visit.frame_of is not None:
+        return False
+    if visit.reached in (Reached.TYPED, Reached.BOOKMARK):
+        return True
+    return visit.from_url is None and visit.reached in (Reached.LINK, Reached.FORM)
