@@ -1,0 +1,204 @@
+"""A person looks for each topic in a part of the web: the recorded sessions.
+
+She starts at the web directory, follows links that lead to pages she finds useful (she knows what
+to look for), takes wrong turns, goes back, and marks what she wanted.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from trailhound.demo.pages import TOPIC_KEYS, PageDraft, WebPlan
+from trailhound.demo.parameters import DemoWebParameters
+from trailhound.demo.walk import Exit, Walk, WalkableWeb
+from trailhound.sessions.events import Session
+
+_FIRST_SESSION = 1_709_542_800.0  # 4 March 2024, 09:00 UTC
+_DAY_SECONDS = 86_400.0
+# She remembers so many pages back before she rather looks for a new way.
+_REMEMBERED = 6
+_REJECTION_RATE = 0.4
+# After a wrong turn she follows another link with this probability before she goes back.
+_STRAY_FURTHER = 0.4
+# What she hopes to find behind a page of each kind.
+_LEADS_ON = {
+    "department": "listing",
+    "listing": "person",
+    "person": "publications",
+    "publications": "paper",
+}
+
+
+def record_sessions(
+    plan: WebPlan, starts: Sequence[str], seed: int, parameters: DemoWebParameters
+) -> dict[str, Session]:
+    """One session per topic; the plan's pages must have been rendered."""
+    sessions = {}
+    for number, topic in enumerate(TOPIC_KEYS):
+        random = Random(f"trailhound demo web/{seed}/session {topic}")
+        begin = _FIRST_SESSION + number * _DAY_SECONDS + random.randrange(3600)
+        known = _known_places(plan, topic, parameters, random, with_club=number % 2 == 0)
+        wanted = _wanted(plan.members(topic), known, parameters, random)
+        walk = Walk(plan, random, begin)
+        seeker = _Seeker(walk, topic, wanted, parameters, random)
+        for place in known:
+            hosts = {site.host for site in plan.sites.values() if site.name == place}
+            directory = plan.pages[starts[0]].site.host
+            seeker.look_around(starts[0], WalkableWeb(plan, hosts | {directory}))
+        seeker.linger()
+        user = f"demo-{number + 1}"
+        sessions[topic] = Session(topic, walk.finish(), user=user, recorder="demo")
+    return sessions
+
+
+def _known_places(
+    plan: WebPlan, topic: str, parameters: DemoWebParameters, random: Random, *, with_club: bool
+) -> list[str]:
+    """Names of the institutions where a person looks for ``topic``."""
+    members = plan.members(topic)
+    papers = _count_by_institution([page for page in members if page.kind == "paper"])
+    ranked = sorted(papers, key=lambda name: (-papers[name], name))
+    known = ranked[: max(parameters.session_universities, len(ranked) // 2)]
+    places = random.sample(known, min(parameters.session_universities, len(known)))
+    return places + (_largest_club(plan, members) if with_club else [])
+
+
+def _wanted(
+    members: Sequence[PageDraft],
+    known: Sequence[str],
+    parameters: DemoWebParameters,
+    random: Random,
+) -> list[str]:
+    """What she will find useful; most members must remain to be found elsewhere."""
+    inside = [page.url for page in members if page.site.name in known]
+    most = min(parameters.session_targets, len(members) // 2)
+    return random.sample(inside, min(most, len(inside)))
+
+
+def _count_by_institution(pages: Sequence[PageDraft]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for page in pages:
+        counts[page.site.name] = counts.get(page.site.name, 0) + 1
+    return counts
+
+
+def _largest_club(plan: WebPlan, members: Sequence[PageDraft]) -> list[str]:
+    clubs = {page.site.name for page in plan.pages.values() if page.kind == "club"}
+    counts = _count_by_institution([page for page in members if page.site.name in clubs])
+    return [max(counts, key=lambda name: (counts[name], name))] if counts else []
+
+
+class _Seeker:
+    """The person's decisions."""
+
+    def __init__(
+        self,
+        walk: Walk,
+        topic: str,
+        wanted: Sequence[str],
+        parameters: DemoWebParameters,
+        random: Random,
+    ) -> None:
+        self._walk = walk
+        self._topic = topic
+        self._wanted = dict.fromkeys(wanted)
+        self._parameters = parameters
+        self._random = random
+
+    def look_around(self, start: str, web: WalkableWeb) -> None:
+        """Browse from ``start`` until nothing wanted is left there or she has had enough."""
+        self._web = web
+        self._walk.type_address(start)
+        while self._wanted and self._walk.n_visits < self._parameters.session_visits:
+            way = self._way_from_memory() or self._new_way()
+            if not way:
+                break
+            for step in way:
+                self._maybe_turn_wrong(step)
+                self._walk.follow(step)
+                self._mark_if_wanted()
+
+    def linger(self) -> None:
+        """Look at a few more pages before handing in, until there are enough."""
+        enough, most = self._parameters.session_pages, self._parameters.session_visits
+        while len(self._walk.seen) < enough and self._walk.n_visits < most:
+            here = self._walk.history[-1]
+            if self._tempting_link("", avoid=""):
+                self._stray(_LEADS_ON.get(self._web.kind(here), ""))
+            elif len(self._walk.history) > 1:
+                self._walk.back(1)
+            else:
+                break
+
+    def _way_from_memory(self) -> list[Exit]:
+        """Go back to a page seen lately that has a link to something wanted."""
+        for n_back, url in enumerate(reversed(self._walk.history[-_REMEMBERED:])):
+            for step in self._web.exits(url):
+                if step.url in self._wanted:
+                    self._walk.back(n_back)
+                    return [step]
+        return []
+
+    def _new_way(self) -> list[Exit]:
+        """The shortest way from here to anything wanted."""
+        here = self._walk.history[-1]
+        came_by: dict[str, Exit | None] = {here: None}
+        queue = deque([here])
+        while queue:
+            url = queue.popleft()
+            for step in self._web.exits(url):
+                if step.url in came_by:
+                    continue
+                came_by[step.url] = step
+                if step.url in self._wanted:
+                    return _retrace(came_by, step.url)
+                queue.append(step.url)
+        return []
+
+    def _maybe_turn_wrong(self, right: Exit) -> None:
+        """Try what looks like the right link, find that it is not, and come back."""
+        if self._random.random() < self._parameters.wrong_turn_rate:
+            self._stray(self._web.kind(right.url), avoid=right.url)
+
+    def _stray(self, kind: str, avoid: str = "") -> None:
+        """Follow one or more links to pages not seen yet, first of all of ``kind``; go back."""
+        n_steps = 0
+        while n_steps == 0 or self._random.random() < _STRAY_FURTHER:
+            step = self._tempting_link(kind, avoid)
+            if step is None:
+                break
+            self._walk.follow(step)
+            self._mark_if_wanted()
+            self._maybe_reject()
+            n_steps += 1
+            kind = _LEADS_ON.get(self._web.kind(step.url), "")
+        self._walk.back(n_steps)
+
+    def _tempting_link(self, kind: str, avoid: str) -> Exit | None:
+        """A link to a page not seen yet, of the kind she hopes for if there is one."""
+        known = self._walk.seen | {avoid}
+        exits = [step for step in self._web.exits(self._walk.history[-1]) if step.url not in known]
+        hopeful = [step for step in exits if self._web.kind(step.url) == kind]
+        return self._random.choice(hopeful or exits) if exits else None
+
+    def _mark_if_wanted(self) -> None:
+        here = self._walk.history[-1]
+        if here in self._wanted:
+            del self._wanted[here]
+            self._walk.mark(useful=True)
+
+    def _maybe_reject(self) -> None:
+        here = self._walk.history[-1]
+        if self._web.is_other_text(here, self._topic) and self._random.random() < _REJECTION_RATE:
+            self._walk.mark(useful=False)
+
+
+def _retrace(came_by: Mapping[str, Exit | None], goal: str) -> list[Exit]:
+    way: list[Exit] = []
+    step = came_by[goal]
+    while step is not None:
+        way.append(step)
+        step = came_by[step.page]
+    return way[::-1]

@@ -1,0 +1,104 @@
+"""Turns a written page into the bytes that a server sends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from trailhound.demo.pages import Chrome, LinkItem, PageDraft, Site
+
+_STYLE = """<style>
+body { font-family: Georgia, serif; margin: 0; color: #222; }
+header, footer { background: #eef1f4; padding: 0.6em 1em; }
+nav ul, footer ul { list-style: none; margin: 0; padding: 0; }
+header li, footer li { display: inline; margin-right: 1em; }
+aside { float: right; width: 15em; padding: 1em; font-size: 90%; }
+main { margin: 0 18em 2em 1em; max-width: 44em; line-height: 1.45; }
+h1 { font-size: 150%; border-bottom: 1px solid #bbb; }
+</style>"""
+_SCRIPT = """<script>
+var started = new Date();
+function remember(name, value) { document.cookie = name + "=" + value + "; path=/"; }
+</script>"""
+
+
+def _links(items: Sequence[LinkItem], site: Site) -> str:
+    """List entries; links within the site are relative, as people write them."""
+    own = site.url("")
+    return "".join(
+        f'<li><a href="{escape(item.url.removeprefix(own))}">'
+        f"{escape(item.anchor, quote=False)}</a></li>\n"
+        for item in items
+    )
+
+
+class Layout:
+    """Renders pages; remembers the chrome of each section."""
+
+    def __init__(self) -> None:
+        self._frames: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def render(self, page: PageDraft) -> str:
+        """The page's HTML. Adds the chrome's links to the page's."""
+        if page.frames:
+            return _frameset(page)
+        if page.kind in ("frame", "print"):
+            return _bare(page)
+        chrome = page.site.chrome_of(page.section)
+        top, bottom = self._surroundings(page.site, page.section, chrome)
+        page.links = [
+            *(item.url for item in chrome.header),
+            *page.links,
+            *(item.url for item in chrome.side),
+            *(item.url for item in chrome.footer),
+        ]
+        body = "\n".join(page.blocks)
+        return f"{_head(page)}{top}<main>\n<h1>{escape(page.title)}</h1>\n{body}\n</main>\n{bottom}"
+
+    def _surroundings(self, site: Site, section: str, chrome: Chrome) -> tuple[str, str]:
+        key = (site.host, section)
+        if key not in self._frames:
+            self._frames[key] = (_top(site, chrome), _bottom(site, chrome))
+        return self._frames[key]
+
+
+def _head(page: PageDraft) -> str:
+    return (
+        f'<!DOCTYPE html>\n<html lang="{page.language}">\n<head>\n'
+        f'<meta charset="{page.site.charset}">\n'
+        f"<title>{escape(page.title)} | {escape(page.site.name)}</title>\n"
+        f"{_STYLE}\n{_SCRIPT}\n</head>\n<body>\n"
+    )
+
+
+def _top(site: Site, chrome: Chrome) -> str:
+    return (
+        f'<header class="banner"><p class="site">{escape(site.name)}</p>\n'
+        f'<p class="tagline">{escape(site.tagline)}</p>\n'
+        f'<nav class="main-menu"><ul>\n{_links(chrome.header, site)}</ul></nav></header>\n'
+    )
+
+
+def _bottom(site: Site, chrome: Chrome) -> str:
+    return (
+        f'<aside class="sidebar"><ul>\n{_links(chrome.side, site)}</ul></aside>\n'
+        f'<footer class="page-footer"><ul>\n{_links(chrome.footer, site)}</ul>\n'
+        f"<p>© {escape(site.name)}</p></footer>\n</body>\n</html>\n"
+    )
+
+
+def _bare(page: PageDraft) -> str:
+    body = "\n".join(page.blocks)
+    return f"{_head(page)}<h1>{escape(page.title)}</h1>\n{body}\n</body>\n</html>\n"
+
+
+def _frameset(page: PageDraft) -> str:
+    page.links = list(page.frames)
+    frames = "\n".join(f'<frame src="{escape(url)}">' for url in page.frames)
+    return (
+        '<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01 Frameset//EN">\n'
+        f'<html lang="{page.language}">\n'
+        f"<head><title>{escape(page.title)} | {escape(page.site.name)}</title></head>\n"
+        f'<frameset cols="22%,78%">\n{frames}\n'
+        "<noframes><body><p>This page needs frames.</p></body></noframes>\n</frameset>\n</html>\n"
+    )

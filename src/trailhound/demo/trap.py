@@ -1,0 +1,109 @@
+"""An endless calendar: every month links to the next one, and nothing ever happens.
+
+Its pages are made when they are asked for. A recorded web holds the first few.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+TRAP_HOST = "events.larkhaven-city.demo.test"
+_FIRST_YEAR = 2024
+_LAST_YEAR = 9999
+_DAYS = (5, 12, 19, 26)
+_TRAP_PATH = re.compile(
+    rf"http://{re.escape(TRAP_HOST)}/calendar/(\d{{4}})/(\d\d)(?:/(\d\d))?\Z", re.ASCII
+)
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+_PORTAL = "http://www.larkhaven-city.demo.test/"
+
+
+def first_trap_url() -> str:
+    """The page through which crawlers enter the trap."""
+    return _month_url(_FIRST_YEAR, 1)
+
+
+def trap_urls(count: int) -> tuple[str, ...]:
+    """The first ``count`` pages of the trap, in the order in which a crawler meets them."""
+    return tuple(islice(_all_urls(), count))
+
+
+def is_trap(url: str) -> bool:
+    """Whether the calendar answers ``url``."""
+    return _parts(url) is not None
+
+
+def trap_page(url: str) -> str | None:
+    """The HTML of a page of the calendar; ``None`` for any other URL."""
+    parts = _parts(url)
+    if parts is None:
+        return None
+    year, month, day = parts
+    name = f"{_MONTHS[month - 1]} {year}"
+    if day:
+        text = f"No events have been entered for {day} {name}. Please look at another day."
+        title, links = f"Events on {day} {name}", [(_month_url(year, month), f"Back to {name}")]
+    else:
+        text = "Events in Larkhaven and its surroundings. Select a day or go to the next month."
+        title = f"Calendar of events, {name}"
+        links = [(_day_url(year, month, d), f"{d} {_MONTHS[month - 1]}") for d in _DAYS]
+    links.extend(_turn_pages(year, month))
+    return _html(title, text, links)
+
+
+def _parts(url: str) -> tuple[int, int, int] | None:
+    match = _TRAP_PATH.match(url)
+    if match is None:
+        return None
+    year, month, day = int(match[1]), int(match[2]), int(match[3] or 0)
+    valid = _FIRST_YEAR <= year <= _LAST_YEAR and 1 <= month <= 12 and 0 <= day <= 31
+    return (year, month, day) if valid else None
+
+
+def _all_urls() -> Iterator[str]:
+    for year in range(_FIRST_YEAR, _LAST_YEAR + 1):
+        for month in range(1, 13):
+            yield _month_url(year, month)
+            for day in _DAYS:
+                yield _day_url(year, month, day)
+
+
+def _month_url(year: int, month: int) -> str:
+    return f"http://{TRAP_HOST}/calendar/{year:04d}/{month:02d}"
+
+
+def _day_url(year: int, month: int, day: int) -> str:
+    return f"{_month_url(year, month)}/{day:02d}"
+
+
+def _turn_pages(year: int, month: int) -> list[tuple[str, str]]:
+    links = []
+    if (year, month) != (_LAST_YEAR, 12):
+        links.append((_month_url(year + month // 12, month % 12 + 1), "Next month"))
+    if (year, month) != (_FIRST_YEAR, 1):
+        links.append((_month_url(year - (month == 1), (month - 2) % 12 + 1), "Previous month"))
+    return links
+
+
+def _html(title: str, text: str, links: list[tuple[str, str]]) -> str:
+    items = "\n".join(f'<li><a href="{url}">{anchor}</a></li>' for url, anchor in links)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{title}</title>'
+        f'</head>\n<body>\n<p><a href="{_PORTAL}">Larkhaven</a></p>\n<h1>{title}</h1>\n'
+        f"<p>{text}</p>\n<ul>\n{items}\n</ul>\n</body>\n</html>\n"
+    )

@@ -1,0 +1,144 @@
+"""The demo web as its users see it: answers by URL, topics, and recorded sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from types import MappingProxyType
+from urllib.parse import urldefrag, urlsplit
+
+from trailhound.demo.browsing import record_sessions
+from trailhound.demo.building import build_plan, start_urls
+from trailhound.demo.encodings import encode
+from trailhound.demo.layout import Layout
+from trailhound.demo.pages import TOPIC_KEYS, WebPlan
+from trailhound.demo.parameters import DemoWebParameters
+from trailhound.demo.robots import robots_txt
+from trailhound.demo.session_ids import without_session_id
+from trailhound.demo.topic_words import TOPICS
+from trailhound.demo.trap import TRAP_HOST, is_trap, trap_page, trap_urls
+from trailhound.sessions.events import Session
+
+_HTML = MappingProxyType({"Content-Type": "text/html; charset=utf-8"})
+
+
+@dataclass(frozen=True)
+class DemoResponse:
+    """What the server answers to one URL."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True)
+class DemoWeb:
+    """A synthetic web: the same seed and parameters give the same bytes."""
+
+    seed: int
+    parameters: DemoWebParameters
+    hosts: tuple[str, ...]
+    responses: Mapping[str, DemoResponse]
+    """Every recorded URL, in a fixed order: pages first, then redirects (301, 302), dead links
+    (404), a failing script (500), PDF documents, addresses with session ids, robots.txt."""
+    topics: Mapping[str, frozenset[str]]
+    """Topic to the URLs of all pages that are about it; duplicates are not among them."""
+    duplicates: Mapping[str, str]
+    """URL of a mirrored, printed or session-id copy to the original's URL."""
+    sessions: Mapping[str, Session]
+    """Topic to the recorded browsing of a person who looked for it in a part of the web."""
+    start_urls: tuple[str, ...]
+    """General pages, at least two links from any member of a topic."""
+    topic_labels: Mapping[str, str]
+    """Topic to its name for people."""
+
+    @classmethod
+    def generate(cls, seed: int = 7, parameters: DemoWebParameters | None = None) -> DemoWeb:
+        """Make a web of some 4,000 pages by default; takes one to two seconds."""
+        parameters = parameters or DemoWebParameters()
+        plan = build_plan(seed, parameters)
+        responses = _responses(plan)
+        return cls(
+            seed=seed,
+            parameters=parameters,
+            hosts=tuple(plan.sites),
+            responses=MappingProxyType(responses),
+            topics=MappingProxyType(
+                {key: frozenset(page.url for page in plan.members(key)) for key in TOPIC_KEYS}
+            ),
+            duplicates=MappingProxyType({**plan.duplicates, **plan.session_ids}),
+            sessions=MappingProxyType(record_sessions(plan, start_urls(), seed, parameters)),
+            start_urls=start_urls(),
+            topic_labels=MappingProxyType({topic.key: topic.label for topic in TOPICS}),
+        )
+
+    def respond(self, url: str) -> DemoResponse:
+        """The answer to any URL: recorded, from the endless calendar, or 404."""
+        url = urldefrag(url).url
+        known = self.responses.get(url) or self.responses.get(without_session_id(url))
+        if known is not None:
+            return known
+        calendar = trap_page(url)
+        if calendar is not None:
+            return DemoResponse(200, _HTML, calendar.encode())
+        return not_found(url)
+
+    def trap_urls(self, count: int) -> tuple[str, ...]:
+        """The first ``count`` pages of the endless calendar, for a recording of this web."""
+        return trap_urls(count)
+
+    def is_trap(self, url: str) -> bool:
+        """Whether the endless calendar answers ``url``."""
+        return is_trap(url)
+
+
+def not_found(url: str) -> DemoResponse:
+    """The answer to an address that does not exist."""
+    path = escape(urlsplit(url).path)
+    html = (
+        "<!DOCTYPE html>\n<html><head><title>Not found</title></head>\n"
+        f"<body><h1>Not found</h1><p>There is no page {path} on this server.</p></body></html>\n"
+    )
+    return DemoResponse(404, _HTML, html.encode())
+
+
+def _responses(plan: WebPlan) -> dict[str, DemoResponse]:
+    responses = _page_responses(plan)
+    for url, (status, destination) in plan.redirects.items():
+        headers = {**_HTML, "Location": destination}
+        body = f'<p>Moved <a href="{escape(destination)}">here</a>.</p>\n'
+        responses[url] = DemoResponse(status, MappingProxyType(headers), body.encode())
+    for url in plan.dead:
+        responses[url] = not_found(url)
+    for url in plan.failing:
+        responses[url] = DemoResponse(500, _HTML, b"<h1>Internal server error</h1>\n")
+    for url, title in plan.documents.items():
+        responses[url] = _document(title)
+    for url, plain in plan.session_ids.items():
+        responses[url] = responses[plain]
+    text = MappingProxyType({"Content-Type": "text/plain; charset=utf-8"})
+    for site in plan.sites.values():
+        responses[site.url("/robots.txt")] = DemoResponse(200, text, robots_txt(site).encode())
+    root = f"http://{TRAP_HOST}/"
+    location = MappingProxyType({**_HTML, "Location": trap_urls(1)[0]})
+    responses[root] = DemoResponse(302, location, b"")
+    return responses
+
+
+def _page_responses(plan: WebPlan) -> dict[str, DemoResponse]:
+    layout = Layout()
+    headers: dict[str, Mapping[str, str]] = {}
+    responses: dict[str, DemoResponse] = {}
+    for number, page in enumerate(plan.pages.values()):
+        body, content_type = encode(page, layout.render(page), number)
+        header = headers.setdefault(content_type, MappingProxyType({"Content-Type": content_type}))
+        responses[page.url] = DemoResponse(200, header, body)
+    return responses
+
+
+def _document(title: str) -> DemoResponse:
+    """As little as makes a PDF: crawlers must see that it is none of their business."""
+    body = f"%PDF-1.4\n1 0 obj << /Title ({title}) >> endobj\ntrailer << /Info 1 0 R >>\n%%EOF\n"
+    header = MappingProxyType({"Content-Type": "application/pdf"})
+    return DemoResponse(200, header, body.encode())
