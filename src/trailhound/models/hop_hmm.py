@@ -1,0 +1,173 @@
+"""The hop HMM: hidden states are hops to a target, observations are clusters of pages.
+
+Where it sits: the page graph's levels (:func:`trailhound.sessions.page_graph.hop_levels`) and the
+clusters of its pages give the counts; a crawl then filters along each path and orders its links by
+the predicted distribution of the next page.
+
+Symbols, once for this module: n states T_0 … T_{n-1}, T_i being i hops from a target and T_{n-1}
+that many or more; an alphabet of x + 1 clusters, 0 for targets and 1 … x for the others; A the
+transition matrix, B the emission matrix, π the start distribution, α the belief P(T_j | O_1 … O_t).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trailhound.errors import ModelError, UsageError
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+BELIEF_FLOOR = 1e-12
+"""No state is ever ruled out: one misleading page must not blind the rest of the path."""
+
+_STORED = np.dtype("<f4")
+
+
+@dataclass(frozen=True)
+class HopHMM:
+    """A trained model, and the filter that a crawl runs with it.
+
+    ``literal`` is the papers' reading: the belief is the joint probability of states and
+    observations, which is never normalised and may die.
+    """
+
+    transition: Matrix
+    """A, shape (n_states, n_states): row i is P(next state | T_i)."""
+    emission: Matrix
+    """B, shape (n_states, n_clusters + 1): row j is P(cluster | T_j)."""
+    literal: bool = False
+
+    def __post_init__(self) -> None:
+        n_states = len(self.transition)
+        if n_states < 2 or self.transition.shape != (n_states, n_states):
+            raise ModelError(
+                f"The transition matrix has shape {self.transition.shape}. Learn anew."
+            )
+        if self.emission.ndim != 2 or len(self.emission) != n_states:
+            raise ModelError(f"The emission matrix has shape {self.emission.shape}. Learn anew.")
+
+    @property
+    def n_states(self) -> int:
+        """Number of hidden states."""
+        return len(self.transition)
+
+    @property
+    def start(self) -> Vector:
+        """π, uniform. Shape (n_states,)."""
+        return np.full(self.n_states, 1 / self.n_states)
+
+    def first(self, observation: int) -> Vector:
+        """α(j, 1) = π_j b_j(O_1): the belief on a path's first page. Shape (n_states,)."""
+        return self._weighed(self.start, observation)
+
+    def step(self, belief: Vector, observation: int) -> Vector:
+        """α(j, t) = b_j(O_t) Σ_i α(i, t-1) a_ij: the belief after one more page."""
+        return self._weighed(belief @ self.transition, observation)
+
+    def predict(self, belief: Vector) -> Vector:
+        """α'(j, t+1) = Σ_i α(i, t) a_ij: the states of the next page, before it is seen."""
+        return self._normalised(belief @ self.transition)
+
+    def _weighed(self, states: Vector, observation: int) -> Vector:
+        seen = self.emission[:, observation]
+        joint = states * seen
+        if not self.literal and not joint.any():  # the path is impossible: start anew from here
+            joint = self.start * seen
+        return self._normalised(joint)
+
+    def _normalised(self, joint: Vector) -> Vector:
+        if self.literal:
+            return joint
+        total = float(joint.sum())
+        belief = np.maximum(joint / total if total > 0 else self.start, BELIEF_FLOOR)
+        return belief / float(belief.sum())
+
+
+def fit_hop_hmm(
+    edges: Sequence[tuple[int, int]],
+    levels: ArrayLike,
+    clusters: ArrayLike,
+    n_states: int,
+    n_clusters: int,
+    smoothing: float = 0.5,
+    literal: bool = False,
+) -> HopHMM:
+    """Count the transitions of links and the emissions of pages.
+
+    ``levels`` and ``clusters`` hold one number per page; clusters run from 0 (targets) to
+    ``n_clusters``. With κ = ``smoothing``::
+
+        a_ij = (|L_ij| + κ) / (Σ_j |L_ij| + κ n)        L_ij: links from level i to level j
+        b_jc = (|N_jc| + κ) / (|N_j| + κ (x + 1))       N_jc: pages of level j in cluster c
+
+    Levels are shortest distances, so no link skips towards the targets and many counts are zero by
+    construction; κ > 0 lets the filter survive pages that training never showed. A row without any
+    count is uniform.
+
+    ``literal`` follows the papers' equation 3, which divides by the column (what share of the links
+    into level j came from level i), without smoothing and without normalising the belief.
+    """
+    _check(n_states, n_clusters, smoothing)
+    state_of, cluster_of = np.asarray(levels, np.int64), np.asarray(clusters, np.int64)
+    _check_range("level", state_of, n_states)
+    _check_range("cluster", cluster_of, n_clusters + 1)
+    links = np.asarray(edges, np.int64).reshape(-1, 2)
+    transitions = _count(state_of[links[:, 0]], state_of[links[:, 1]], (n_states, n_states))
+    emissions = _count(state_of, cluster_of, (n_states, n_clusters + 1))
+    if literal:
+        return HopHMM(_shares(transitions.T).T, _shares(emissions), literal=True)
+    return HopHMM(_stochastic(transitions + smoothing), _stochastic(emissions + smoothing))
+
+
+def pack_belief(belief: Vector) -> bytes:
+    """A belief as it travels with a candidate: 4 bytes per state, little-endian."""
+    return belief.astype(_STORED).tobytes()
+
+
+def unpack_belief(memory: bytes, n_states: int) -> Vector:
+    """The belief that :func:`pack_belief` stored."""
+    if len(memory) != n_states * _STORED.itemsize:
+        raise ModelError(
+            f"A queued link remembers {len(memory)} bytes where a model of {n_states} states "
+            f"needs {n_states * _STORED.itemsize}. Start the crawl anew: its model has changed."
+        )
+    return np.frombuffer(memory, _STORED).astype(np.float64)
+
+
+def _count(rows: NDArray[np.int64], columns: NDArray[np.int64], shape: tuple[int, int]) -> Matrix:
+    counts = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
+    return counts.reshape(shape).astype(np.float64)
+
+
+def _stochastic(counts: Matrix) -> Matrix:
+    """Rows that sum to one; a row of zeros becomes uniform."""
+    shares = _shares(counts)
+    empty = counts.sum(axis=1) == 0
+    shares[empty] = 1 / counts.shape[1]
+    return shares
+
+
+def _shares(counts: Matrix) -> Matrix:
+    """Rows divided by their sums; a row of zeros stays."""
+    totals = counts.sum(axis=1, keepdims=True)
+    return counts / np.where(totals > 0, totals, 1)
+
+
+def _check(n_states: int, n_clusters: int, smoothing: float) -> None:
+    if n_states < 2:
+        raise UsageError(f"There must be at least 2 hidden states, not {n_states}.")
+    if n_clusters < 0:
+        raise UsageError(f"The number of clusters cannot be {n_clusters}.")
+    if not 0 <= smoothing < float("inf"):
+        raise UsageError(f"Smoothing must be 0 or a small positive number, not {smoothing}.")
+
+
+def _check_range(kind: str, values: NDArray[np.int64], size: int) -> None:
+    if values.size and not (values.min() >= 0 and values.max() < size):
+        found = values.min() if values.min() < 0 else values.max()
+        raise ModelError(f"A page has {kind} {found}, outside 0 to {size - 1}. Learn anew.")

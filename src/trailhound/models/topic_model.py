@@ -1,0 +1,130 @@
+"""Everything learned from browsing for one topic: terms, latent space, clusters, hop HMM.
+
+Where it sits: :class:`~trailhound.sessions.page_graph.PageGraph` in, and out comes what the
+``hidden-markov`` strategy needs to turn the pages along a path into a belief about the hops that
+remain to a target.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from trailhound.errors import SessionError
+from trailhound.models.hop_hmm import HopHMM, fit_hop_hmm
+from trailhound.models.nearest_cluster import NearestClusters
+from trailhound.models.xmeans import XMeans
+from trailhound.sessions.page_graph import PageGraph, hop_levels
+from trailhound.text.lsi import LatentSpace
+from trailhound.text.tfidf import Terms, TermWeights
+
+
+class TopicParameters(msgspec.Struct, frozen=True):
+    """How to learn. The defaults come from the study in ``docs/results.md``."""
+
+    n_states: int = 4
+    """Hidden states: 0, 1, … hops from a target, and farther."""
+    max_rank: int = 100
+    """Most dimensions of the latent space."""
+    variance_share: float = 0.6
+    """Part of the variance that the latent space must hold; 1 keeps all of it."""
+    use_lsi: bool = True
+    """Without it, pages are compared by their weighted terms alone."""
+    min_clusters: int = 3
+    max_clusters: int = 8
+    n_neighbours: int = 5
+    """Training pages that vote on a new page's cluster."""
+    smoothing: float = 0.5
+    """κ, added to every count of the HMM."""
+    literal: bool = False
+    """The papers' own reading of their equations, for comparison."""
+    random_state: int = 0
+
+
+@dataclass(frozen=True)
+class TopicModel:
+    """A trained topic. Arrays are in the order of the graph's pages."""
+
+    parameters: TopicParameters
+    graph: PageGraph
+    weights: TermWeights
+    space: LatentSpace
+    clusters: NDArray[np.int64]
+    """0 for targets, 1 … n_clusters for the others. Shape (n_pages,)."""
+    levels: NDArray[np.int64]
+    """Hops to the nearest target, at most n_states - 1. Shape (n_pages,)."""
+    hmm: HopHMM
+
+    @property
+    def n_clusters(self) -> int:
+        """Clusters of pages that are not targets."""
+        return int(self.hmm.emission.shape[1]) - 1
+
+    def classifier(self) -> NearestClusters:
+        """Assigns new pages to clusters."""
+        return NearestClusters(self.space.coordinates, self.clusters, self.parameters.n_neighbours)
+
+    def locate(self, terms: Terms) -> NDArray[np.float32]:
+        """A page's unit vector in the latent space. Shape (rank,)."""
+        return self.space.fold_in(*self.weights.weigh(terms))
+
+
+def learn_topic(graph: PageGraph, parameters: TopicParameters | None = None) -> TopicModel:
+    """Learn from a page graph with at least one target."""
+    chosen = parameters or TopicParameters()
+    _check(graph)
+    documents = [page.terms for page in graph.pages]
+    weights = TermWeights.fit(documents)
+    space = _fit_space(weights, documents, chosen)
+    clusters = _cluster(space.coordinates, graph, chosen)
+    levels = hop_levels(graph, chosen.n_states)
+    hmm = fit_hop_hmm(
+        graph.edges,
+        levels,
+        clusters,
+        n_states=chosen.n_states,
+        n_clusters=int(clusters.max()),
+        smoothing=chosen.smoothing,
+        literal=chosen.literal,
+    )
+    return TopicModel(chosen, graph, weights, space, clusters, levels, hmm)
+
+
+def _check(graph: PageGraph) -> None:
+    if not graph.pages:
+        raise SessionError(
+            "The session holds no page, so there is nothing to learn from. "
+            "Record a session in which you visit pages, and mark the useful ones."
+        )
+    if not graph.targets:
+        raise SessionError(
+            f"None of the {len(graph.pages)} visited pages is marked useful, so there is nothing "
+            "to look for. Mark at least one page as useful and try again."
+        )
+
+
+def _fit_space(
+    weights: TermWeights, documents: list[dict[str, int]], parameters: TopicParameters
+) -> LatentSpace:
+    matrix = weights.matrix(documents)
+    if parameters.use_lsi:
+        return LatentSpace.fit(matrix, parameters.max_rank, parameters.variance_share)
+    # All dimensions: a mere rotation, in which every cosine is that of the weighted terms.
+    return LatentSpace.fit(matrix, len(documents), 1.0)
+
+
+def _cluster(
+    points: NDArray[np.float32], graph: PageGraph, parameters: TopicParameters
+) -> NDArray[np.int64]:
+    """Targets are cluster 0 and take no part; the other pages get clusters 1, 2, …"""
+    clusters = np.zeros(len(points), np.int64)
+    others = np.array([i for i in range(len(points)) if i not in graph.targets], np.int64)
+    if others.size:
+        xmeans = XMeans(
+            parameters.min_clusters, parameters.max_clusters, random_state=parameters.random_state
+        )
+        clusters[others] = xmeans.fit(points[others]).labels_ + 1
+    return clusters
