@@ -1,0 +1,1 @@
+"""Relevance: is this page on topic?"""

@@ -1,0 +1,1 @@
+"""Strategies: which link next? One file each, registered as entry points."""

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trailhound.errors import TrailhoundError, UsageError
+from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
+from trailhound.registry import (
+    check_spec,
+    describe_strategy,
+    make_strategy,
+    parse_spec,
+    strategy_names,
+)
+from trailhound.sessions.page_graph import PageGraph
+from trailhound.strategies.base import Briefing
+
+GRAPH = PageGraph(
+    pages=(
+        Page("http://h.test/a", terms={"bee": 2, "hive": 1}),
+        Page("http://h.test/b", terms={"car": 2}),
+    ),
+    edges=((1, 0),),
+    targets=frozenset({0}),
+)
+
+
+def test_every_registered_strategy_describes_itself_and_can_be_made() -> None:
+    briefing = Briefing(GRAPH, seed=1, relevant_urls=frozenset({"http://h.test/x"}))
+    assert len(strategy_names()) >= 5
+    for name in strategy_names():
+        info = describe_strategy(name)
+        assert info.name == name
+        assert info.summary
+        strategy = make_strategy(name, briefing)
+        assert strategy.name == name
+        assert callable(strategy.score_links)
+        assert callable(strategy.observe)
+
+
+def test_a_spec_carries_typed_options() -> None:
+    assert parse_spec("shark-search:decay=0.3, anchor-weight=1") == (
+        "shark-search",
+        {"decay": "0.3", "anchor_weight": "1"},
+    )
+    check_spec("shark-search:decay=0.3")
+    assert make_strategy("shark-search:decay=0.25", Briefing(GRAPH)).name == "shark-search"
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("best-frist", "Unknown strategy 'best-frist'. Did you mean best-first"),
+        ("shark-search:decai=1", "Unknown option of strategy 'shark-search' 'decai'. Did you mean"),
+        ("shark-search:decay=much", "option decay is 'much', but it should be a number"),
+        ("shark-search:decay", "'decay' is not option=value"),
+    ],
+)
+def test_a_wrong_spec_says_what_is_wrong(spec: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        check_spec(spec)
+    assert message in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_the_oracle_refuses_to_work_without_ground_truth() -> None:
+    with pytest.raises(UsageError, match="only the lab has"):
+        make_strategy("oracle", Briefing(GRAPH))
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "short_urls.py"
+
+
+def test_a_strategy_can_be_a_file_of_its_own() -> None:
+    strategy = make_strategy(f"{EXAMPLE}:exponent=2", Briefing(GRAPH))
+    links = (Link("http://h.test/"), Link("http://h.test/longer"))
+    page = CrawledPage(
+        Page("http://h.test/p", links=links), Relevance(0.0, False), Candidate("http://h.test/p", 0)
+    )
+    short, long = strategy.score_links(page)
+    assert short.priority == pytest.approx(14**-2)
+    assert short.priority > long.priority
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no strategy file"),
+        ("class Nothing: pass", "should define one class"),
+        ("1 / 0", "ZeroDivisionError"),
+    ],
+)
+def test_a_strategy_file_that_cannot_be_used_says_why(
+    tmp_path: Path, content: str | None, message: str
+) -> None:
+    path = tmp_path / "mine.py"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(TrailhoundError, match=message):
+        check_spec(str(path))
