@@ -1,0 +1,109 @@
+"""A fetcher that answers from a recorded web: no socket, no waiting, no parsing.
+
+What it returns, and what each answer costs in requests, is what the live web would have charged:
+every redirect hop and every error page is a request.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from trailhound.records import FetchResult, Outcome, Page
+
+MAX_REDIRECTS = 10
+
+
+class RecordedResponse(msgspec.Struct, frozen=True):
+    """What was recorded for one URL: a page, a redirect, or an answer without a page."""
+
+    url: str
+    """The page's own address; differs from what was asked for when that was another spelling."""
+    status: int
+    """HTTP status; 0 when the server could not be reached."""
+    redirect_to: str | None = None
+    page: Page | None = None
+    content_type: str = ""
+
+
+class RecordedWeb(Protocol):
+    """Anything that remembers what came back for a URL."""
+
+    def lookup(self, url: str) -> RecordedResponse | None:
+        """What was recorded for a canonical URL; ``None`` when nothing was."""
+        ...
+
+
+class ReplayFetcher:
+    """Serves a :class:`RecordedWeb` to the crawl engine as other fetchers serve the live one."""
+
+    def __init__(self, web: RecordedWeb, max_redirects: int = MAX_REDIRECTS) -> None:
+        self._web = web
+        self._max_redirects = max_redirects
+
+    async def fetch(self, url: str) -> FetchResult:
+        """Answer for ``url``, redirects followed and counted."""
+        hops = [url]
+        response = self._web.lookup(url)
+        if response is None:
+            return FetchResult(url, Outcome.UNREACHABLE, url, detail="not in the recorded web")
+        while response.redirect_to is not None:
+            target = response.redirect_to
+            following = self._web.lookup(target)
+            if target in hops or len(hops) > self._max_redirects:
+                detail = f"redirects in a circle or more than {self._max_redirects} times"
+                return _stopped(hops, Outcome.TOO_MANY_REDIRECTS, response, detail)
+            if following is None:
+                detail = f"redirects to {target}, which was not recorded"
+                return _stopped(hops, Outcome.OUT_OF_SCOPE, response, detail)
+            hops.append(target)
+            response = following
+        return _answer(hops, response)
+
+    async def close(self) -> None:
+        """Nothing to release: the recorded web belongs to whoever opened it and may serve on."""
+
+
+def _stopped(
+    hops: list[str], outcome: Outcome, response: RecordedResponse, detail: str
+) -> FetchResult:
+    """A chain of redirects that does not go on. The last one was paid for, its target was not."""
+    return FetchResult(
+        hops[0], outcome, hops[-1], requests=len(hops), status=response.status, detail=detail
+    )
+
+
+def _answer(hops: list[str], response: RecordedResponse) -> FetchResult:
+    outcome = _outcome(response)
+    return FetchResult(
+        url=hops[0],
+        outcome=outcome,
+        final_url=response.url,
+        requests=len(hops),
+        status=response.status or None,
+        content_type=response.content_type,
+        page=response.page,
+        detail="" if outcome is Outcome.FETCHED else _reason(response),
+    )
+
+
+def _outcome(response: RecordedResponse) -> Outcome:
+    status = response.status
+    if status == 0:
+        return Outcome.UNREACHABLE
+    if status in (404, 410):
+        return Outcome.NOT_FOUND
+    if status >= 500:
+        return Outcome.SERVER_ERROR
+    if status >= 400:
+        return Outcome.CLIENT_ERROR
+    return Outcome.FETCHED if response.page is not None else Outcome.NOT_HTML
+
+
+def _reason(response: RecordedResponse) -> str:
+    if response.status == 0:
+        return "the server could not be reached when this was recorded"
+    if response.status >= 400:
+        return f"status {response.status}"
+    return f"recorded as {response.content_type or 'something other than HTML'}"

@@ -1,0 +1,1 @@
+"""The frontier: URLs seen so far, and which of them comes next."""

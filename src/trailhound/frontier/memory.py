@@ -1,0 +1,200 @@
+"""A frontier in memory, for the lab and for small crawls."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+from trailhound.frontier.base import (
+    FrontierStats,
+    Rescore,
+    UrlState,
+    UrlStatus,
+    checked_priority,
+)
+from trailhound.frontier.host_schedule import HostSchedule, Key, ScheduledHost
+from trailhound.records import Candidate, Outcome
+from trailhound.urls import host_key
+
+
+class _Host(ScheduledHost):
+    """A host with a heap of its candidates.
+
+    The heap holds stale entries after a re-key; one counts only while its key is still that of
+    the waiting candidate.
+    """
+
+    __slots__ = ("pages", "queue")
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.queue: list[tuple[Key, str]] = []
+        self.pages = 0
+
+
+class MemoryFrontier:
+    """One heap per host, and a schedule of the hosts by their best candidate."""
+
+    def __init__(self) -> None:
+        self._arrivals = itertools.count()
+        self._waiting: dict[str, tuple[Key, Candidate]] = {}
+        self._leased: dict[str, Candidate] = {}
+        self._finished: dict[str, tuple[Outcome, Candidate | None]] = {}
+        self._hosts: dict[str, _Host] = {}
+        self._schedule = HostSchedule[_Host]()
+
+    def _host(self, name: str) -> _Host:
+        host = self._hosts.get(name)
+        if host is None:
+            host = self._hosts[name] = _Host(name)
+        return host
+
+    def add(self, candidates: Iterable[Candidate]) -> int:
+        """Queue unseen URLs and re-key waiting ones that arrive with a higher priority."""
+        new = 0
+        for candidate in candidates:
+            url = candidate.url
+            if url in self._finished or url in self._leased:
+                continue
+            known = self._waiting.get(url)
+            if known is None:
+                new += 1
+            elif not candidate.priority > known[1].priority:
+                continue
+            self._enqueue(candidate, next(self._arrivals))
+        return new
+
+    def requeue(self, candidates: Iterable[Candidate]) -> None:
+        """Queue URLs whatever became of them before."""
+        for candidate in candidates:
+            checked_priority(candidate)
+            self._leased.pop(candidate.url, None)
+            self._finished.pop(candidate.url, None)
+            self._enqueue(candidate, next(self._arrivals))
+            self._refresh_head(self._host(host_key(candidate.url)))
+
+    def _enqueue(self, candidate: Candidate, arrival: int) -> None:
+        key = (-checked_priority(candidate), arrival)
+        host = self._host(host_key(candidate.url))
+        self._waiting[candidate.url] = (key, candidate)
+        heapq.heappush(host.queue, (key, candidate.url))
+        if host.head is None or key < host.head:
+            self._schedule.set_head(host, key)
+
+    def _refresh_head(self, host: _Host) -> None:
+        """Drop stale entries from the front, and tell the schedule what comes first."""
+        queue = host.queue
+        while queue:
+            key, url = queue[0]
+            current = self._waiting.get(url)
+            if current is not None and current[0] is key:
+                break
+            heapq.heappop(queue)
+        head = queue[0][0] if queue else None
+        if head is not host.head:
+            self._schedule.set_head(host, head)
+
+    def lease(self, limit: int, now: float) -> Sequence[Candidate]:
+        """Hand out the best candidates of hosts that are ready."""
+        leased: list[Candidate] = []
+        while len(leased) < limit:
+            host = self._schedule.best(now)
+            if host is None:
+                break
+            url = heapq.heappop(host.queue)[1]
+            candidate = self._waiting.pop(url)[1]
+            self._leased[url] = candidate
+            self._refresh_head(host)
+            leased.append(candidate)
+        return leased
+
+    def finish(self, url: str, outcome: Outcome) -> None:
+        """End a lease."""
+        self._host(host_key(url)).pages += 1
+        known = self._finished.get(url)
+        candidate = self._take_from_queue(url) or (known[1] if known else None)
+        self._finished[url] = (outcome, candidate)
+
+    def mark_seen(self, url: str, outcome: Outcome) -> None:
+        """Record a URL as finished; it waits no longer."""
+        if url not in self._finished:
+            self._finished[url] = (outcome, self._take_from_queue(url))
+
+    def _take_from_queue(self, url: str) -> Candidate | None:
+        """The candidate, waiting or leased no longer; ``None`` when it was neither."""
+        waiting = self._waiting.pop(url, None)
+        if waiting is None:
+            return self._leased.pop(url, None)
+        self._refresh_head(self._host(host_key(url)))
+        return waiting[1]
+
+    def outcome_of(self, url: str) -> Outcome | None:
+        """How a URL ended, or ``None``."""
+        finished = self._finished.get(url)
+        return finished[0] if finished else None
+
+    def state_of(self, url: str) -> UrlState | None:
+        """All that is known about a URL."""
+        if url in self._finished:
+            outcome, candidate = self._finished[url]
+            return UrlState(url, UrlStatus.FINISHED, outcome, candidate)
+        if url in self._leased:
+            return UrlState(url, UrlStatus.LEASED, candidate=self._leased[url])
+        if url in self._waiting:
+            return UrlState(url, UrlStatus.WAITING, candidate=self._waiting[url][1])
+        return None
+
+    def delay_host(self, host: str, until: float) -> None:
+        """Hand out nothing from ``host`` before ``until``."""
+        self._schedule.delay(self._host(host), until)
+
+    def pages_of(self, host: str) -> int:
+        """Finished leases of a host."""
+        known = self._hosts.get(host)
+        return known.pages if known else 0
+
+    def ready_in(self, now: float) -> float | None:
+        """Seconds until a lease can succeed; ``None`` when nothing waits."""
+        return self._schedule.ready_in(now)
+
+    def rescore(self, score: Rescore, limit: int | None = None) -> int:
+        """Give waiting URLs new priorities."""
+        priorities = score({candidate.url: candidate.memory for candidate in self._best(limit)})
+        if priorities is None:
+            return 0
+        changed = []
+        for url, priority in priorities.items():
+            known = self._waiting.get(url)
+            if known is not None and priority != known[1].priority:
+                changed.append((known[0][1], _with_priority(known[1], priority)))
+        for arrival, candidate in changed:
+            self._enqueue(candidate, arrival)
+        for name in {host_key(candidate.url) for _, candidate in changed}:
+            self._refresh_head(self._hosts[name])
+        return len(changed)
+
+    def _best(self, limit: int | None) -> Iterator[Candidate]:
+        entries: Iterable[tuple[Key, Candidate]] = self._waiting.values()
+        if limit is not None and limit < len(self._waiting):
+            entries = heapq.nsmallest(limit, entries, key=lambda entry: entry[0])
+        return (candidate for _, candidate in entries)
+
+    def stats(self) -> FrontierStats:
+        """Counts, for progress and stop rules."""
+        return FrontierStats(
+            waiting=len(self._waiting),
+            leased=len(self._leased),
+            finished=len(self._finished),
+            hosts_waiting=self._schedule.hosts_waiting,
+        )
+
+    def commit(self) -> None:
+        """Nothing survives a crash."""
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def _with_priority(candidate: Candidate, priority: float) -> Candidate:
+    return Candidate(candidate.url, priority, candidate.memory, candidate.parent, candidate.depth)

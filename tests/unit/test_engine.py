@@ -1,0 +1,209 @@
+"""The crawl loop on webs small enough to follow by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+import pytest
+
+from trailhound.crawling.engine import Crawler
+from trailhound.crawling.stopping import StopReason
+from trailhound.frontier.memory import MemoryFrontier
+from trailhound.records import (
+    CrawledPage,
+    FetchResult,
+    Link,
+    Outcome,
+    Page,
+    PageEvent,
+    Relevance,
+    ScoredLink,
+)
+from trailhound.strategies.base import Strategy
+from trailhound.strategies.breadth_first import BreadthFirstStrategy
+
+
+class TinyWeb:
+    """A fetcher over a dictionary: a list of links is a page, a string a redirect."""
+
+    def __init__(self, web: Mapping[str, Sequence[str] | str], seconds: float = 0.0) -> None:
+        self._web = web
+        self._seconds = seconds
+        self.closed = False
+
+    async def fetch(self, url: str) -> FetchResult:
+        await asyncio.sleep(self._seconds)
+        requests = 1
+        final = url
+        entry = self._web.get(final)
+        while isinstance(entry, str):
+            final, requests = entry, requests + 1
+            entry = self._web.get(final)
+        if entry is None:
+            return FetchResult(url, Outcome.NOT_FOUND, final, requests, 404, detail="status 404")
+        page = Page(final, title=final[-1], links=tuple(Link(link) for link in entry))
+        return FetchResult(url, Outcome.FETCHED, final, requests, 200, page=page)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class TitleJudge:
+    def judge(self, page: Page) -> Relevance:
+        return Relevance(float(page.title == "t"), page.title == "t")
+
+
+def u(name: str) -> str:
+    return f"http://h.test/{name}"
+
+
+WEB: Mapping[str, Sequence[str] | str] = {
+    u("a"): [u("b"), u("c"), u("b")],
+    u("b"): [u("d"), u("gone")],
+    u("c"): [u("t"), "http://elsewhere.test/"],
+    u("d"): [],
+    u("t"): [u("a")],
+    u("old"): u("c"),
+}
+
+
+def crawler(
+    web: Mapping[str, Sequence[str] | str], strategy: Strategy | None = None, **options: object
+) -> Crawler:
+    return Crawler(
+        strategy=strategy or BreadthFirstStrategy(),
+        frontier=MemoryFrontier(),
+        fetcher=TinyWeb(web),
+        judge=TitleJudge(),
+        in_scope=lambda url: url.startswith("http://h.test/"),
+        concurrency=int(str(options.get("concurrency", 1))),
+    )
+
+
+def names(events: Iterable[PageEvent]) -> str:
+    return " ".join(event.url.rsplit("/", 1)[1] for event in events)
+
+
+def test_breadth_first_visits_level_by_level_and_stops_when_nothing_is_left() -> None:
+    crawl = crawler(WEB)
+    events = list(crawl.run([u("a")]))
+    assert names(events) == "a b c d gone t"
+    assert crawl.stop_reason is StopReason.FRONTIER_EMPTY
+    assert [event.number for event in events] == [1, 2, 3, 4, 5, 6]
+    assert [event.requests_total for event in events] == [1, 2, 3, 4, 5, 6]
+
+
+def test_an_event_tells_parent_depth_outcome_relevance_and_links() -> None:
+    events = {event.url: event for event in crawler(WEB).run([u("a")])}
+    found = events[u("t")]
+    assert (found.parent, found.depth, found.outcome) == (u("c"), 2, Outcome.FETCHED)
+    assert found.relevance == Relevance(1.0, True)
+    assert (events[u("c")].links_found, events[u("c")].links_outside) == (2, 1)
+    assert events[u("a")].links_added == 2
+    gone = events[u("gone")]
+    assert (gone.outcome, gone.why, gone.relevance) == (Outcome.NOT_FOUND, "status 404", None)
+
+
+def test_the_budget_counts_every_request() -> None:
+    crawl = crawler(WEB)
+    events = list(crawl.run([u("a")], max_pages=3))
+    assert names(events) == "a b c"
+    assert crawl.stop_reason is StopReason.PAGES_SPENT
+
+
+def test_a_redirect_costs_two_requests_and_its_end_is_not_fetched_again() -> None:
+    events = list(crawler(WEB).run([u("old"), u("a")]))
+    assert names(events) == "old a t b d gone"
+    assert events[0].requests == 2
+    assert events[0].final_url == u("c")
+
+
+def test_a_redirect_to_a_known_page_is_a_duplicate() -> None:
+    web = {u("a"): [u("c"), u("old")], u("c"): [], u("old"): u("c")}
+    events = list(crawler(web).run([u("a")]))
+    assert [event.outcome for event in events][-1] is Outcome.DUPLICATE
+    assert events[-1].relevance is None
+
+
+def test_pages_in_flight_together_are_all_processed() -> None:
+    wide: dict[str, Sequence[str] | str] = {u("a"): [u(str(n)) for n in range(50)]}
+    wide |= {u(str(n)): [] for n in range(50)}
+    events = list(crawler(wide, concurrency=8).run([u("a")], max_pages=40))
+    assert len(events) == 40
+    assert len({event.url for event in events}) == 40
+
+
+def test_a_strategy_that_raises_costs_the_page_not_the_crawl() -> None:
+    class Clumsy(BreadthFirstStrategy):
+        name: ClassVar[str] = "clumsy"
+
+        def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
+            if crawled.page.url == u("b"):
+                raise ValueError("cannot read this")
+            return super().score_links(crawled)
+
+    events = {event.url: event for event in crawler(WEB, Clumsy()).run([u("a")])}
+    assert events[u("b")].outcome is Outcome.BROKEN
+    assert events[u("b")].why == "ValueError: cannot read this"
+    assert events[u("t")].outcome is Outcome.FETCHED
+
+
+def test_a_learning_strategy_re_ranks_the_frontier() -> None:
+    class Reverser(BreadthFirstStrategy):
+        offers = 0
+
+        def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float]:
+            type(self).offers += 1
+            return {url: float(url.rsplit("/", 1)[1]) for url in candidates}
+
+    wide: dict[str, Sequence[str] | str] = {u("a"): [u(str(n)) for n in range(120)]}
+    wide |= {u(str(n)): [] for n in range(120)}
+    events = list(crawler(wide, Reverser()).run([u("a")]))
+    assert Reverser.offers == 2
+    assert names(events[50:52]) == "119 118"
+
+
+def test_a_crawl_that_is_left_early_says_so_and_closes_its_fetcher() -> None:
+    fetcher = TinyWeb(WEB)
+    crawl = Crawler(
+        strategy=BreadthFirstStrategy(),
+        frontier=MemoryFrontier(),
+        fetcher=fetcher,
+        judge=TitleJudge(),
+    )
+    events = crawl.run([u("a")])
+    next(iter(events))
+    events.close()
+    assert crawl.stop_reason is StopReason.INTERRUPTED
+    assert fetcher.closed
+
+
+def test_the_time_budget_ends_a_crawl() -> None:
+    ticks = iter(range(1000))
+    crawl = Crawler(
+        strategy=BreadthFirstStrategy(),
+        frontier=MemoryFrontier(),
+        fetcher=TinyWeb(WEB),
+        judge=TitleJudge(),
+        clock=lambda: float(next(ticks)),
+    )
+    assert list(crawl.run([u("a")], max_seconds=4.0))
+    assert crawl.stop_reason is StopReason.TIME_SPENT
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_a_sleeping_host_is_waited_for(concurrency: int) -> None:
+    frontier = MemoryFrontier()
+    crawl = Crawler(
+        strategy=BreadthFirstStrategy(),
+        frontier=frontier,
+        fetcher=TinyWeb(WEB),
+        judge=TitleJudge(),
+        concurrency=concurrency,
+        clock=time.monotonic,
+    )
+    frontier.delay_host("h.test", time.monotonic() + 0.05)
+    assert list(crawl.run([u("a")], max_pages=2))
