@@ -1,0 +1,1 @@
+"""Measurements that guard quality and cost. Run them with ``make bench``."""

@@ -1,0 +1,1 @@
+"""The replay lab: recorded webs, topics on them, fair measurement of strategies."""

@@ -1,0 +1,196 @@
+"""An experiment from plan to results: every topic, every seed set, every strategy."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from trailhound import __version__
+from trailhound.errors import TrailhoundError, UsageError, unknown_name
+from trailhound.lab.corpora import Corpus
+from trailhound.lab.partial import PARTIAL_NAME, PartialHeader, PartialRuns
+from trailhound.lab.plan import ExperimentPlan, RunTask
+from trailhound.lab.results import (
+    CorpusSummary,
+    ExperimentResults,
+    Parameters,
+    RunResult,
+    write_results,
+)
+from trailhound.lab.runner import RunFailure
+from trailhound.lab.summary import choose_baseline, compare, summarise
+from trailhound.lab.topics import topic_source
+from trailhound.lab.workers import finished_runs
+from trailhound.registry import check_spec
+
+CREATED_BY = f"trailhound {__version__}"
+
+Progress = Callable[[int, int], None]
+"""Called with the number of runs done and of all runs, when some were done already and after
+each further one."""
+
+
+def plan_experiment(
+    corpus: Path,
+    strategies: Sequence[str],
+    *,
+    topics: Sequence[str] = (),
+    topics_file: Path | None = None,
+    max_pages: int = 400,
+    seed_sets: int = 3,
+    seed: int = 7,
+) -> ExperimentPlan:
+    """Check what was asked for; without ``topics``, all of the corpus are taken."""
+    _check_numbers(max_pages, seed_sets)
+    chosen = _without_repeats(strategies)
+    if not chosen:
+        raise UsageError("No strategy to compare. Name some, e.g. --strategy best-first.")
+    for spec in chosen:
+        check_spec(spec)
+    parameters = Parameters(
+        strategies=chosen,
+        topics=_chosen_topics(corpus, topics, topics_file),
+        max_pages=max_pages,
+        seed_sets=seed_sets,
+        seed=seed,
+        topics_file=None if topics_file is None else topics_file.name,
+        topics_digest=None if topics_file is None else _sha256(topics_file),
+    )
+    return ExperimentPlan(corpus, parameters, topics_file)
+
+
+def run_experiment(
+    plan: ExperimentPlan, folder: Path, *, jobs: int = 1, progress: Progress | None = None
+) -> ExperimentResults:
+    """Run all that is not done yet and write ``results.json`` into ``folder``.
+
+    Finished runs are kept in ``runs.partial.jsonl`` until all are there, so that an interrupted
+    experiment continues where it stopped.
+    """
+    corpus = corpus_summary(plan.corpus)
+    with PartialRuns(folder, _partial_header(plan, corpus)) as partial:
+        failures = _run_missing(plan, partial, jobs, progress)
+        if failures:
+            raise _failed(failures, plan, folder)
+        results = assemble_results(plan, corpus, [partial.runs[task] for task in plan.tasks()])
+        write_results(results, folder)
+        partial.remove()
+    return results
+
+
+def assemble_results(
+    plan: ExperimentPlan, corpus: CorpusSummary, runs: list[RunResult]
+) -> ExperimentResults:
+    """Runs with their summary and comparisons."""
+    strategies = plan.parameters.strategies
+    baseline = choose_baseline(strategies)
+    return ExperimentResults(
+        created_by=CREATED_BY,
+        corpus=corpus,
+        parameters=plan.parameters,
+        baseline=baseline,
+        summary=summarise(runs, strategies),
+        comparisons=compare(runs, strategies, baseline),
+        runs=runs,
+    )
+
+
+def corpus_summary(path: Path) -> CorpusSummary:
+    """What the results say about the corpus."""
+    with Corpus.open(path) as corpus:
+        info = corpus.info()
+    return CorpusSummary(
+        name=path.name,
+        fingerprint=info.fingerprint,
+        pages=info.pages,
+        hosts=info.hosts,
+        kind=info.kind,
+    )
+
+
+def _run_missing(
+    plan: ExperimentPlan, partial: PartialRuns, jobs: int, progress: Progress | None
+) -> list[RunFailure]:
+    tasks = plan.tasks()
+    missing = [task for task in tasks if task not in partial.runs]
+    report = progress or (lambda _done, _total: None)
+    done = len(tasks) - len(missing)
+    report(done, len(tasks))
+    failures: list[RunFailure] = []
+    with closing(finished_runs(plan, missing, jobs)) as finished:
+        for outcome in finished:
+            if isinstance(outcome, RunFailure):
+                failures.append(outcome)
+            else:
+                partial.keep(outcome)
+            done += 1
+            report(done, len(tasks))
+    return failures
+
+
+def _partial_header(plan: ExperimentPlan, corpus: CorpusSummary) -> PartialHeader:
+    parameters = plan.parameters
+    return PartialHeader(
+        created_by=CREATED_BY,
+        fingerprint=corpus.fingerprint,
+        max_pages=parameters.max_pages,
+        seed_sets=parameters.seed_sets,
+        seed=parameters.seed,
+        topics_digest=parameters.topics_digest,
+    )
+
+
+def _failed(failures: Sequence[RunFailure], plan: ExperimentPlan, folder: Path) -> TrailhoundError:
+    """One line per reason, with the topics and strategies that it hit."""
+    tasks_by_reason: dict[str, list[RunTask]] = defaultdict(list)
+    for failure in failures:
+        tasks_by_reason[failure.reason].append(failure.task)
+    total = len(plan.tasks())
+    lines = [f"{len(failures)} of {total} runs failed, so no results were written."]
+    for reason, tasks in tasks_by_reason.items():
+        topics = ", ".join(_without_repeats([task.topic for task in tasks]))
+        strategies = ", ".join(_without_repeats([task.strategy for task in tasks]))
+        lines.append(f"Topic {topics}; strategy {strategies}: {reason}")
+    if len(failures) < total:
+        lines.append(
+            f"The others are kept in {folder / PARTIAL_NAME}: mend the cause, or leave out what "
+            "fails, and give the same command again to continue."
+        )
+    return TrailhoundError("\n".join(lines))
+
+
+def _check_numbers(max_pages: int, seed_sets: int) -> None:
+    for option, value in (("--max-pages", max_pages), ("--seed-sets", seed_sets)):
+        if value < 1:
+            raise UsageError(f"{option} is {value}; it must be at least 1.")
+
+
+def _chosen_topics(corpus: Path, topics: Sequence[str], topics_file: Path | None) -> list[str]:
+    with Corpus.open(corpus) as opened:
+        known = topic_source(opened, topics_file).names()
+    chosen = _without_repeats(topics)
+    for topic in chosen:
+        if topic not in known:
+            raise unknown_name("topic", topic, known, f"See 'trailhound lab topics {corpus}'.")
+    if not known:
+        raise UsageError(
+            f"The corpus {corpus} has no topics of its own. Define some in a file and name it "
+            "with --topics."
+        )
+    return chosen or list(known)
+
+
+def _without_repeats(names: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _sha256(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise UsageError(
+            f"Cannot read the topics file {path}: {error.strerror}. Check the name."
+        ) from error

@@ -1,0 +1,62 @@
+"""What a crawl really found, by the labels of the recorded web.
+
+The crawler's own judge has no say here. A duplicate counts as its original, and each relevant
+page counts once, under whatever URL it was fetched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from trailhound.lab.corpora import Corpus
+from trailhound.records import Outcome, PageEvent
+from trailhound.urls import host_key
+
+
+class GroundTruth:
+    """The relevant pages of one topic."""
+
+    def __init__(self, corpus: Corpus, relevant: Iterable[str]) -> None:
+        self._corpus = corpus
+        self._original_of = {
+            duplicate: original
+            for url, original_url in corpus.duplicates().items()
+            if (duplicate := corpus.page_id(url)) is not None
+            and (original := corpus.page_id(original_url)) is not None
+        }
+        numbers = (self._page(url) for url in relevant)
+        self._relevant = frozenset(number for number in numbers if number is not None)
+
+    def __len__(self) -> int:
+        """Distinct relevant pages."""
+        return len(self._relevant)
+
+    def finds(self, events: Iterable[PageEvent]) -> list[bool]:
+        """For each event, whether it brought a relevant page for the first time."""
+        found: set[int] = set()
+        marks = []
+        for event in events:
+            number = self._relevant_page(event)
+            marks.append(number is not None and number not in found)
+            if number is not None:
+                found.add(number)
+        return marks
+
+    def _relevant_page(self, event: PageEvent) -> int | None:
+        if event.outcome is not Outcome.FETCHED:
+            return None
+        number = self._page(event.final_url)
+        return number if number in self._relevant else None
+
+    def _page(self, url: str) -> int | None:
+        """Number of the page behind a URL; a duplicate's is that of its original."""
+        number = self._corpus.page_id(url)
+        return None if number is None else self._original_of.get(number, number)
+
+
+def relevant_by_host(events: Iterable[PageEvent], finds: Iterable[bool]) -> Counter[str]:
+    """How many of the finds each host supplied."""
+    return Counter(
+        host_key(event.final_url) for event, found in zip(events, finds, strict=True) if found
+    )

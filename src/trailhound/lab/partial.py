@@ -1,0 +1,105 @@
+"""Finished runs of an unfinished experiment, so that an interruption costs little.
+
+``runs.partial.jsonl`` starts with a line that says which experiment it belongs to; every further
+line is one finished run. A last line cut off by a crash is ignored.
+"""
+
+from __future__ import annotations
+
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import msgspec
+
+from trailhound.errors import StorageError
+from trailhound.lab.plan import RunTask
+from trailhound.lab.results import RunResult, cannot_write, write_whole_file
+
+PARTIAL_NAME = "runs.partial.jsonl"
+
+Record = TypeVar("Record")
+
+
+class PartialHeader(msgspec.Struct, frozen=True):
+    """What the runs depend on; only an experiment that agrees in all of it may take them over.
+
+    The lists of topics and strategies are absent on purpose: an experiment that is started again
+    with one strategy more keeps what it has.
+    """
+
+    created_by: str
+    fingerprint: str
+    max_pages: int
+    seed_sets: int
+    seed: int
+    topics_digest: str | None
+
+
+class PartialRuns:
+    """The open file: what it held already, and room for more. Use as a context manager."""
+
+    def __init__(self, folder: Path, header: PartialHeader) -> None:
+        self.path = folder / PARTIAL_NAME
+        self._header = header
+        self._file: FileIO | None = None
+        self.runs: dict[RunTask, RunResult] = {}
+        """Finished runs by task."""
+
+    def __enter__(self) -> Self:
+        self.runs = self._read()
+        # Written anew, so that no cut-off line precedes the lines to come.
+        lines = [msgspec.json.encode(record) for record in (self._header, *self.runs.values())]
+        write_whole_file(self.path, b"\n".join(lines) + b"\n")
+        self._file = FileIO(self.path, "a")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def keep(self, run: RunResult) -> None:
+        """Add a finished run."""
+        line = msgspec.json.encode(run) + b"\n"
+        try:
+            if self._file is None or self._file.write(line) != len(line):
+                raise OSError("the line was cut off")
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+        self.runs[task_of(run)] = run
+
+    def remove(self) -> None:
+        """Delete the file: the experiment is complete."""
+        if self._file is not None:
+            self._file.close()
+        self.path.unlink(missing_ok=True)
+
+    def _read(self) -> dict[RunTask, RunResult]:
+        try:
+            lines = self.path.read_bytes().splitlines()
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        except OSError as error:
+            raise StorageError(f"Cannot read {self.path}: {error.strerror or error}.") from error
+        if not lines or _decode(lines[0], PartialHeader) != self._header:
+            return {}
+        runs = [_decode(line, RunResult) for line in lines[1:]]
+        return {task_of(run): run for run in runs if run is not None}
+
+
+def task_of(run: RunResult) -> RunTask:
+    """The task that a run fulfilled."""
+    return RunTask(run.topic, run.seed_set, run.strategy)
+
+
+def _decode(line: bytes, kind: type[Record]) -> Record | None:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

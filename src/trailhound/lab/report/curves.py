@@ -1,0 +1,92 @@
+"""Mean curves over topics, ready to be drawn."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from trailhound.lab.bootstrap import bands
+from trailhound.lab.metrics import hold_flat
+from trailhound.lab.results import ExperimentResults, RunResult
+
+FloatArray = npt.NDArray[np.float64]
+RunCurve = Callable[[RunResult, FloatArray], FloatArray]
+"""Turns a run's R(t), t = 1..budget, into the quantity of a figure."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a figure: values at t = ``fetches`` and the limits of its band."""
+
+    fetches: FloatArray
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def found(_run: RunResult, relevant: FloatArray) -> FloatArray:
+    """Relevant pages found so far."""
+    return relevant
+
+
+def recall(run: RunResult, relevant: FloatArray) -> FloatArray:
+    """Share of the findable pages found so far."""
+    return relevant / max(run.relevant_total, 1)
+
+
+def harvest(run: RunResult, relevant: FloatArray) -> FloatArray:
+    """Relevant pages per fetch so far; after an early end, per fetch that was made."""
+    fetches = np.minimum(np.arange(1, len(relevant) + 1), max(run.fetches, 1))
+    return relevant / fetches
+
+
+def strategy_curve(
+    results: ExperimentResults, strategy: str, quantity: RunCurve, n_points: int = 160
+) -> Curve:
+    """Mean over topics (runs averaged within each) with its pointwise bootstrap band."""
+    points = _drawn_points(results.parameters.max_pages, n_points)
+    by_topic = _topic_rows(
+        (run for run in results.runs if run.strategy == strategy),
+        quantity,
+        results.parameters.max_pages,
+    )
+    rows = np.array([row[points] for row in by_topic.values()])
+    mean, low, high = bands(rows)
+    return Curve(_fetches(points), mean, low, high)
+
+
+def topic_curve(results: ExperimentResults, strategy: str, topic: str, n_points: int = 60) -> Curve:
+    """Mean of one topic's runs, with their smallest and largest values as limits."""
+    budget = results.parameters.max_pages
+    points = _drawn_points(budget, n_points)
+    rows = np.array(
+        [
+            hold_flat(run.curve, budget)[points]
+            for run in results.runs
+            if run.strategy == strategy and run.topic == topic
+        ]
+    )
+    return Curve(_fetches(points), rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0))
+
+
+def _topic_rows(
+    runs: Iterable[RunResult], quantity: RunCurve, budget: int
+) -> dict[str, FloatArray]:
+    rows: dict[str, list[FloatArray]] = defaultdict(list)
+    for run in runs:
+        rows[run.topic].append(quantity(run, hold_flat(run.curve, budget)))
+    return {topic: np.mean(of_topic, axis=0) for topic, of_topic in rows.items()}
+
+
+def _drawn_points(budget: int, n_points: int) -> npt.NDArray[np.int64]:
+    """Positions to draw, first and last included: more would only make the file larger."""
+    return np.unique(np.linspace(0, budget - 1, min(budget, n_points)).round().astype(np.int64))
+
+
+def _fetches(points: npt.NDArray[np.int64]) -> FloatArray:
+    """Position 0 is the state after the first fetch."""
+    return (points + 1).astype(np.float64)

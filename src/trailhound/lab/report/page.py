@@ -1,0 +1,70 @@
+"""Puts figures and tables into the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from trailhound.lab.report import curves, tables
+from trailhound.lab.report.figures import LineStyle, draw_curves
+from trailhound.lab.results import ExperimentResults
+
+PANELS: tuple[tuple[str, str, curves.RunCurve], ...] = (
+    ("Relevant pages found", "relevant pages found", curves.found),
+    ("Recall", "share of findable pages found", curves.recall),
+    ("Harvest rate", "relevant pages per fetch", curves.harvest),
+)
+
+
+def render_report(results: ExperimentResults) -> str:
+    """The whole page as HTML text."""
+    environment = Environment(
+        loader=PackageLoader("trailhound.lab.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    styles = {
+        strategy: LineStyle(number) for number, strategy in enumerate(results.parameters.strategies)
+    }
+    return environment.get_template("report.html.j2").render(
+        results=results,
+        styles=styles,
+        scope=tables.scope(results),
+        panels=_panels(results, styles),
+        small_multiples=_small_multiples(results, styles),
+        summary=tables.summary_table(results),
+        details=tables.detail_table(results),
+        comparisons=tables.comparison_table(results),
+        per_topic=tables.topic_table(results),
+        outcomes=tables.outcome_table(results),
+        command=tables.command_line(results),
+    )
+
+
+def _panels(results: ExperimentResults, styles: dict[str, LineStyle]) -> list[tuple[str, str]]:
+    return [(title, _panel(results, styles, label, draw)) for title, label, draw in PANELS]
+
+
+def _panel(
+    results: ExperimentResults,
+    styles: dict[str, LineStyle],
+    y_label: str,
+    quantity: Callable[..., curves.FloatArray],
+) -> str:
+    lines = {strategy: curves.strategy_curve(results, strategy, quantity) for strategy in styles}
+    return draw_curves(lines, styles, y_label=y_label, description=f"{y_label} over fetches")
+
+
+def _small_multiples(
+    results: ExperimentResults, styles: dict[str, LineStyle]
+) -> list[tuple[str, str]]:
+    pictures = []
+    for topic in results.parameters.topics:
+        lines = {strategy: curves.topic_curve(results, strategy, topic) for strategy in styles}
+        description = f"relevant pages found over fetches, topic {topic}"
+        svg = draw_curves(lines, styles, description=description, is_small=True)
+        pictures.append((topic, svg))
+    return pictures

@@ -1,0 +1,208 @@
+"""The report's tables as rows of cells, and the numbers in them as text."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trailhound.lab.bootstrap import Estimate
+from trailhound.lab.results import Comparison, ExperimentResults
+from trailhound.lab.summary import COMPARED_METRICS, topic_means
+
+
+@dataclass(frozen=True)
+class Column:
+    """A metric as the report shows it."""
+
+    metric: str
+    heading: str
+    digits: int
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Text to show, and the number to sort by."""
+
+    text: str
+    value: float | str
+    extra: str = ""
+    """Shown smaller beside the text: an interval."""
+    strong: bool = False
+    is_name: bool = False
+    """A strategy's name, shown with its line style."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Headings with their explanations, and rows of cells."""
+
+    headings: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+UPPER_BOUND = "oracle"
+"""A strategy that is told the answers: shown, but never the best."""
+
+METRIC_NAMES = {"nauc": "nAUC", "harvest": "harvest", "recall": "recall"}
+
+SUMMARY_COLUMNS = (
+    Column("nauc", "nAUC", 3, "area under the curve of finds, 1 = every fetch finds"),
+    Column("harvest", "harvest", 3, "relevant pages per fetch"),
+    Column("recall", "recall", 3, "share of findable relevant pages found"),
+    Column("found", "found", 1, "relevant pages found"),
+    Column("hosts", "hosts", 1, "hosts with a relevant page"),
+    Column("cpu_ms_per_fetch", "CPU ms per fetch", 2, "of the crawl, without learning"),
+)
+DETAIL_COLUMNS = (
+    Column("auhc", "AUHC", 3, "mean harvest rate over the crawl, weighs early finds more"),
+    Column("mean_max_similarity", "similarity", 3, "mean of the cosine to the nearest target"),
+    Column("eq9_similarity", "eq. 9", 3, "largest mean cosine to one target"),
+    Column("effective_hosts", "effective hosts", 2, "exp(entropy) of the finds' hosts"),
+    Column("max_host_share", "top host's share", 3, "of the relevant pages found"),
+    Column("fetches", "fetches", 1, "GETs made; below the budget when the queue ran empty"),
+    Column("links_outside", "links outside", 0, "links that leave the recorded web"),
+    Column("learning_cpu_seconds", "learning CPU s", 2, "before the crawl"),
+)
+
+
+def scope(results: ExperimentResults) -> dict[str, int]:
+    """How much was measured."""
+    return {
+        "strategies": len(results.parameters.strategies),
+        "topics": len(results.parameters.topics),
+        "seed_sets": results.parameters.seed_sets,
+        "budget": results.parameters.max_pages,
+        "runs": len(results.runs),
+    }
+
+
+def summary_table(results: ExperimentResults) -> Table:
+    """One row per strategy, best nAUC first."""
+    return _strategy_table(results, SUMMARY_COLUMNS)
+
+
+def detail_table(results: ExperimentResults) -> Table:
+    """The further measures, in the same order."""
+    return _strategy_table(results, DETAIL_COLUMNS)
+
+
+def _strategy_table(results: ExperimentResults, columns: Sequence[Column]) -> Table:
+    ranked = sorted(results.summary, key=lambda name: -results.summary[name]["nauc"].mean)
+    rows = tuple(
+        (_name(name), *(_estimate(results.summary[name][c.metric], c.digits) for c in columns))
+        for name in ranked
+    )
+    return Table((("strategy", ""), *((c.heading, c.hint) for c in columns)), rows)
+
+
+def comparison_table(results: ExperimentResults) -> Table:
+    """One row per strategy: its differences from the baseline, best nAUC first."""
+    found = {(c.strategy, c.metric): c for c in results.comparisons}
+    ranked = sorted(
+        {c.strategy for c in results.comparisons},
+        key=lambda name: -found[name, COMPARED_METRICS[0]].difference.mean,
+    )
+    headings = [("strategy", "")]
+    for metric in COMPARED_METRICS:
+        headings.append((METRIC_NAMES[metric], "strategy minus baseline, mean over topics"))
+        headings.append(("p", f"of the difference in {METRIC_NAMES[metric]}"))
+    rows = (
+        (_name(name), *(cell for m in COMPARED_METRICS for cell in _comparison(found[name, m])))
+        for name in ranked
+    )
+    return Table(tuple(headings), tuple(rows))
+
+
+def _comparison(comparison: Comparison) -> tuple[Cell, Cell]:
+    is_clear = comparison.p_holm < 0.05
+    return (
+        _estimate(comparison.difference, 3, sign="+", strong=is_clear),
+        Cell(
+            format_p(comparison.p_holm),
+            comparison.p_holm,
+            extra=format_p(comparison.p),
+            strong=is_clear,
+        ),
+    )
+
+
+def topic_table(results: ExperimentResults) -> Table:
+    """nAUC of every strategy on every topic; the best in bold, the upper bound aside."""
+    strategies = results.parameters.strategies
+    rivals = [name for name in strategies if name != UPPER_BOUND]
+    means = {name: topic_means(results.runs, name, "nauc") for name in strategies}
+    findable = topic_means(results.runs, strategies[0], "relevant_total")
+    rows = []
+    for topic in results.parameters.topics:
+        best = max((means[name][topic] for name in rivals), default=0.0)
+        cells = [Cell(topic, topic), Cell(f"{findable[topic]:.0f}", findable[topic])]
+        for name in strategies:
+            value = means[name][topic]
+            is_best = name in rivals and value == best > 0
+            cells.append(Cell(f"{value:.3f}", value, strong=is_best))
+        rows.append(tuple(cells))
+    headings = (
+        ("topic", ""),
+        ("findable", "relevant pages that can be reached, mean over seed sets"),
+        *((name, "nAUC") for name in strategies),
+    )
+    return Table(headings, tuple(rows))
+
+
+def outcome_table(results: ExperimentResults) -> Table:
+    """How the fetches of each strategy ended, over all runs."""
+    counts = {name: Counter[str]() for name in results.parameters.strategies}
+    for run in results.runs:
+        counts[run.strategy].update(run.outcomes)
+    kinds = sorted(set().union(*counts.values()))
+    rows = tuple(
+        (_name(name), *(Cell(f"{of[kind]:,}", of[kind]) for kind in kinds))
+        for name, of in counts.items()
+    )
+    return Table((("strategy", ""), *((kind, "") for kind in kinds)), rows)
+
+
+def command_line(results: ExperimentResults) -> str:
+    """The command that repeats the experiment."""
+    parameters = results.parameters
+    words = ["trailhound", "lab", "run", results.corpus.name]
+    for strategy in parameters.strategies:
+        words += ["--strategy", strategy]
+    for topic in parameters.topics:
+        words += ["--topic", topic]
+    if parameters.topics_file is not None:
+        words += ["--topics", parameters.topics_file]
+    words += ["--max-pages", str(parameters.max_pages)]
+    words += ["--seed-sets", str(parameters.seed_sets), "--seed", str(parameters.seed)]
+    return shlex.join([*words, "-o", "OUT"])
+
+
+def format_p(p: float) -> str:
+    """A p value with as many digits as it deserves."""
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def format_interval(estimate: Estimate, digits: int, sign: str = "") -> str:
+    """``low to high`` with the same digits as the mean."""
+    return f"{_number(estimate.low, digits, sign)} to {_number(estimate.high, digits, sign)}"
+
+
+def _name(strategy: str) -> Cell:
+    return Cell(strategy, strategy, is_name=True)
+
+
+def _estimate(estimate: Estimate, digits: int, *, sign: str = "", strong: bool = False) -> Cell:
+    return Cell(
+        _number(estimate.mean, digits, sign),
+        estimate.mean,
+        extra=format_interval(estimate, digits, sign),
+        strong=strong,
+    )
+
+
+def _number(value: float, digits: int, sign: str) -> str:
+    """With thousands separators, and a real minus."""
+    return f"{value:{sign},.{digits}f}".replace("-", "−")

@@ -1,0 +1,214 @@
+"""``results.json``: what an experiment measured, and the file it is kept in.
+
+Apart from CPU seconds nothing in it depends on the machine, the clock or the number of processes:
+two experiments with equal parameters on the same corpus are equal.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from trailhound.errors import StorageError
+from trailhound.lab.bootstrap import Estimate
+
+RESULTS_FORMAT = "trailhound-results"
+RESULTS_VERSION = 1
+RESULTS_NAME = "results.json"
+REPORT_NAME = "report.html"
+
+
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One crawl: one topic, one seed set, one strategy."""
+
+    topic: str
+    strategy: str
+    """As it was asked for: ``name`` or ``name:key=value,…``."""
+    seed_set: int
+    """Number of the start pages, from 0."""
+    seed: int
+    """Of the strategy's random generator."""
+    fetches: int
+    """GETs issued, at most the budget."""
+    curve: list[int]
+    """Relevant pages found after each fetch."""
+    relevant_total: int
+    """Relevant pages that can be reached from this seed set."""
+    nauc: float
+    """ΣR(t)/Σmin(t, relevant_total) up to the budget; an early end holds the curve flat."""
+    harvest: float
+    """Relevant pages found per fetch."""
+    recall: float
+    """Relevant pages found per relevant page findable."""
+    hosts: int
+    """Hosts on which a relevant page was found."""
+    cpu_seconds: float
+    """Of the crawl itself. Measured, so it differs from run to run."""
+    auhc: float
+    """Mean over t up to the budget of R(t)/t."""
+    mean_max_similarity: float
+    """Mean over fetched pages of the TF-IDF cosine to the nearest training target."""
+    eq9_similarity: float
+    """The same by the printed eq. 9 of Liu, Janssen and Milios (2006): maximum of means."""
+    effective_hosts: float
+    """exp(entropy) of the hosts of the relevant pages found."""
+    max_host_share: float
+    """Share of the relevant pages found that one host supplied."""
+    links_outside: int
+    """Links met that leave the recorded web; they are no candidates."""
+    outcomes: dict[str, int]
+    """How the requested URLs ended, by outcome."""
+    stop_reason: str
+    learning_cpu_seconds: float
+    """CPU spent learning from the session before the crawl. Measured."""
+    seeds: list[str]
+    """The start pages."""
+    relevant_all: int
+    """Relevant pages in the corpus, reachable from here or not."""
+
+    @property
+    def found(self) -> int:
+        """Relevant pages found."""
+        return self.curve[-1] if self.curve else 0
+
+
+class CorpusSummary(msgspec.Struct, frozen=True):
+    """Which recorded web was crawled."""
+
+    name: str
+    fingerprint: str
+    pages: int
+    hosts: int
+    kind: str = ""
+
+
+class Parameters(msgspec.Struct, frozen=True):
+    """What was asked for: with the corpus, all that is needed to repeat the experiment."""
+
+    strategies: list[str]
+    topics: list[str]
+    max_pages: int
+    """Budget of each crawl in GETs."""
+    seed_sets: int
+    seed: int
+    topics_file: str | None = None
+    """Name of the file that defined the topics, when one did."""
+    topics_digest: str | None = None
+    """SHA-256 of that file."""
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """A strategy against the baseline, by paired differences of topic means."""
+
+    strategy: str
+    baseline: str
+    metric: str
+    difference: Estimate
+    """Strategy minus baseline."""
+    topics: int
+    p: float
+    """Exact two-sided sign-flip test over topics."""
+    p_holm: float
+    """Corrected for the number of strategies compared."""
+
+
+class ExperimentResults(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole file."""
+
+    format: str = RESULTS_FORMAT
+    version: int = RESULTS_VERSION
+    created_by: str
+    corpus: CorpusSummary
+    parameters: Parameters
+    baseline: str | None
+    """The strategy the comparisons refer to."""
+    summary: dict[str, dict[str, Estimate]]
+    """Per strategy and metric: mean over topics and 95 % interval."""
+    comparisons: list[Comparison]
+    runs: list[RunResult]
+
+
+class _Header(msgspec.Struct):
+    format: str = ""
+    version: int = 0
+
+
+def write_results(results: ExperimentResults, folder: Path) -> Path:
+    """Write ``results.json`` into ``folder``; an existing one is replaced in one step."""
+    encoded = msgspec.json.format(msgspec.json.encode(results), indent=1)
+    return write_whole_file(folder / RESULTS_NAME, _compact_number_lists(encoded))
+
+
+def _compact_number_lists(pretty: bytes) -> bytes:
+    """Put each curve on one line: one line per number would make the file unreadable."""
+    lines: list[bytes] = []
+    inside = False
+    for line in pretty.split(b"\n"):
+        bare = line.strip()
+        if inside:
+            lines[-1] += b" " + bare if lines[-1].endswith(b",") else bare
+            inside = not bare.startswith(b"]")
+        else:
+            lines.append(line)
+            inside = bare == b'"curve": ['
+    return b"\n".join(lines) + b"\n"
+
+
+def read_results(folder: Path) -> ExperimentResults:
+    """Read the experiment kept in ``folder`` (or the results file itself)."""
+    path = folder / RESULTS_NAME if folder.is_dir() else folder
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise StorageError(
+            f"No results at {path}. Run an experiment first: trailhound lab run CORPUS -o {folder}"
+        ) from None
+    except OSError as error:
+        raise StorageError(f"Cannot read {path}: {error.strerror}.") from error
+    return _decode(content, path)
+
+
+def _decode(content: bytes, path: Path) -> ExperimentResults:
+    try:
+        header = msgspec.json.decode(content, type=_Header)
+        if header.format != RESULTS_FORMAT:
+            raise StorageError(f"{path} is no results file of trailhound lab run.")
+        if header.version > RESULTS_VERSION:
+            raise StorageError(
+                f"{path} was written by a newer Trailhound (format {header.version}, this one "
+                f"reads {RESULTS_VERSION}). Update Trailhound to read it."
+            )
+        return msgspec.json.decode(content, type=ExperimentResults)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise StorageError(
+            f"{path} is damaged ({error}). Run the experiment again: trailhound lab run"
+        ) from error
+
+
+def write_whole_file(path: Path, content: bytes) -> Path:
+    """Write ``content`` under a temporary name and rename it: never a half file at ``path``."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    return path
+
+
+def cannot_write(path: Path, error: OSError) -> StorageError:
+    """What to tell a user whose folder or disk refused a file."""
+    return StorageError(
+        f"Cannot write {path}: {error.strerror or error}. Free space or choose another folder "
+        "with -o."
+    )

@@ -1,0 +1,182 @@
+"""One run of an experiment: a crawl over the recorded web, and its measurement afterwards."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from trailhound.crawling.engine import Crawler
+from trailhound.errors import TrailhoundError
+from trailhound.fetching.replay import ReplayFetcher
+from trailhound.frontier.memory import MemoryFrontier
+from trailhound.lab import metrics
+from trailhound.lab.corpora import Corpus
+from trailhound.lab.ground_truth import GroundTruth, relevant_by_host
+from trailhound.lab.plan import ExperimentPlan, RunTask, run_seed
+from trailhound.lab.results import RunResult
+from trailhound.lab.topics import topic_source
+from trailhound.lab.topics.base import LabTopic
+from trailhound.records import Outcome, PageEvent
+from trailhound.registry import make_strategy
+from trailhound.relevance.cosine import CosineJudge
+from trailhound.strategies.base import Briefing
+from trailhound.text.tfidf import TargetSimilarity, TermWeights
+
+
+class RunFailure(msgspec.Struct, frozen=True):
+    """A run that could not be made."""
+
+    task: RunTask
+    reason: str
+
+
+@dataclass(frozen=True)
+class FinishedCrawl:
+    """What one crawl did and what it cost."""
+
+    events: list[PageEvent]
+    stop_reason: str
+    cpu_seconds: float
+    learning_cpu_seconds: float
+
+
+class TopicRunner:
+    """Runs tasks on one corpus. It remembers the topic of the last task for the next one."""
+
+    def __init__(self, plan: ExperimentPlan) -> None:
+        self._parameters = plan.parameters
+        self._corpus = Corpus.open(plan.corpus)
+        self._source = topic_source(self._corpus, plan.topics_file)
+        self._bench: TopicBench | None = None
+
+    def attempt(self, task: RunTask) -> RunResult | RunFailure:
+        """Run one task. What goes wrong in it is reported and does not end the others."""
+        try:
+            return self.run(task)
+        except TrailhoundError as error:
+            return RunFailure(task, str(error))
+        except Exception as error:
+            return RunFailure(task, f"{type(error).__name__}: {error}")
+
+    def run(self, task: RunTask) -> RunResult:
+        """Crawl and measure."""
+        bench = self._bench_for(task.topic)
+        seed = run_seed(self._parameters.seed, task.topic, task.seed_set)
+        # One thread: sums in another order would let results depend on the machine's load.
+        with threadpool_limits(limits=1):
+            crawl = bench.crawl(task, seed, self._parameters.max_pages)
+            return bench.measure(task, seed, crawl, self._parameters.max_pages)
+
+    def _bench_for(self, topic: str) -> TopicBench:
+        if self._bench is None or self._bench.topic.name != topic:
+            self._bench = None
+            built = self._source.build(
+                topic, n_seed_sets=self._parameters.seed_sets, seed=self._parameters.seed
+            )
+            self._bench = TopicBench(self._corpus, built)
+        return self._bench
+
+
+class TopicBench:
+    """Crawls and measurements for one topic."""
+
+    def __init__(self, corpus: Corpus, topic: LabTopic) -> None:
+        self.topic = topic
+        self._corpus = corpus
+        self._truth = GroundTruth(corpus, topic.relevant)
+        # By number, because a page may be linked to under several addresses.
+        self._off_limits = frozenset(corpus.page_id(url) for url in topic.off_limits)
+        self._similarities: dict[int, metrics.FloatArray] = {}
+
+    def crawl(self, task: RunTask, seed: int, max_pages: int) -> FinishedCrawl:
+        """Let the strategy learn, then crawl. Nothing is measured here but CPU time."""
+        topic = self.topic
+        briefing = Briefing(graph=topic.graph, seed=seed, relevant_urls=topic.relevant)
+        started = time.process_time()
+        crawler = Crawler(
+            strategy=make_strategy(task.strategy, briefing),
+            frontier=MemoryFrontier(),
+            fetcher=ReplayFetcher(self._corpus),
+            judge=CosineJudge.from_graph(topic.graph),
+            in_scope=self._in_scope,
+        )
+        learned = time.process_time()
+        events = list(crawler.run(topic.seed_sets[task.seed_set], max_pages=max_pages))
+        return FinishedCrawl(
+            events=events,
+            stop_reason=str(crawler.stop_reason or ""),
+            cpu_seconds=time.process_time() - learned,
+            learning_cpu_seconds=learned - started,
+        )
+
+    def _in_scope(self, url: str) -> bool:
+        """Links that leave the recorded web are no candidates, nor is what the topic closes."""
+        if url not in self._corpus:
+            return False
+        return not self._off_limits or self._corpus.page_id(url) not in self._off_limits
+
+    def measure(self, task: RunTask, seed: int, crawl: FinishedCrawl, budget: int) -> RunResult:
+        """All metrics of a finished crawl."""
+        finds = self._truth.finds(crawl.events)
+        costs = [event.requests for event in crawl.events]
+        curve = metrics.curve_from_finds(zip(costs, finds, strict=True), budget)
+        hosts = relevant_by_host(crawl.events, finds)
+        findable = self.topic.findable[task.seed_set]
+        similarities = self._similarities_of(crawl.events)
+        return RunResult(
+            topic=task.topic,
+            strategy=task.strategy,
+            seed_set=task.seed_set,
+            seed=seed,
+            fetches=len(curve),
+            curve=curve,
+            relevant_total=findable,
+            nauc=metrics.nauc(curve, findable, budget),
+            harvest=metrics.harvest(curve),
+            recall=metrics.recall(curve, findable),
+            hosts=len(hosts),
+            cpu_seconds=crawl.cpu_seconds,
+            auhc=metrics.auhc(curve, budget),
+            mean_max_similarity=metrics.mean_of_max(similarities),
+            eq9_similarity=metrics.max_of_mean(similarities),
+            effective_hosts=metrics.effective_hosts(list(hosts.values())),
+            max_host_share=metrics.max_host_share(list(hosts.values())),
+            links_outside=sum(event.links_outside for event in crawl.events),
+            outcomes=dict(sorted(Counter(str(event.outcome) for event in crawl.events).items())),
+            stop_reason=crawl.stop_reason,
+            learning_cpu_seconds=crawl.learning_cpu_seconds,
+            seeds=list(self.topic.seed_sets[task.seed_set]),
+            relevant_all=len(self._truth),
+        )
+
+    def _similarities_of(self, events: list[PageEvent]) -> metrics.FloatArray:
+        """Shape (fetched pages, targets): cosines in the session's lexical TF-IDF space."""
+        numbers = [
+            number
+            for event in events
+            if event.outcome is Outcome.FETCHED
+            and (number := self._corpus.page_id(event.final_url)) is not None
+        ]
+        rows = [self._similarity(number) for number in numbers]
+        return np.array(rows).reshape(len(rows), len(self.topic.graph.targets))
+
+    def _similarity(self, number: int) -> metrics.FloatArray:
+        """One page's row. Strategies fetch many of the same pages, so rows are remembered."""
+        row = self._similarities.get(number)
+        if row is None:
+            terms = self._corpus.page_by_id(number).terms
+            row = self._to_targets.to_each(terms).astype(np.float64)
+            self._similarities[number] = row
+        return row
+
+    @cached_property
+    def _to_targets(self) -> TargetSimilarity:
+        pages = self.topic.graph.pages
+        weights = TermWeights.fit([page.terms for page in pages])
+        return TargetSimilarity(weights, [pages[i].terms for i in sorted(self.topic.graph.targets)])

@@ -1,0 +1,159 @@
+"""From a session and the pages of a topic to the finished :class:`LabTopic`.
+
+All kinds of topics end here, so all obey the same rules: nothing that the session showed counts as
+found, and every seed is two hops or more from everything that does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from trailhound.errors import TopicError
+from trailhound.lab.corpora import Corpus, LinkGraph
+from trailhound.lab.topics.answers import AnswerKey, Answers, shown_pages
+from trailhound.lab.topics.base import LabTopic
+from trailhound.lab.topics.generality import generality
+from trailhound.lab.topics.reach import AnswerReach, links_inside
+from trailhound.lab.topics.seeds import MIN_HOPS, SeedGround, SeedSet, choose_seed_sets
+from trailhound.sessions.events import Session
+from trailhound.sessions.page_graph import PageGraph, build_page_graph
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A topic without its seeds."""
+
+    name: str
+    session: Session
+    members: frozenset[int]
+    """Pages that count as found unless the session showed them."""
+    no_seeds: frozenset[int]
+    """Pages where no crawl may start, beside the members."""
+    off_limits: frozenset[int] = frozenset()
+    """Pages that the crawl may not visit at all; no path leads through them."""
+    given_seeds: tuple[int, ...] = ()
+    """Proposed as the first seed set; those that break the rule are passed over …"""
+    insists: bool = False
+    """… or, if this is set, are an error."""
+
+
+@dataclass(frozen=True)
+class _OpenWeb:
+    """Links that a crawl may follow, and what they lead to."""
+
+    graph: LinkGraph
+    reach: AnswerReach
+
+
+class Assembler:
+    """Finishes topics of one corpus; keeps what all of them need."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self._open_webs: dict[frozenset[int], _OpenWeb] = {}
+
+    def finish(self, draft: Draft, n_seed_sets: int, rng: np.random.Generator) -> LabTopic:
+        """Choose the seeds and put everything together."""
+        graph = build_page_graph([draft.session], self.corpus.page)
+        _require_targets(draft.name, graph)
+        answers = self.key.answers(draft.members, shown_pages(self.corpus, draft.session))
+        seed_sets = self._seed_sets(draft, answers, n_seed_sets, rng)
+        urls = self.corpus.page_urls
+        return LabTopic(
+            name=draft.name,
+            session=draft.session,
+            graph=graph,
+            relevant=frozenset(urls[page] for page in answers.originals),
+            seed_sets=tuple(tuple(urls[page] for page in each.pages) for each in seed_sets),
+            findable=tuple(each.findable for each in seed_sets),
+            off_limits=frozenset(urls[page] for page in draft.off_limits),
+        )
+
+    def require_findable(
+        self,
+        name: str,
+        answers: Answers,
+        no_seeds: frozenset[int],
+        at_least: int,
+        off_limits: frozenset[int] = frozenset(),
+    ) -> None:
+        """Raise :class:`TopicError` unless seeds are possible from which enough is in reach."""
+        ground = self.seed_ground(answers, no_seeds | answers.pages(), off_limits)
+        in_reach = ground.reach(ground.candidates).bit_count()
+        if in_reach < at_least:
+            raise TopicError(_too_little_in_reach(name, len(answers.originals), in_reach))
+
+    @cached_property
+    def key(self) -> AnswerKey:
+        """Which pages are copies of which."""
+        return AnswerKey(self.corpus)
+
+    def seed_ground(
+        self, answers: Answers, no_seeds: frozenset[int], off_limits: frozenset[int] = frozenset()
+    ) -> SeedGround:
+        """Pages from which a crawl for these answers may start."""
+        web = self._open_web(off_limits)
+        hops = web.graph.hops_to(sorted(answers.pages()))
+        far_enough: list[int] = np.flatnonzero(hops >= MIN_HOPS).tolist()
+        candidates = [page for page in far_enough if page not in no_seeds]
+        return SeedGround(candidates, web.reach.masks(answers.copies), self._generality)
+
+    def _seed_sets(
+        self, draft: Draft, answers: Answers, n_seed_sets: int, rng: np.random.Generator
+    ) -> Sequence[SeedSet]:
+        if not answers.originals:
+            raise TopicError(
+                f"Topic '{draft.name}' has nothing left to find: its session showed all of its "
+                f"{len(draft.members)} pages. Show fewer pages, or add pages to the topic."
+            )
+        ground = self.seed_ground(answers, draft.no_seeds | draft.members, draft.off_limits)
+        if not ground.candidates:
+            raise TopicError(_too_little_in_reach(draft.name, len(answers.originals), 0))
+        given = self._allowed(draft, frozenset(ground.candidates))
+        return choose_seed_sets(ground, n_seed_sets, rng, given)
+
+    def _allowed(self, draft: Draft, candidates: frozenset[int]) -> list[int]:
+        """The given seeds that may be seeds, each once."""
+        given = list(dict.fromkeys(draft.given_seeds))
+        refused = [page for page in given if page not in candidates]
+        if refused and draft.insists:
+            raise TopicError(
+                f"{self.corpus.page_urls[refused[0]]} cannot be a seed of topic '{draft.name}': "
+                f"it is less than {MIN_HOPS} hops from a page to be found, or leads to none. "
+                "Name a more general page, or no seeds."
+            )
+        return [page for page in given if page in candidates]
+
+    def _open_web(self, off_limits: frozenset[int]) -> _OpenWeb:
+        """The part of the corpus that a crawl may visit. Several topics share one."""
+        web = self._open_webs.get(off_limits)
+        if web is None:
+            allowed = np.ones(self.corpus.graph.n_pages, dtype=np.bool_)
+            allowed[sorted(off_limits)] = False
+            graph = links_inside(self.corpus.graph, allowed) if off_limits else self.corpus.graph
+            web = self._open_webs[off_limits] = _OpenWeb(graph, AnswerReach(graph))
+        return web
+
+    @cached_property
+    def _generality(self) -> list[float]:
+        return generality(self.corpus.graph, self.corpus.page_urls)
+
+
+def _too_little_in_reach(name: str, n_answers: int, in_reach: int) -> str:
+    return (
+        f"Topic '{name}' has too few seeds: from pages that are {MIN_HOPS} or more hops away from "
+        f"everything to be found, links lead to {in_reach} of {n_answers} pages. "
+        "Record more of the web around them, or choose a narrower topic."
+    )
+
+
+def _require_targets(name: str, graph: PageGraph) -> None:
+    if not graph.targets:
+        raise TopicError(
+            f"The session of topic '{name}' has no page marked useful, so there is nothing to "
+            "learn from. Mark at least one page of the recorded web."
+        )

@@ -1,0 +1,125 @@
+"""Topics of a corpus of labelled sites: browse at one of them, crawl the others.
+
+A topic is a label at a group of pages that is one site (a university, say): the session is a walk
+from the site's front page towards its pages of the label, and what counts as found are the pages
+of that label everywhere else; the crawl stays off the browsed site. Groups that are collections of
+many sites cannot be browsed so; they are only crawled.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from trailhound.errors import TopicError
+from trailhound.lab.corpora import LinkGraph
+from trailhound.lab.topics.answers import Answers
+from trailhound.lab.topics.assembly import Draft
+from trailhound.lab.topics.draws import shuffled
+from trailhound.lab.topics.generality import front_page
+from trailhound.lab.topics.limits import MIN_FINDABLE, MIN_RELEVANT, MIN_TARGETS, most_targets
+from trailhound.lab.topics.planned import PlannedTopics
+from trailhound.lab.topics.reach import links_inside
+from trailhound.lab.topics.walks import Errand, walk
+from trailhound.urls import registered_domain
+
+ONE_SITE = 0.5
+"""Share of a group's pages under its largest registered domain that makes the group one site."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A group that can be browsed."""
+
+    pages: frozenset[int]
+    graph: LinkGraph
+    """The corpus's links inside the group."""
+    front: int
+    in_reach: frozenset[int]
+    """Pages that can be browsed to from the front page, itself left out."""
+
+
+class GroupTopics(PlannedTopics):
+    """One topic per label and site, named ``label@site``."""
+
+    def _candidates(self) -> Sequence[str]:
+        return sorted(self._parts)
+
+    @cached_property
+    def _parts(self) -> dict[str, tuple[str, str]]:
+        """From each name to its label and group."""
+        labels, groups = self._corpus.labels(), self._corpus.groups()
+        return {f"{label}@{group}": (label, group) for label in labels for group in groups}
+
+    def _check(self, name: str) -> None:
+        site, members = self._site_and_members(name)
+        goals = site.in_reach & members
+        if most_targets(len(goals)) < MIN_TARGETS:
+            raise TopicError(
+                f"'{name}' is no topic: {len(goals)} pages of the label can be browsed to from "
+                f"the front page, and half of them must give {MIN_TARGETS} targets."
+            )
+        answers = self._answers(site, members)
+        if len(answers.originals) < MIN_RELEVANT:
+            raise TopicError(
+                f"'{name}' is no topic: outside the browsed site there are "
+                f"{len(answers.originals)} pages of the label to find, and {MIN_RELEVANT} are "
+                "needed."
+            )
+        self._assembler.require_findable(name, answers, members, MIN_FINDABLE, site.pages)
+
+    def _draft(self, name: str, rng: np.random.Generator) -> Draft:
+        site, members = self._site_and_members(name)
+        goals = sorted(site.in_reach & members)
+        errand = Errand(
+            start=site.front,
+            goals=shuffled(goals, rng),
+            wanted=site.pages & members,
+            max_marks=most_targets(len(goals)),
+        )
+        session = walk(site.graph, self._corpus.page_urls, errand, name, rng)
+        to_find = frozenset(self._answers(site, members).originals)
+        return Draft(name, session, to_find, no_seeds=members, off_limits=site.pages)
+
+    def _answers(self, site: Site, members: frozenset[int]) -> Answers:
+        """Pages of the label elsewhere. Copies of the site's own pages are not elsewhere."""
+        return self._assembler.key.answers(members, site.pages)
+
+    def _site_and_members(self, name: str) -> tuple[Site, frozenset[int]]:
+        label, group = self._parts[name]
+        site = self._sites[group]
+        if isinstance(site, str):
+            raise TopicError(f"'{name}' is no topic: {site}")
+        return site, self._corpus.labels()[label]
+
+    @cached_property
+    def _sites(self) -> dict[str, Site | str]:
+        """For each group, its site, or why it cannot be browsed."""
+        return {name: self._site(name, pages) for name, pages in self._corpus.groups().items()}
+
+    def _site(self, name: str, pages: frozenset[int]) -> Site | str:
+        urls = self._corpus.page_urls
+        share = largest_domain_share([urls[page] for page in pages])
+        if share < ONE_SITE:
+            return (
+                f"group '{name}' is many sites (its largest has {share:.0%} of the pages) and "
+                "cannot be browsed as one."
+            )
+        allowed = np.zeros(len(urls), dtype=np.bool_)
+        allowed[sorted(pages)] = True
+        graph = links_inside(self._corpus.graph, allowed)
+        front = front_page(graph, urls, sorted(pages), sorted(pages))
+        if front is None:
+            return f"the pages of group '{name}' do not link to each other."
+        in_reach = np.flatnonzero(graph.hops_from([front]) > 0).tolist()
+        return Site(pages, graph, front, frozenset(in_reach))
+
+
+def largest_domain_share(urls: Sequence[str]) -> float:
+    """Share of the URLs that lie under the commonest registered domain; 0 for none."""
+    domains = Counter(registered_domain(url) for url in urls)
+    return max(domains.values(), default=0) / max(1, len(urls))

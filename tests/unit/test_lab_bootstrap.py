@@ -1,0 +1,97 @@
+"""Intervals and tests on data whose answer is known."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trailhound.lab.bootstrap import Estimate, bands, estimate, holm, sign_flip_p
+
+SMALL_FLOATS = st.floats(-5, 5, allow_nan=False).map(lambda value: round(value, 3))
+
+
+def test_equal_values_have_an_interval_without_width() -> None:
+    found = estimate([0.3] * 7)
+    assert [found.mean, found.low, found.high] == pytest.approx([0.3, 0.3, 0.3])
+
+
+def test_one_topic_is_its_own_interval() -> None:
+    assert estimate([0.25]) == Estimate(0.25, 0.25, 0.25)
+
+
+def test_no_topic_is_refused() -> None:
+    with pytest.raises(ValueError, match="no topic"):
+        estimate([])
+
+
+def test_two_topics_give_the_extremes() -> None:
+    # A quarter of the resamples holds one topic twice, more than the 2.5 % of each tail.
+    assert estimate([0.0, 1.0]) == Estimate(0.5, 0.0, 1.0)
+
+
+def test_interval_of_a_large_sample_is_near_the_normal_one() -> None:
+    values = np.random.default_rng(3).normal(2.0, 1.0, size=400)
+    found = estimate(values)
+    half_width = 1.96 * values.std() / 20
+    assert found.low == pytest.approx(found.mean - half_width, abs=0.01)
+    assert found.high == pytest.approx(found.mean + half_width, abs=0.01)
+
+
+def test_same_values_same_interval() -> None:
+    values = [0.1, 0.5, 0.2, 0.9]
+    assert estimate(values) == estimate(values)
+
+
+def test_bands_are_pointwise() -> None:
+    mean, low, high = bands(np.array([[0.0, 1.0, 5.0], [0.0, 3.0, 5.0]]))
+    assert mean.tolist() == [0.0, 2.0, 5.0]
+    assert low.tolist() == [0.0, 1.0, 5.0]
+    assert high.tolist() == [0.0, 3.0, 5.0]
+
+
+def test_six_equal_signs_reach_the_floor_of_the_test() -> None:
+    assert sign_flip_p([0.1, 0.2, 0.05, 0.3, 0.12, 0.4]) == 0.03125
+
+
+def test_five_topics_cannot_be_significant() -> None:
+    assert sign_flip_p([1.0, 1.0, 1.0, 1.0, 1.0]) == 0.0625
+
+
+def test_no_difference_has_p_one() -> None:
+    assert sign_flip_p([0.0, 0.0, 0.0]) == 1.0
+    assert sign_flip_p([0.5, -0.5]) == 1.0
+
+
+def test_sign_flip_is_exact_with_39_topics() -> None:
+    assert sign_flip_p([0.01 * (1 + n) for n in range(39)]) == 2 / 2**39
+
+
+def test_sign_flip_samples_beyond_forty_topics() -> None:
+    generator = np.random.default_rng(5)
+    assert sign_flip_p(generator.normal(1.0, 1.0, size=60)) < 0.001
+    assert sign_flip_p(np.tile([1.0, -1.01], 30)) > 0.5
+
+
+@given(st.lists(SMALL_FLOATS, min_size=1, max_size=9))
+def test_sign_flip_agrees_with_counting_every_pattern(differences: list[float]) -> None:
+    sums = [
+        abs(sum(sign * value for sign, value in zip(signs, differences, strict=True)))
+        for signs in itertools.product((1, -1), repeat=len(differences))
+    ]
+    observed = abs(sum(differences))
+    expected = sum(value >= observed - 1e-7 for value in sums) / len(sums)
+    assert sign_flip_p(differences) == pytest.approx(expected)
+
+
+def test_holm_by_hand() -> None:
+    # Sorted .01 .03 .04 → ×3 ×2 ×1 = .03 .06 .04, and never below an earlier one.
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+
+
+def test_holm_stays_a_probability() -> None:
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []

@@ -1,0 +1,202 @@
+"""Whole experiments on a tiny recorded web."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from tiny_lab_web import N_LEAVES, TOPICS, leaf_url, write_tiny_web
+
+from trailhound.errors import StorageError, TrailhoundError, UsageError
+from trailhound.lab.corpora import Corpus
+from trailhound.lab.experiment import plan_experiment, run_experiment
+from trailhound.lab.ground_truth import GroundTruth
+from trailhound.lab.partial import PARTIAL_NAME, PartialHeader, PartialRuns
+from trailhound.lab.plan import ExperimentPlan, run_seed
+from trailhound.lab.results import ExperimentResults, RunResult, read_results
+from trailhound.records import Outcome, PageEvent
+
+STRATEGIES = ("breadth-first", "best-first", "shark-search:decay=0.3", "random", "oracle")
+BUDGET = 40
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_web(tmp_path_factory.mktemp("corpus") / "tiny.thc")
+
+
+@pytest.fixture(scope="module")
+def plan(corpus: Path) -> ExperimentPlan:
+    return plan_experiment(corpus, STRATEGIES, max_pages=BUDGET, seed_sets=2)
+
+
+@pytest.fixture(scope="module")
+def results(plan: ExperimentPlan, tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
+    return run_experiment(plan, tmp_path_factory.mktemp("out"))
+
+
+def without_times(runs: list[RunResult]) -> list[RunResult]:
+    """Runs with the only measured, and so varying, numbers taken out."""
+    return [msgspec.structs.replace(run, cpu_seconds=0.0, learning_cpu_seconds=0.0) for run in runs]
+
+
+def fetched(url: str, outcome: Outcome = Outcome.FETCHED) -> PageEvent:
+    return PageEvent(
+        number=1,
+        url=url,
+        final_url=url,
+        outcome=outcome,
+        parent=None,
+        depth=0,
+        priority=0.0,
+        requests=1,
+        requests_total=1,
+    )
+
+
+def test_every_combination_is_run_once_in_order(results: ExperimentResults) -> None:
+    expected = [
+        (topic, seed_set, strategy)
+        for topic in TOPICS
+        for seed_set in range(2)
+        for strategy in STRATEGIES
+    ]
+    assert [(run.topic, run.seed_set, run.strategy) for run in results.runs] == expected
+
+
+def test_curves_are_consistent(results: ExperimentResults) -> None:
+    for run in results.runs:
+        assert len(run.curve) == run.fetches <= BUDGET
+        assert run.curve == sorted(run.curve)
+        assert run.found <= run.relevant_total == 20
+        assert run.stop_reason
+        assert sum(run.outcomes.values()) <= run.fetches
+        assert run.cpu_seconds > 0
+
+
+def test_the_oracle_leads_and_chance_trails(results: ExperimentResults) -> None:
+    nauc = {name: results.summary[name]["nauc"].mean for name in STRATEGIES}
+    assert nauc["oracle"] >= nauc["best-first"] > nauc["random"]
+
+
+def test_links_out_of_the_recorded_web_are_counted(results: ExperimentResults) -> None:
+    assert all(1 <= run.links_outside <= 4 for run in results.runs)
+
+
+def test_number_of_processes_does_not_change_the_results(
+    plan: ExperimentPlan, results: ExperimentResults, tmp_path: Path
+) -> None:
+    in_two = run_experiment(plan, tmp_path, jobs=2)
+    assert without_times(in_two.runs) == without_times(results.runs)
+    assert in_two.comparisons == results.comparisons
+    assert in_two.corpus == results.corpus
+    assert read_results(tmp_path) == in_two
+
+
+def test_an_interrupted_experiment_continues(
+    plan: ExperimentPlan, results: ExperimentResults, tmp_path: Path
+) -> None:
+    def interrupt(done: int, total: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(plan, tmp_path, progress=interrupt)
+    assert [path.name for path in tmp_path.iterdir()] == [PARTIAL_NAME]
+    # A crash may cut the last line; that run is made again.
+    partial = tmp_path / PARTIAL_NAME
+    partial.write_bytes(partial.read_bytes()[:-20])
+
+    calls: list[tuple[int, int]] = []
+    continued = run_experiment(plan, tmp_path, progress=lambda *call: calls.append(call))
+    assert calls[0] == (2, 20)
+    assert without_times(continued.runs) == without_times(results.runs)
+    assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
+
+
+def test_runs_of_another_experiment_are_not_taken_over(
+    plan: ExperimentPlan, results: ExperimentResults, tmp_path: Path
+) -> None:
+    header = PartialHeader("trailhound", "another web", BUDGET, 2, 7, None)
+    with PartialRuns(tmp_path, header) as partial:
+        partial.keep(results.runs[0])
+    with PartialRuns(tmp_path, header) as partial:
+        assert list(partial.runs.values()) == [results.runs[0]]
+    calls: list[tuple[int, int]] = []
+    run_experiment(plan, tmp_path, progress=lambda *call: calls.append(call))
+    assert calls[0] == (0, 20)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_failing_run_is_named_and_the_others_are_kept(
+    corpus: Path, tmp_path: Path, jobs: int
+) -> None:
+    topics_file = tmp_path / "topics.toml"
+    topics_file.write_text(
+        '[topics.bees]\nurl_patterns = ["http://bees.test/*/*"]\nstart = "http://portal.test/"\n'
+        '[topics.nothing]\nurl_patterns = ["http://nowhere.test/*"]\n'
+    )
+    plan = plan_experiment(
+        corpus, ["breadth-first", "oracle"], topics_file=topics_file, max_pages=10, seed_sets=1
+    )
+    with pytest.raises(TrailhoundError) as raised:
+        run_experiment(plan, tmp_path / "out", jobs=jobs)
+    message = str(raised.value)
+    assert "2 of 4 runs failed" in message
+    assert "Topic nothing; strategy breadth-first, oracle" in message
+    assert "empty" in message
+    assert raised.value.exit_code == 1
+    kept = (tmp_path / "out" / PARTIAL_NAME).read_text("utf-8").splitlines()
+    assert len(kept) == 1 + 2
+    assert not (tmp_path / "out" / "results.json").exists()
+
+
+def test_unknown_names_are_refused_before_anything_runs(corpus: Path) -> None:
+    with pytest.raises(UsageError, match="best-first"):
+        plan_experiment(corpus, ["best-frist"])
+    with pytest.raises(UsageError, match="decay"):
+        plan_experiment(corpus, ["shark-search:decoy=1"])
+    with pytest.raises(UsageError, match="Did you mean bees"):
+        plan_experiment(corpus, ["oracle"], topics=["bee"])
+    with pytest.raises(UsageError, match="--strategy"):
+        plan_experiment(corpus, [])
+    with pytest.raises(UsageError, match="--max-pages"):
+        plan_experiment(corpus, ["oracle"], max_pages=0)
+
+
+def test_a_repeated_name_is_run_once(corpus: Path) -> None:
+    plan = plan_experiment(corpus, ["oracle", "oracle"], topics=["bees", "bees"], seed_sets=1)
+    assert len(plan.tasks()) == 1
+
+
+def test_an_unwritable_folder_is_a_clear_error(plan: ExperimentPlan, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(StorageError, match="Cannot write"):
+        run_experiment(plan, tmp_path / "out")
+
+
+def test_run_seeds_differ_by_topic_and_seed_set_only() -> None:
+    seeds = {run_seed(7, topic, seed_set) for topic in ("a", "b") for seed_set in (0, 1)}
+    assert len(seeds) == 4
+    assert run_seed(7, "bees", 0) == run_seed(7, "bees", 0) != run_seed(8, "bees", 0)
+
+
+def test_a_relevant_page_counts_once_under_all_its_addresses(corpus: Path) -> None:
+    original = leaf_url("bees", 2, 6)
+    with Corpus.open(corpus) as web:
+        truth = GroundTruth(web, [original, leaf_url("bees", 2, 5)])
+        events = [
+            fetched("http://bees.test/copy"),
+            fetched(original),
+            fetched("http://bees.test/old", Outcome.NOT_FOUND),
+            fetched("http://bees.test/old"),
+            fetched("http://sport.test/"),
+        ]
+        assert truth.finds(events) == [True, False, False, True, False]
+        assert len(truth) == 2
+
+
+def test_pages_shown_in_the_session_do_not_count(results: ExperimentResults) -> None:
+    # Of 3 × 8 leaves four were marked useful in training.
+    assert {run.relevant_all for run in results.runs} == {3 * N_LEAVES - 4}

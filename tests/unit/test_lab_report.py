@@ -1,0 +1,119 @@
+"""The report stands alone, names everything, and cannot be broken by a name."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from made_results import make_results
+
+from trailhound.lab.report import render_report, write_report
+from trailhound.lab.report.tables import command_line, format_p
+
+STRATEGIES = ("breadth-first", "best-first", "shark-search:decay=0.3", "oracle")
+TOPICS = ("bees", "rocks & stones", "Ποίηση")
+
+
+class Tags(HTMLParser):
+    """All elements with their attributes, and the visible text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    return render_report(make_results(STRATEGIES, TOPICS))
+
+
+def test_it_names_every_strategy_and_topic(html: str) -> None:
+    text = Tags(html).text
+    for name in (*STRATEGIES, *TOPICS, "tiny.thc", "f" * 64, "trailhound 0"):
+        assert name in text
+
+
+def test_it_has_a_figure_per_panel_and_topic(html: str) -> None:
+    figures = [attrs for tag, attrs in Tags(html).found if tag == "figure"]
+    pictures = [a for tag, a in Tags(html).found if tag == "svg" and a.get("role") == "img"]
+    assert len(figures) == len(pictures) == 3 + len(TOPICS)
+    assert all(picture["aria-label"] for picture in pictures)
+
+
+def test_it_loads_nothing(html: str) -> None:
+    resources = [
+        value
+        for _, attributes in Tags(html).found
+        for name, value in attributes.items()
+        if name in {"src", "href", "xlink:href", "data", "action", "srcset"}
+    ]
+    assert all(value is not None and value.startswith("#") for value in resources)
+    assert not re.search(r"https?://", html)
+    assert not re.search(r"@import|url\(\s*['\"]?(?!#)", html)
+    assert "default-src 'none'" in html
+
+
+def test_elements_do_not_share_an_id_for_different_things(html: str) -> None:
+    for picture in re.findall(r"<svg viewBox.*?</svg>", html, flags=re.DOTALL):
+        referred = set(re.findall(r'(?:xlink:href="#|url\(#)([^")]+)', picture))
+        assert referred <= set(re.findall(r'id="([^"]+)"', html))
+
+
+def test_colours_follow_the_page(html: str) -> None:
+    assert "var(--series-4)" in html
+    assert "currentColor" in html
+    assert "prefers-color-scheme: dark" in html
+    assert "#0300" not in html
+    assert "#010101" not in html
+
+
+def test_names_are_escaped() -> None:
+    attack = '<script>alert("x")</script>&'
+    html = render_report(make_results(("best-first", attack), ("bees", attack), attack))
+    assert "alert(&#34;x&#34;)" in html
+    assert "<script>alert" not in html
+    scripts = [tag for tag, _ in Tags(html).found if tag == "script"]
+    assert len(scripts) == 1
+
+
+def test_the_same_results_give_the_same_page(html: str) -> None:
+    assert render_report(make_results(STRATEGIES, TOPICS)) == html
+
+
+def test_one_strategy_on_one_topic_is_enough() -> None:
+    html = render_report(make_results(("best-first",), ("bees",)))
+    assert "Differences from" not in html
+
+
+def test_it_says_when_too_few_topics_were_compared(html: str) -> None:
+    assert "six topics are needed" in html
+
+
+def test_writing_replaces_the_old_report(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("old")
+    path = write_report(make_results(), tmp_path)
+    assert path.read_text("utf-8").startswith("<!doctype html>")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_command_line_repeats_the_experiment() -> None:
+    command = command_line(make_results(("best-first",), ("a topic",)))
+    assert command == (
+        "trailhound lab run tiny.thc --strategy best-first --topic 'a topic' --max-pages 10 "
+        "--seed-sets 2 --seed 7 -o OUT"
+    )
+
+
+def test_p_values_keep_their_meaning() -> None:
+    assert format_p(0.03125) == "0.0312"
+    assert format_p(2 / 2**39) == "< 0.0001"
