@@ -1,0 +1,112 @@
+"""``trailhound demo``: the main job from beginning to end, without leaving this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from trailhound.assemble import DemoCrawl
+    from trailhound.demo import DemoWeb
+
+LIVE_STRATEGIES = ("breadth-first", "best-first")
+LAB_STRATEGIES = ("random", "breadth-first", "best-first", "shark-search", "oracle")
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="OUT", help="Folder for corpus and report.")
+    ] = Path("trailhound-demo"),
+    topic: Annotated[
+        str | None, typer.Option(help="Which of the demo topics to crawl for.")
+    ] = None,
+    max_pages: Annotated[int, typer.Option(min=1, help="Fetches of each crawl.")] = 400,
+    seed: Annotated[int, typer.Option(help="Seed of the generated web.")] = 7,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 2,
+) -> None:
+    """Learn from a recorded session, crawl a small web over HTTP, and compare strategies.
+
+    The web is generated on the spot and served on loopback: nothing leaves this machine.
+    """
+    from trailhound.cli.console import output
+    from trailhound.demo import DemoWeb
+
+    output.print("[bold]1[/bold]  Generating the demo web …")
+    web = DemoWeb.generate(seed)
+    output.print(
+        f"   {len(web.responses):,} responses on {len(web.hosts)} hosts, {len(web.topics)} topics"
+    )
+    _crawl_over_http(web, _choose_topic(web, topic), max_pages)
+    _compare_in_the_lab(out, seed, max_pages, jobs)
+
+
+def _choose_topic(web: DemoWeb, topic: str | None) -> str:
+    from trailhound.errors import unknown_name
+
+    if topic is None:
+        return min(web.topics)
+    if topic not in web.topics:
+        raise unknown_name("demo topic", topic, web.topics)
+    return topic
+
+
+def _crawl_over_http(web: DemoWeb, topic: str, max_pages: int) -> None:
+    from trailhound.assemble import DemoCrawl, demo_page_graph
+    from trailhound.cli.console import output
+    from trailhound.demo.server import serve_in_thread
+
+    graph = demo_page_graph(web, topic)
+    output.print(
+        f"[bold]2[/bold]  Learning from a recorded session about [bold]{topic}[/bold]: "
+        f"{len(graph.pages)} pages visited, {len(graph.targets)} marked useful"
+    )
+    output.print("[bold]3[/bold]  Crawling over HTTP on loopback")
+    with serve_in_thread(web) as port:
+        for strategy in LIVE_STRATEGIES:
+            crawl = DemoCrawl(web, port, topic, graph, strategy, max_pages)
+            _watch(crawl)
+
+
+def _watch(crawl: DemoCrawl) -> None:
+    """Run one crawl with a progress line, and say what it found."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from trailhound.cli.console import messages, output
+
+    columns = (TextColumn("   {task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=messages, transient=True) as progress:
+        bar = progress.add_task(crawl.strategy, total=crawl.max_pages)
+        requests = 0
+        for event in crawl.run():
+            requests = event.requests_total
+            progress.update(
+                bar,
+                completed=min(requests, crawl.max_pages),
+                description=f"{crawl.strategy}: {len(crawl.found)} found",
+            )
+    total = len(crawl.unseen_members())
+    output.print(
+        f"   {crawl.strategy:<14} {len(crawl.found):>3} of {total} unvisited pages on the topic "
+        f"found in {requests} requests"
+    )
+
+
+def _compare_in_the_lab(out: Path, seed: int, max_pages: int, jobs: int) -> None:
+    from trailhound.cli.console import output
+    from trailhound.cli.lab_tables import summary_table
+    from trailhound.cli.progress import runs_bar
+    from trailhound.lab.experiment import plan_experiment, run_experiment
+    from trailhound.lab.importers import import_corpus
+    from trailhound.lab.report import write_report
+
+    output.print("[bold]4[/bold]  Comparing strategies on all topics, on a recording of that web")
+    corpus = out / "demo.thc"
+    import_corpus("demo", None, corpus, jobs=jobs, seed=seed)
+    plan = plan_experiment(corpus, LAB_STRATEGIES, max_pages=max_pages, seed_sets=2)
+    with runs_bar() as progress:
+        results = run_experiment(plan, out, jobs=jobs, progress=progress)
+    output.print(summary_table(results))
+    report = write_report(results, out)
+    output.print(f"[bold]5[/bold]  Open the report in a browser: {report}", soft_wrap=True)

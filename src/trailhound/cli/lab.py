@@ -1,0 +1,164 @@
+"""``trailhound lab``: compare crawl strategies on a recorded web."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from trailhound.lab.results import ExperimentResults
+
+app = typer.Typer(
+    help="Compare crawl strategies on a recorded web, with known answers and honest counting.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+CorpusArgument = Annotated[
+    Path, typer.Argument(help="Corpus made by [bold]trailhound corpus import[/bold].")
+]
+TopicsOption = Annotated[
+    Path | None,
+    typer.Option("--topics", metavar="FILE", help="TOML file that defines the topics."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+@app.command("topics")
+def topics(
+    corpus: CorpusArgument,
+    topics_file: TopicsOption = None,
+    seed_sets: Annotated[
+        int, typer.Option(min=1, help="Sets of start pages to draw per topic.")
+    ] = 3,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 7,
+    as_json: JsonOption = False,
+) -> None:
+    """List the topics of a corpus: what was browsed, what is there to be found.
+
+    Example: [bold]trailhound lab topics demo.thc[/bold]
+    """
+    from trailhound.cli.console import output
+    from trailhound.cli.lab_tables import topics_table
+    from trailhound.lab.topic_overview import describe_topics
+
+    described = describe_topics(corpus, topics_file, n_seed_sets=seed_sets, seed=seed)
+    if as_json:
+        import msgspec
+
+        typer.echo(msgspec.json.encode(described).decode())
+    else:
+        output.print(topics_table(described))
+
+
+@app.command("run")
+def run(
+    corpus: CorpusArgument,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="OUT", help="Folder for results and report.")
+    ],
+    strategy: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME",
+            help="Strategy to run, with options as name:key=value,key=value. Repeat it to compare.",
+        ),
+    ],
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Topic to crawl for; repeatable. Default: all."),
+    ] = None,
+    topics_file: TopicsOption = None,
+    max_pages: Annotated[
+        int, typer.Option(min=1, help="Budget of each crawl in fetches, failures included.")
+    ] = 400,
+    seed_sets: Annotated[
+        int, typer.Option(min=1, help="Sets of start pages per topic, each crawled anew.")
+    ] = 3,
+    seed: Annotated[int, typer.Option(help="Same seed, same results.")] = 7,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Crawl the corpus with each strategy and measure what it finds.
+
+    Writes [bold]OUT/results.json[/bold] and [bold]OUT/report.html[/bold]. An interrupted
+    experiment continues where it stopped when the same command is given again.
+
+    Examples:
+
+      trailhound lab run demo.thc --strategy best-first --strategy breadth-first -o out
+
+      trailhound lab run demo.thc --strategy shark-search:decay=0.3 --max-pages 200 -j 2 -o out
+    """
+    from trailhound.cli.console import messages, output
+    from trailhound.cli.lab_tables import summary_table
+    from trailhound.cli.progress import runs_bar
+    from trailhound.lab.experiment import plan_experiment, run_experiment
+    from trailhound.lab.report import write_report
+
+    plan = plan_experiment(
+        corpus,
+        strategy,
+        topics=topic or (),
+        topics_file=topics_file,
+        max_pages=max_pages,
+        seed_sets=seed_sets,
+        seed=seed,
+    )
+    with _interruptible(out), runs_bar() as progress:
+        results = run_experiment(plan, out, jobs=jobs, progress=progress)
+    report = write_report(results, out)
+    if as_json:
+        typer.echo(_summary_json(results))
+    else:
+        output.print(summary_table(results))
+    messages.print(f"Report: {report}", soft_wrap=True, markup=False)
+
+
+@app.command("report")
+def report(
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="Folder of a finished [bold]lab run[/bold].")
+    ],
+) -> None:
+    """Draw report.html again from results.json.
+
+    Example: [bold]trailhound lab report out[/bold]
+    """
+    from trailhound.lab.report import write_report
+    from trailhound.lab.results import read_results
+
+    results = read_results(out)
+    folder = out if out.is_dir() else out.parent
+    typer.echo(str(write_report(results, folder)))
+
+
+@contextmanager
+def _interruptible(out: Path) -> Iterator[None]:
+    """Ctrl-C and a polite kill end the experiment in order, and say how to go on."""
+    from trailhound.cli.console import messages
+
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        messages.print(
+            f"Stopped. Finished runs are kept in {out}; give the same command again to continue.",
+            soft_wrap=True,
+            markup=False,
+        )
+        raise typer.Exit(130) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _summary_json(results: ExperimentResults) -> str:
+    import msgspec
+
+    kept = {"summary": results.summary, "comparisons": results.comparisons}
+    return msgspec.json.encode(kept).decode()

@@ -1,0 +1,83 @@
+"""The lab's tables for the terminal. They fit into 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from trailhound.lab.bootstrap import Estimate
+from trailhound.lab.report.tables import format_p
+from trailhound.lab.results import ExperimentResults
+from trailhound.lab.topic_overview import TopicOverview
+
+INTERVAL_COLUMNS = (("nauc", "nAUC"), ("harvest", "harvest"), ("recall", "recall"))
+MEAN_COLUMNS = (("found", "found", 1), ("hosts", "hosts", 1), ("cpu_ms_per_fetch", "CPU ms", 2))
+
+
+def summary_table(results: ExperimentResults) -> Table:
+    """One row per strategy, best nAUC first, intervals below the means."""
+    headings = [heading for _, heading in INTERVAL_COLUMNS]
+    headings += [heading for _, heading, _ in MEAN_COLUMNS]
+    table = _table(["strategy", *headings])
+    p_values = {c.strategy: c.p_holm for c in results.comparisons if c.metric == "nauc"}
+    if p_values:
+        table.add_column("p", justify="right")
+    for name in sorted(results.summary, key=lambda name: -results.summary[name]["nauc"].mean):
+        means = results.summary[name]
+        cells = [_estimate(means[metric]) for metric, _ in INTERVAL_COLUMNS]
+        cells += [Text(f"{means[m].mean:,.{digits}f}") for m, _, digits in MEAN_COLUMNS]
+        cells += [Text(format_p(p_values[name]) if name in p_values else "–")] if p_values else []
+        table.add_row(Text(name), *cells)
+    table.caption = Text(_caption(results))
+    return table
+
+
+def topics_table(topics: Sequence[TopicOverview]) -> Table:
+    """One row per topic."""
+    table = _table(["topic", "session", "targets", "relevant", "findable"])
+    for topic in topics:
+        counts = (topic.session_pages, topic.targets, topic.relevant, _range(topic.findable))
+        table.add_row(Text(topic.topic), *(["–"] * 4 if topic.problem else map(str, counts)))
+    notes = [topic.problem for topic in topics if topic.problem]
+    notes.append(
+        "session: distinct pages browsed; targets: marked useful among them; relevant: pages that "
+        "count as found; findable: those in reach of the start pages, least to most over seed sets."
+    )
+    table.caption = Text("\n".join(notes))
+    return table
+
+
+def _range(counts: Sequence[int]) -> str:
+    """All counts when they agree, else the least and the most."""
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def _caption(results: ExperimentResults) -> str:
+    parameters = results.parameters
+    n_topics, n_runs = len(parameters.topics), len(results.runs)
+    text = (
+        f"{results.corpus.name}: mean over {n_topics} {'topic' if n_topics == 1 else 'topics'} "
+        f"with 95 % interval; {n_runs} runs of at most {parameters.max_pages:,} fetches; "
+        "CPU ms per fetch."
+    )
+    if results.baseline is not None:
+        text += f" p: nAUC against {results.baseline}, sign-flip test, Holm."
+    return text
+
+
+def _table(headings: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", caption_justify="left")
+    table.add_column(headings[0], overflow="fold")
+    for heading in headings[1:]:
+        table.add_column(heading, justify="right")
+    return table
+
+
+def _estimate(estimate: Estimate) -> Text:
+    text = Text(f"{estimate.mean:.3f}\n")
+    # Without leading zeros: they would cost the names of the strategies their room.
+    low, high = (f"{value:.3f}".removeprefix("0") for value in (estimate.low, estimate.high))
+    return text.append(f"{low}–{high}", style="dim")

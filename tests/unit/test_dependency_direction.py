@@ -1,0 +1,86 @@
+"""Which package may import which: the data flow, enforced."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import trailhound
+
+ROOT = Path(trailhound.__file__).parent
+
+FIRST_TIER = frozenset({"records", "errors", "urls"})
+LEARNING = FIRST_TIER | {"sessions", "text", "models"}
+RANKING = LEARNING | {"strategies", "relevance"}
+STORES = frozenset({"frontier", "fetching", "archive"})
+CRAWLING = RANKING | STORES | {"crawling"}
+LAB = CRAWLING | {"lab", "demo", "registry"}
+
+ALLOWED: dict[str, frozenset[str]] = {
+    "records": frozenset(),
+    "errors": frozenset(),
+    "urls": FIRST_TIER,
+    "sessions": LEARNING,
+    "text": LEARNING,
+    "models": LEARNING,
+    "strategies": RANKING,
+    "relevance": RANKING,
+    "frontier": FIRST_TIER | {"frontier"},
+    "fetching": FIRST_TIER | {"fetching"},
+    "archive": FIRST_TIER | {"archive"},
+    "demo": FIRST_TIER | {"demo", "sessions"},
+    "registry": RANKING,
+    "crawling": CRAWLING,
+    "lab": LAB,
+    "assemble": LAB,
+    "cli": LAB | {"assemble", "cli"},
+}
+
+IMPURE = frozenset({"socket", "time", "random", "asyncio", "aiohttp", "sqlite3", "os", "pathlib"})
+PURE_PACKAGES = ("text", "models", "strategies", "relevance")
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for path in sorted(ROOT.rglob("*.py")):
+        part = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        if part != "__init__":
+            yield part, path
+
+
+def imported_names(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} uses a relative import"
+            assert node.module
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def own_parts(path: Path) -> set[str]:
+    names = (name.split(".") for name in imported_names(path))
+    parts = {name[1] for name in names if name[0] == "trailhound" and len(name) > 1}
+    return {part for part in parts if (ROOT / part).is_dir() or (ROOT / f"{part}.py").exists()}
+
+
+@pytest.mark.parametrize(("part", "path"), list(modules()), ids=lambda value: str(value)[-40:])
+def test_imports_follow_the_data_flow(part: str, path: Path) -> None:
+    assert part in ALLOWED, f"say in this test what the new part '{part}' may import"
+    assert own_parts(path) <= ALLOWED[part] | {part}
+
+
+@pytest.mark.parametrize(
+    ("part", "path"),
+    [(part, path) for part, path in modules() if part in PURE_PACKAGES],
+    ids=lambda value: str(value)[-40:],
+)
+def test_learning_and_ranking_are_pure(part: str, path: Path) -> None:
+    used = {name.split(".")[0] for name in imported_names(path)} & IMPURE
+    # A seeded generator of its own is not global randomness.
+    if part == "strategies":
+        used -= {"random"}
+    assert not used, f"{path.name} reaches outside: {sorted(used)}"
