@@ -63,8 +63,9 @@ class DemoCrawl:
 
     def _crawler(self) -> Crawler:
         resolver = MappedResolver({f"*.{DEMO_DOMAIN}": f"127.0.0.1:{self.port}"}, use_dns=False)
+        briefing = Briefing(self.graph)
         return Crawler(
-            strategy=make_strategy(self.strategy, Briefing(self.graph)),
+            strategy=make_strategy(self.strategy, briefing),
             frontier=MemoryFrontier(),
             fetcher=HttpFetcher(
                 DEMO_USER_AGENT,
@@ -72,7 +73,7 @@ class DemoCrawl:
                 in_scope=in_demo_web,
                 resolver=resolver,
             ),
-            judge=CosineJudge.from_graph(self.graph),
+            judge=CosineJudge.from_graph(self.graph, similarity=briefing.similarity),
             in_scope=in_demo_web,
             concurrency=8,
         )

@@ -1,0 +1,153 @@
+"""Reads a body as it arrives: counted on the wire and unpacked, and given up as soon as it must be.
+
+What is read stays bounded by the caps whatever the server sends, and memory with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import aiohttp
+
+from trailhound.fetching.content_coding import CodingError, decoder_for
+from trailhound.fetching.media_types import SNIFFED_BYTES, why_not_html
+from trailhound.records import Outcome
+
+
+class _TooLargeError(Exception):
+    """A buffer has reached its cap."""
+
+
+class _NotHtmlError(Exception):
+    """The first bytes are no HTML; the message says what they are."""
+
+
+class _CappedBuffer:
+    """Bytes up to a cap; one more raises, with the buffer full."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.data = bytearray()
+        self._max_bytes = max_bytes
+
+    def write(self, piece: bytes) -> None:
+        room = self._max_bytes - len(self.data)
+        self.data += piece[:room] if len(piece) > room else piece
+        if len(piece) > room:
+            raise _TooLargeError
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What came of a body."""
+
+    wire: bytes
+    """As received, chunks joined, still encoded."""
+    decoded: bytes
+    failure: Outcome | None = None
+    detail: str = ""
+    truncated: str = ""
+    """Why ``wire`` is not all there was to receive, in the words of WARC: length, time …"""
+
+
+async def read_page(
+    response: aiohttp.ClientResponse, *, max_bytes: int, content_type: str | None
+) -> Body:
+    """The whole body, at most ``max_bytes`` of it on the wire and as many unpacked.
+
+    With a ``content_type`` the body must also be HTML by its first bytes; ``None`` takes anything.
+    """
+    wire = _CappedBuffer(max_bytes)
+    decoded = wire
+    try:
+        coding = response.headers.get("Content-Encoding", "")
+        decoder = decoder_for(coding, (unpacked := _CappedBuffer(max_bytes)).write)
+        decoded = wire if decoder is None else unpacked
+        sniffed = content_type is None
+        async for chunk in response.content.iter_any():
+            wire.write(chunk)
+            if decoder is not None:
+                decoder.feed(chunk)
+            if not sniffed and len(decoded.data) >= SNIFFED_BYTES:
+                _sniff(decoded, content_type or "")
+                sniffed = True
+        if decoder is not None:
+            decoder.finish()
+        if not sniffed:
+            _sniff(decoded, content_type or "")
+    except (_TooLargeError, _NotHtmlError, CodingError, aiohttp.ClientError, OSError) as error:
+        return _failed(error, wire, decoded, content_type, max_bytes)
+    return _body(wire, decoded)
+
+
+async def read_some(response: aiohttp.ClientResponse, max_bytes: int) -> Body:
+    """The first ``max_bytes`` of a body that only the archive wants; nothing about it can fail.
+
+    Reading a short body to its end also keeps the connection alive.
+    """
+    wire = _CappedBuffer(max_bytes)
+    truncated = ""
+    try:
+        async for chunk in response.content.iter_any():
+            wire.write(chunk)
+    except _TooLargeError:
+        truncated = "length"
+    except TimeoutError:
+        truncated = "time"
+    except (aiohttp.ClientError, OSError):
+        truncated = "disconnect"
+    data = bytes(wire.data)
+    return Body(data, b"", truncated=truncated)
+
+
+def _sniff(decoded: _CappedBuffer, content_type: str) -> None:
+    reason = why_not_html(bytes(decoded.data[:SNIFFED_BYTES]), content_type)
+    if reason is not None:
+        raise _NotHtmlError(reason)
+
+
+def _body(
+    wire: _CappedBuffer,
+    decoded: _CappedBuffer,
+    failure: Outcome | None = None,
+    detail: str = "",
+    truncated: str = "",
+) -> Body:
+    received = bytes(wire.data)
+    return Body(
+        received,
+        received if decoded is wire else bytes(decoded.data),
+        failure,
+        detail,
+        truncated,
+    )
+
+
+def _failed(
+    error: Exception,
+    wire: _CappedBuffer,
+    decoded: _CappedBuffer,
+    content_type: str | None,
+    max_bytes: int,
+) -> Body:
+    """The part that was read, and why it is not used."""
+    if isinstance(error, _TooLargeError):
+        if content_type is not None:
+            reason = why_not_html(bytes(decoded.data[:SNIFFED_BYTES]), content_type)
+            if reason is not None:
+                return _body(wire, decoded, Outcome.NOT_HTML, reason, "length")
+        detail = f"the body is larger than {max_bytes} bytes"
+        return _body(wire, decoded, Outcome.TOO_LARGE, detail, "length")
+    if isinstance(error, _NotHtmlError):
+        return _body(wire, decoded, Outcome.NOT_HTML, str(error), "length")
+    if isinstance(error, TimeoutError):
+        return _body(wire, decoded, Outcome.TIMEOUT, _what_took_too_long(error), "time")
+    truncated = "unspecified" if isinstance(error, CodingError) else "disconnect"
+    words = str(error) or type(error).__name__
+    detail = f"the body broke off or is not encoded as its header says: {words}"
+    return _body(wire, decoded, Outcome.SERVER_ERROR, detail, truncated)
+
+
+def _what_took_too_long(error: TimeoutError) -> str:
+    if isinstance(error, aiohttp.SocketTimeoutError):
+        return "the body stopped coming for longer than the read time-out"
+    return "the body did not end within the total time-out"

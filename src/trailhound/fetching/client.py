@@ -1,0 +1,225 @@
+"""One GET over kept-alive connections: no redirects, no rules, every failure a named outcome.
+
+The page fetcher and the robots rules both ask through here, so that limits on time, size, headers
+and addresses hold for every byte that comes in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from yarl import URL
+
+from trailhound.errors import ConfigError
+from trailhound.fetching.address_book import AddressBook
+from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError
+from trailhound.fetching.body import Body, read_page, read_some
+from trailhound.fetching.connections import Attempt, current_attempt, open_session
+from trailhound.fetching.exchanges import make_exchange
+from trailhound.fetching.media_types import may_be_html
+from trailhound.records import Exchange, Outcome
+
+_MAX_ERROR_BYTES = 65_536  # of the body of a redirect or an error, for the archive
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one GET brought back."""
+
+    status: int | None = None
+    content_type: str = ""
+    """The header as sent, with its parameters."""
+    location: str = ""
+    body: bytes = b""
+    """Decompressed; the first ``max_bytes`` of it when ``failure`` is ``TOO_LARGE``."""
+    failure: Outcome | None = None
+    """Why there is no usable body, for reasons other than the status."""
+    detail: str = ""
+    exchange: Exchange | None = None
+    """What the archive keeps; ``None`` when no answer came."""
+    retry_after_seconds: float | None = None
+    """When to ask again, if that makes sense."""
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the server said yes (2xx)."""
+        return self.status is not None and 200 <= self.status < 300
+
+
+class HttpClient:
+    """A session of kept-alive connections, opened by its first request.
+
+    ``timeout_seconds`` is for one GET, from connecting to the last byte; ``connect`` and ``read``
+    time-outs are for finding and reaching the server, and for each wait for more of its answer.
+    ``allow_addresses`` names what beyond the public web may be reached (see
+    :class:`~trailhound.fetching.address_guard.AddressGuard`). How many run at once is the caller's
+    business. No cookies are kept and no proxy is read from the environment.
+    """
+
+    def __init__(
+        self,
+        user_agent: str,
+        *,
+        timeout_seconds: float = 10.0,
+        connect_timeout_seconds: float = 10.0,
+        read_timeout_seconds: float = 10.0,
+        allow_addresses: Iterable[str] = (),
+        resolver: AbstractResolver | None = None,
+    ) -> None:
+        self._user_agent = _checked_user_agent(user_agent)
+        for seconds in (timeout_seconds, connect_timeout_seconds, read_timeout_seconds):
+            if not 0 < seconds < float("inf"):
+                raise ConfigError(
+                    f"A time-out of {seconds} s cannot be kept. Give a positive number of seconds, "
+                    "for example 10."
+                )
+        self._timeout = aiohttp.ClientTimeout(
+            total=timeout_seconds,
+            sock_connect=connect_timeout_seconds,
+            sock_read=read_timeout_seconds,
+        )
+        self._connect_seconds = min(connect_timeout_seconds, timeout_seconds)
+        self._read_seconds = read_timeout_seconds
+        self._total_seconds = timeout_seconds
+        self._guard = AddressGuard(allow_addresses)
+        self._book = AddressBook(self._guard, resolver)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def locate(self, url: str) -> str | Answer:
+        """The address that a request for ``url`` will go to, or why it cannot be made."""
+        target = URL(url, encoded=True)
+        host, port = target.raw_host or "", target.port or 80
+        known = self._book.known_address(host, port)
+        if known is not None:
+            return known
+        try:
+            async with asyncio.timeout(self._connect_seconds):
+                return await self._book.first_address(host, port)
+        except AddressRefusedError as error:
+            return Answer(failure=Outcome.ADDRESS_REFUSED, detail=str(error))
+        except TimeoutError:
+            detail = f"no answer from DNS within {self._connect_seconds:g} s"
+            return Answer(failure=Outcome.TIMEOUT, detail=detail, retry_after_seconds=0.0)
+        # UnicodeError: a host name that DNS cannot carry, such as "a..b".
+        except (OSError, UnicodeError) as error:
+            detail = f"no connection: {_words(error)}"
+            # DNS itself may be in trouble; otherwise there is no such host.
+            again = 0.0 if error.args[:1] == (socket.EAI_AGAIN,) else None
+            return Answer(failure=Outcome.UNREACHABLE, detail=detail, retry_after_seconds=again)
+
+    async def get(
+        self,
+        url: str,
+        *,
+        max_bytes: int,
+        html_only: bool = False,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Ask once for ``url``; read the body of a 2xx answer, if need be only when it is HTML."""
+        # The URL is canonical already: yarl must not spell it its own way.
+        target = URL(url, encoded=True)
+        attempt = Attempt(self._guard, target.raw_host or "")
+        token = current_attempt.set(attempt)
+        try:
+            return await self._ask(target, attempt, max_bytes, html_only, headers)
+        except (aiohttp.ClientError, OSError, UnicodeError) as error:
+            return self._failure(error, attempt)
+        finally:
+            current_attempt.reset(token)
+
+    async def close(self) -> None:
+        """Close all connections; a later request opens new ones."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+        await self._book.close()
+
+    async def _ask(
+        self,
+        target: URL,
+        attempt: Attempt,
+        max_bytes: int,
+        html_only: bool,
+        headers: Mapping[str, str] | None,
+    ) -> Answer:
+        asked_at = time.time()
+        session = self._open_session()
+        async with session.get(target, allow_redirects=False, headers=headers) as response:
+            self._book.prefer(attempt.host, target.port or 80, attempt.peer)
+            content_type = _encodable(response.headers.get("Content-Type", ""))
+            body = await _read_body(response, content_type, max_bytes, html_only)
+            return Answer(
+                status=response.status,
+                content_type=content_type,
+                location=response.headers.get("Location", ""),
+                body=body.decoded,
+                failure=body.failure,
+                detail=body.detail,
+                exchange=make_exchange(str(target), response, body, attempt.peer, asked_at),
+            )
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        # Not in the constructor: aiohttp needs the running loop.
+        if self._session is None:
+            self._session = open_session(self._user_agent, self._book, self._timeout)
+        return self._session
+
+    def _failure(self, error: Exception, attempt: Attempt) -> Answer:
+        """The outcome of a request that got no answer."""
+        if attempt.refusal or isinstance(error, AddressRefusedError):
+            return Answer(failure=Outcome.ADDRESS_REFUSED, detail=attempt.refusal or str(error))
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            detail = f"no connection within {self._connect_seconds:g} s"
+            return Answer(failure=Outcome.TIMEOUT, detail=detail)
+        if isinstance(error, TimeoutError):
+            waited = isinstance(error, aiohttp.SocketTimeoutError)
+            seconds = self._read_seconds if waited else self._total_seconds
+            return Answer(failure=Outcome.TIMEOUT, detail=f"no answer within {seconds:g} s")
+        if isinstance(error, aiohttp.ClientResponseError):
+            detail = f"the answer is not valid HTTP: {_words(error)}"
+            return Answer(failure=Outcome.SERVER_ERROR, detail=detail)
+        return Answer(failure=Outcome.UNREACHABLE, detail=f"no connection: {_words(error)}")
+
+
+def _checked_user_agent(user_agent: str) -> str:
+    if not user_agent.isprintable() or not user_agent.isascii():
+        raise ConfigError(
+            f"User agent {user_agent!r} holds characters that a header cannot carry. "
+            "Use plain ASCII on one line."
+        )
+    if "://" not in user_agent and "@" not in user_agent:
+        raise ConfigError(
+            f"User agent '{user_agent}' does not say whom to contact. Add an address, for "
+            "example 'bees-bot (+https://example.org/bot)'."
+        )
+    return user_agent
+
+
+async def _read_body(
+    response: aiohttp.ClientResponse, content_type: str, max_bytes: int, html_only: bool
+) -> Body:
+    """The body, as far as it is of use."""
+    if not 200 <= response.status < 300:
+        return await read_some(response, _MAX_ERROR_BYTES)
+    if html_only and not may_be_html(content_type):
+        detail = f"the content type is {content_type}"
+        return Body(b"", b"", Outcome.NOT_HTML, detail, truncated="unspecified")
+    return await read_page(
+        response, max_bytes=max_bytes, content_type=content_type if html_only else None
+    )
+
+
+def _encodable(header: str) -> str:
+    """A header without the lone surrogates that stand for bytes that were not UTF-8."""
+    return header if header.isascii() else header.encode("utf-8", "replace").decode("utf-8")
+
+
+def _words(error: BaseException) -> str:
+    """The error's message on one line, or its kind when it has none."""
+    return " ".join(str(error).split()) or type(error).__name__

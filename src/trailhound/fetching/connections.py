@@ -1,0 +1,102 @@
+"""Guarded connections: aiohttp's session with the address guard at its two seams.
+
+Each request runs as an :class:`Attempt`, which knows the host name that the guard may permit by.
+``socket_factory`` sees the address that a socket is about to connect to; :class:`_GuardedRequest`
+sees the peer of the connection, new or kept alive, before the request is written.
+"""
+
+from __future__ import annotations
+
+import socket
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from aiohttp.client_reqrep import ClientRequest, ClientResponse
+from aiohttp.connector import AddrInfoType, Connection
+
+from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError
+
+_MAX_HEADER_BYTES = 32_768  # some sites send policies far above aiohttp's 8 KB
+_MAX_HEADERS = 200
+
+_CODINGS = "gzip, deflate, br, zstd"
+_ACCEPT = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One request on its way: for which host, and where it went."""
+
+    guard: AddressGuard
+    host: str
+    peer: str = ""
+    """The address that the request was sent to; empty while it was not."""
+    refusal: str = ""
+    """The guard's reason, when it stopped the request."""
+
+    def check(self, address: str) -> None:
+        """Raise when ``address`` may not be used, and remember why."""
+        reason = self.guard.refusal(self.host, address)
+        if reason is not None:
+            self.refusal = reason
+            raise AddressRefusedError(reason)
+
+
+current_attempt: ContextVar[Attempt | None] = ContextVar("current_attempt", default=None)
+"""Set around each request; tasks that aiohttp starts for it inherit it."""
+
+
+class _GuardedRequest(ClientRequest):
+    """Looks at the connection's other end before anything is sent to it."""
+
+    async def send(self, conn: Connection) -> ClientResponse:
+        attempt = _required_attempt()
+        peer = conn.transport.get_extra_info("peername") if conn.transport is not None else None
+        address = peer[0] if peer else ""
+        attempt.check(address)
+        attempt.peer = address
+        return await super().send(conn)
+
+
+def open_session(
+    user_agent: str, resolver: AbstractResolver, timeout: aiohttp.ClientTimeout
+) -> aiohttp.ClientSession:
+    """A session whose every connection is guarded; no cookies, no proxy from the environment.
+
+    Bodies come as they are on the wire: their codings are undone, within limits, by
+    :mod:`.content_coding`.
+    """
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(
+            # The book keeps the answers; a second memory would forget at other times.
+            limit=0,
+            resolver=resolver,
+            use_dns_cache=False,
+            socket_factory=_guarded_socket,
+        ),
+        request_class=_GuardedRequest,
+        timeout=timeout,
+        headers={"User-Agent": user_agent, "Accept": _ACCEPT, "Accept-Encoding": _CODINGS},
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        trust_env=False,
+        max_line_size=_MAX_HEADER_BYTES,
+        max_field_size=_MAX_HEADER_BYTES,
+        max_headers=_MAX_HEADERS,
+    )
+
+
+def _guarded_socket(place: AddrInfoType) -> socket.socket:
+    """A socket for exactly this place, if the guard permits it."""
+    family, kind, protocol, _, address = place
+    _required_attempt().check(str(address[0]))
+    return socket.socket(family=family, type=kind, proto=protocol)
+
+
+def _required_attempt() -> Attempt:
+    attempt = current_attempt.get()
+    if attempt is None:  # nobody said what for: better no connection than an unguarded one
+        raise AddressRefusedError("a connection outside of any request")
+    return attempt

@@ -1,0 +1,188 @@
+"""Pages from the live web.
+
+One fetch walks a chain of hops. Each hop is a canonical URL that the crawl's scope and the site's
+robots.txt must allow before it is asked for; each GET counts, waits its turn, and goes only to an
+address that the crawl may use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from aiohttp.abc import AbstractResolver
+
+from trailhound.fetching.client import Answer, HttpClient
+from trailhound.fetching.hops import Hops, redirect_to_nowhere
+from trailhound.fetching.polite_client import PoliteClient
+from trailhound.fetching.polite_settings import PoliteSettings, check_politeness
+from trailhound.fetching.politeness import Politeness
+from trailhound.fetching.redirects import REDIRECT_STATUSES, redirect_target
+from trailhound.fetching.robots import RobotsRules, product_token
+from trailhound.records import FetchResult, Outcome
+from trailhound.urls import host_key
+
+
+class HttpFetcher:
+    """Fetches HTML pages over HTTP, politely and within limits.
+
+    * ``user_agent`` must hold a contact, such as ``bees-bot (+https://example.org/bot)``.
+    * ``timeout_seconds`` is for one GET as a whole; ``connect_timeout_seconds`` and
+      ``read_timeout_seconds`` are for reaching the server and for each wait for more.
+    * ``max_bytes`` is for one page, on the wire and decompressed.
+    * ``delay_seconds`` is the time between an answer and the next request to its host;
+      ``politeness`` holds this and all other delays. Values that would be rude, and
+      ``obey_robots=False``, are errors without ``allow_impolite``.
+    * ``allow_addresses`` names hosts, suffixes (``*.demo.test``), addresses or networks beyond the
+      public web that may be reached.
+    * ``in_scope`` is asked about each URL that a redirect leads to.
+    * ``resolver`` replaces the system's DNS (see :mod:`trailhound.fetching.resolver`).
+
+    A robots refusal counts as one request, though nothing is asked of the page's server; GETs of
+    robots.txt files are counted apart, in ``robots_requests``.
+    """
+
+    def __init__(
+        self,
+        user_agent: str,
+        *,
+        timeout_seconds: float = 10.0,
+        connect_timeout_seconds: float = 10.0,
+        read_timeout_seconds: float = 10.0,
+        max_redirects: int = 10,
+        max_bytes: int = 5_000_000,
+        delay_seconds: float | None = None,
+        politeness: PoliteSettings | None = None,
+        obey_robots: bool = True,
+        allow_impolite: bool = False,
+        allow_addresses: Iterable[str] = (),
+        in_scope: Callable[[str], bool] | None = None,
+        resolver: AbstractResolver | None = None,
+    ) -> None:
+        settings = politeness or PoliteSettings()
+        if delay_seconds is not None:
+            settings = replace(settings, delay_seconds=delay_seconds)
+        self._settings = check_politeness(
+            settings, obey_robots=obey_robots, allow_impolite=allow_impolite
+        )
+        client = HttpClient(
+            user_agent,
+            timeout_seconds=timeout_seconds,
+            connect_timeout_seconds=connect_timeout_seconds,
+            read_timeout_seconds=read_timeout_seconds,
+            allow_addresses=allow_addresses,
+            resolver=resolver,
+        )
+        self._politeness = Politeness(self._settings)
+        self._client = PoliteClient(client, self._politeness)
+        self._robots = RobotsRules(self._client, user_agent)
+        self._product = product_token(user_agent)
+        self._max_redirects = max_redirects
+        self._max_bytes = max_bytes
+        self._obey_robots = obey_robots
+        self._in_scope = in_scope
+
+    @property
+    def robots_requests(self) -> int:
+        """GETs of robots.txt files so far."""
+        return self._robots.requests
+
+    def delay_after(self, url: str) -> float:
+        """How long the host of ``url`` must rest when it is asked now, as far as is known."""
+        return self._politeness.delay_seconds(host_key(url))
+
+    def hold_host(self, host: str, seconds: float) -> None:
+        """Ask nothing of ``host`` for ``seconds``: what an earlier run has agreed with it."""
+        self._politeness.hold(host, seconds)
+
+    async def sitemaps(self, url: str) -> tuple[str, ...]:
+        """The sitemaps that robots.txt of the site of ``url`` lists, as it spells them."""
+        return await self._robots.sitemaps(url)
+
+    async def fetch(
+        self, url: str, *, etag: str = "", last_modified: str = "", html_only: bool = True
+    ) -> FetchResult:
+        """Ask for ``url`` (canonical) and follow its redirects.
+
+        With the ``etag`` or ``last_modified`` of an earlier answer the outcome is
+        ``NOT_MODIFIED`` when the page is still the same. Sitemaps and feeds are no HTML:
+        ``html_only=False`` takes any kind of answer.
+        """
+        hops = Hops(url, self._politeness, self._product)
+        validators = _validators(etag, last_modified)
+        while True:
+            refused = await self._refused_by_robots(hops)
+            if refused is not None:
+                return refused
+            answer = await self._client.get(
+                hops.last, max_bytes=self._max_bytes, html_only=html_only, headers=validators
+            )
+            hops.note(answer)
+            if answer.status not in REDIRECT_STATUSES:
+                return hops.result(_outcome(answer, bool(validators)), answer)
+            target = redirect_target(answer, hops.last)
+            if target is None:
+                return redirect_to_nowhere(hops, answer)
+            stopped = self._stopped_redirect(hops, answer, target)
+            if stopped is not None:
+                return stopped
+            hops.urls.append(target)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._client.close()
+
+    async def _refused_by_robots(self, hops: Hops) -> FetchResult | None:
+        if not self._obey_robots:
+            return None
+        refusal = await self._robots.refusal(hops.last)
+        wished = self._robots.delay_seconds(hops.last)
+        self._politeness.wish(host_key(hops.last), wished)
+        cap = self._settings.max_crawl_delay_seconds
+        if wished > cap:
+            hops.remark = f"the site asks for {wished:g} s between requests; it gets {cap:g} s"
+        if refusal is None:
+            return None
+        answer = Answer(retry_after_seconds=refusal.retry_after_seconds)
+        return hops.result(refusal.outcome, answer, refusal.detail)
+
+    def _stopped_redirect(self, hops: Hops, answer: Answer, target: str) -> FetchResult | None:
+        """The end of a chain that must not go on to ``target``."""
+        if target in hops.urls:
+            detail = f"redirects in a circle, back to {target}"
+            return hops.result(Outcome.TOO_MANY_REDIRECTS, answer, detail)
+        if len(hops.urls) > self._max_redirects:
+            detail = f"more than {self._max_redirects} redirects"
+            return hops.result(Outcome.TOO_MANY_REDIRECTS, answer, detail)
+        if self._in_scope is not None and not self._in_scope(target):
+            detail = f"redirects to {target}, which the crawl may not visit"
+            return hops.result(Outcome.OUT_OF_SCOPE, answer, detail)
+        return None
+
+
+def _validators(etag: str, last_modified: str) -> dict[str, str]:
+    """Conditional headers; values that no header can carry are left out."""
+    headers = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+    return {
+        name: value
+        for name, value in headers.items()
+        if value and value.isascii() and value.isprintable()
+    }
+
+
+def _outcome(answer: Answer, conditional: bool) -> Outcome:
+    status = answer.status
+    if answer.failure is not None:
+        return answer.failure
+    if answer.succeeded:
+        return Outcome.FETCHED
+    if status in (404, 410):
+        return Outcome.NOT_FOUND
+    if status == 304 and conditional:
+        return Outcome.NOT_MODIFIED
+    if answer.retry_after_seconds is not None:
+        return Outcome.BUSY
+    if status is not None and 400 <= status < 500:
+        return Outcome.CLIENT_ERROR
+    # Above: 5xx. Below: answers to questions that were never asked.
+    return Outcome.SERVER_ERROR

@@ -1,0 +1,62 @@
+"""How polite a crawl is, and that it is not ruder than its user knows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+from trailhound.errors import ConfigError
+
+MIN_DELAY_SECONDS = 0.5
+"""Less between two requests to somebody else's machine needs ``allow_impolite``."""
+MIN_CRAWL_DELAY_CAP_SECONDS = 10.0
+"""A lower cap on a site's Crawl-delay would ignore it; that needs ``allow_impolite`` too."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoliteSettings:
+    """Times in seconds."""
+
+    delay_seconds: float = 1.0
+    """Between an answer and the next request to its host."""
+    address_delay_seconds: float = 0.5
+    """Between two requests to one IP address, whichever hosts live there."""
+    loopback_delay_seconds: float = 0.0
+    """Instead of both for hosts on this machine, which are asked only when allowed by name."""
+    max_crawl_delay_seconds: float = 60.0
+    """A site that asks for more (Crawl-delay) gets this."""
+    backoff_seconds: float = 10.0
+    """After a first busy answer or time-out; doubles with each further one."""
+    max_wait_seconds: float = 5.0
+    """A fetch that would have to wait longer for its turn is postponed instead."""
+
+
+def check_politeness(
+    settings: PoliteSettings, *, obey_robots: bool, allow_impolite: bool
+) -> PoliteSettings:
+    """``settings``, if they are possible and either polite or meant to be otherwise."""
+    for setting in fields(settings):
+        seconds = getattr(settings, setting.name)
+        if not (math.isfinite(seconds) and seconds >= 0):
+            raise ConfigError(
+                f"{setting.name} = {seconds} is no time. Give seconds, 0 or more, for example "
+                f"{setting.default}."
+            )
+    least = {
+        "delay_seconds": MIN_DELAY_SECONDS,
+        "address_delay_seconds": MIN_DELAY_SECONDS,
+        "max_crawl_delay_seconds": MIN_CRAWL_DELAY_CAP_SECONDS,
+    }
+    rude = [
+        f"{name} = {getattr(settings, name):g} (polite: {seconds:g} or more)"
+        for name, seconds in least.items()
+        if getattr(settings, name) < seconds
+    ]
+    if not obey_robots:
+        rude.append("obey_robots = false (polite: true)")
+    if rude and not allow_impolite:
+        raise ConfigError(
+            f"{'; '.join(rude)} would be impolite to the sites you visit. Change it, or set "
+            "allow_impolite = true if they have agreed."
+        )
+    return settings

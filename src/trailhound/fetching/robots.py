@@ -1,0 +1,212 @@
+"""What robots.txt allows, per RFC 9309, asked once per site.
+
+2xx: its rules hold. 4xx, or more than five redirects: there are none, all is allowed. 5xx, and 429
+which means the same here: all is refused for a while. A site that cannot be reached at all is
+refused too, with the network's own reason, so that a dead host does not look like a forbidding one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from protego import Protego
+
+from trailhound.fetching.client import Answer
+from trailhound.fetching.redirects import redirect_target
+from trailhound.records import Outcome
+from trailhound.urls import host_key
+
+_MAX_REDIRECTS = 5
+_MAX_BYTES = 500 * 1024  # the RFC's least: rules beyond it need not be read
+_MAX_AGE_SECONDS = 24 * 3600.0
+_RETRY_SECONDS = 600.0  # a site whose robots.txt failed is asked again after this time
+
+
+_USER_AGENT_LINE = re.compile(r"\s*user[- ]?agent\b\s*:?([^#]*)", re.IGNORECASE)
+
+
+class Client(Protocol):
+    """Who asks for robots.txt files."""
+
+    async def get(self, url: str, *, max_bytes: int) -> Answer:
+        """Ask once for ``url``, without following redirects."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a URL may not be asked for."""
+
+    outcome: Outcome
+    detail: str
+    retry_after_seconds: float | None = None
+    """When it may be different; ``None`` when the rules themselves forbid it."""
+
+
+@dataclass(slots=True)
+class _Site:
+    """What is known of one site. The lock lets one request ask for all who wait."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    rules: Protego | None = None
+    """``None`` while not asked, or after a failure (see ``refusal``)."""
+    refusal: Refusal | None = None
+    delay_seconds: float = 0.0
+    """What its Crawl-delay or Request-rate asks for."""
+    expires: float = float("-inf")
+
+
+class RobotsRules:
+    """The robots.txt files of the sites a crawl meets; the latest ``max_sites`` are remembered.
+
+    A site is scheme, host and port, as in the RFC: http and https may have different rules.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        user_agent: str,
+        *,
+        max_sites: int = 10_000,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._client = client
+        self._product = product_token(user_agent)
+        self._max_sites = max_sites
+        self._clock = clock
+        self._sites: OrderedDict[str, _Site] = OrderedDict()
+        self.requests = 0
+        """GETs for robots.txt files so far, their redirects included."""
+
+    async def refusal(self, url: str) -> Refusal | None:
+        """Why ``url`` (canonical) may not be fetched; ``None`` when it may."""
+        site = await self._site(url)
+        if site.refusal is not None:
+            return self._with_time_left(site, site.refusal)
+        if site.rules is None or site.rules.can_fetch(url, self._product):
+            return None
+        detail = f"robots.txt of {host_key(url)} forbids this address to {self._product}"
+        return Refusal(Outcome.ROBOTS, detail)
+
+    async def sitemaps(self, url: str) -> tuple[str, ...]:
+        """The sitemaps that the site's robots.txt lists, as it spells them."""
+        rules = (await self._site(url)).rules
+        return tuple(rules.sitemaps) if rules is not None else ()
+
+    def _with_time_left(self, site: _Site, refusal: Refusal) -> Refusal:
+        if refusal.retry_after_seconds is None or refusal.outcome is Outcome.POSTPONED:
+            return refusal
+        return replace(refusal, retry_after_seconds=max(0.0, site.expires - self._clock()))
+
+    def delay_seconds(self, url: str) -> float:
+        """The time between requests that the site of ``url`` is known to wish for."""
+        site = self._sites.get(_origin(url))
+        return site.delay_seconds if site is not None else 0.0
+
+    async def _site(self, url: str) -> _Site:
+        origin = _origin(url)
+        site = self._sites.setdefault(origin, _Site())
+        self._sites.move_to_end(origin)
+        if len(self._sites) > self._max_sites:
+            self._sites.popitem(last=False)
+        if self._clock() >= site.expires:
+            async with site.lock:
+                if self._clock() >= site.expires:  # the one before us may have asked
+                    await self._ask(origin, site)
+        return site
+
+    async def _ask(self, origin: str, site: _Site) -> None:
+        answer = await self._download(f"{origin}/robots.txt")
+        site.refusal = _refusal_of_all(answer, origin)
+        readable = answer.succeeded and site.refusal is None
+        site.rules = _parse(answer, self._product) if readable else None
+        site.delay_seconds = _wished_delay(site.rules, self._product)
+        age = _MAX_AGE_SECONDS
+        if site.refusal is not None:
+            # A postponed question was not asked at all: the next who comes asks it.
+            postponed = site.refusal.outcome is Outcome.POSTPONED
+            age = 0.0 if postponed else site.refusal.retry_after_seconds or _RETRY_SECONDS
+        site.expires = self._clock() + age
+
+    async def _download(self, url: str) -> Answer:
+        answer = await self._get(url)
+        for _ in range(_MAX_REDIRECTS):
+            target = redirect_target(answer, url)
+            if target is None:
+                break
+            url = target
+            answer = await self._get(url)
+        return answer
+
+    async def _get(self, url: str) -> Answer:
+        self.requests += 1
+        return await self._client.get(url, max_bytes=_MAX_BYTES)
+
+
+def product_token(user_agent: str) -> str:
+    """The name by which robots.txt files address us: ``bees-bot`` of ``bees-bot/1.0 (+https…)``."""
+    compatible = re.search(r"compatible;\s*([A-Za-z0-9_-]+)", user_agent)
+    found = compatible or re.search(r"([A-Za-z0-9_-]+)", user_agent)
+    return found[1] if found else user_agent
+
+
+def _origin(url: str) -> str:
+    return url[: url.index("/", 8)]
+
+
+def _refusal_of_all(answer: Answer, origin: str) -> Refusal | None:
+    """Why nothing of the site may be fetched, when its robots.txt could not be read."""
+    about = f"robots.txt of {host_key(origin)}"
+    if answer.failure is Outcome.POSTPONED:
+        return Refusal(Outcome.POSTPONED, answer.detail, answer.retry_after_seconds)
+    retry_after = max(_RETRY_SECONDS, answer.retry_after_seconds or 0.0)
+    if answer.status is None:
+        outcome = answer.failure or Outcome.UNREACHABLE
+        lasting = answer.retry_after_seconds is None  # no such host, or a refused address
+        return Refusal(outcome, f"{about}: {answer.detail}", None if lasting else retry_after)
+    if answer.status >= 500 or answer.status == 429:
+        detail = f"{about} could not be read: HTTP {answer.status}"
+        return Refusal(Outcome.ROBOTS, detail, retry_after)
+    if answer.failure in (Outcome.SERVER_ERROR, Outcome.TIMEOUT):
+        detail = f"{about} could not be read: {answer.detail}"
+        return Refusal(Outcome.ROBOTS, detail, retry_after)
+    return None
+
+
+def _parse(answer: Answer, product: str) -> Protego:
+    # A longer file is cut at the limit; its last line may be half a rule and is left out.
+    body = answer.body
+    if answer.failure is Outcome.TOO_LARGE:
+        body = body[: body.rfind(b"\n") + 1]
+    return Protego.parse(_only_for(product, body.decode("utf-8-sig", errors="replace")))
+
+
+def _only_for(product: str, text: str) -> str:
+    """The file with all robots that are certainly not ours under one name.
+
+    The parser keeps every rule once for each robot of its group: 500 KB of names and rules could
+    otherwise fill the memory.
+    """
+    own = product.lower()
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        match = _USER_AGENT_LINE.match(line)
+        if match is not None:
+            name = match[1].strip().lower()
+            if name != "*" and name.replace("*", "") not in own:
+                lines[number] = "User-agent: :other:"
+    return "\n".join(lines)
+
+
+def _wished_delay(rules: Protego | None, product: str) -> float:
+    if rules is None:
+        return 0.0
+    rate = rules.request_rate(product)
+    pause = rate.seconds / rate.requests if rate is not None else 0.0
+    return max(rules.crawl_delay(product) or 0.0, pause)

@@ -1,0 +1,263 @@
+"""Delays, back-off, wishes of sites and conditional requests, against a real server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from email.utils import formatdate
+from itertools import pairwise
+
+import pytest
+from aiohttp import web
+
+from trailhound.errors import ConfigError
+from trailhound.fetching.http import HttpFetcher
+from trailhound.fetching.polite_settings import PoliteSettings
+from trailhound.fetching.resolver import MappedResolver
+from trailhound.records import FetchResult, Outcome
+
+AGENT = "bees-bot/1.0 (+https://example.org/bot)"
+Reply = Callable[[web.Request], web.Response]
+Use = Callable[[HttpFetcher], Awaitable[list[FetchResult]]]
+
+
+def html(request: web.Request) -> web.Response:
+    return web.Response(text="<p>Bees.", content_type="text/html")
+
+
+class Site:
+    """All hosts; notes when each was asked for what."""
+
+    def __init__(self, reply: Reply = html, robots: str = "") -> None:
+        self.reply = reply
+        self.robots = robots
+        self.asked: list[tuple[str, float]] = []
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        self.asked.append((f"{request.host}{request.path}", time.monotonic()))
+        if request.path == "/robots.txt":
+            return web.Response(text=self.robots, status=200 if self.robots else 404)
+        return self.reply(request)
+
+    def run(
+        self, use: Use, settings: PoliteSettings | None = None, allow_impolite: bool = False
+    ) -> list[FetchResult]:
+        async def run() -> list[FetchResult]:
+            app = web.Application()
+            app.router.add_get("/{path:.*}", self._answer)
+            runner = web.AppRunner(app, shutdown_timeout=0)
+            await runner.setup()
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            where = f"127.0.0.1:{runner.addresses[0][1]}"
+            fetcher = HttpFetcher(
+                AGENT,
+                resolver=MappedResolver({"*.test": where}, use_dns=False),
+                allow_addresses=["*.test"],
+                politeness=settings,
+                allow_impolite=allow_impolite,
+            )
+            try:
+                return await use(fetcher)
+            finally:
+                await fetcher.close()
+                await runner.cleanup()
+
+        return asyncio.run(run())
+
+    def gaps(self, host: str) -> list[float]:
+        """Seconds between the requests to ``host``."""
+        times = [at for what, at in self.asked if what.startswith(f"{host}/")]
+        return [late - early for early, late in pairwise(times)]
+
+
+def fetch_together(*urls: str) -> Use:
+    async def use(fetcher: HttpFetcher) -> list[FetchResult]:
+        return list(await asyncio.gather(*map(fetcher.fetch, urls)))
+
+    return use
+
+
+def fetch_in_turn(*urls: str) -> Use:
+    async def use(fetcher: HttpFetcher) -> list[FetchResult]:
+        return [await fetcher.fetch(url) for url in urls]
+
+    return use
+
+
+def busy(status: int, retry_after: str = "") -> Reply:
+    headers = {"Retry-After": retry_after} if retry_after else {}
+    return lambda request: web.Response(status=status, headers=headers)
+
+
+def test_no_host_is_asked_sooner_than_its_delay() -> None:
+    site = Site()
+    urls = [f"http://{host}.test/{n}" for n in range(2) for host in "ab"]
+    settings = PoliteSettings(loopback_delay_seconds=0.2)
+    results = site.run(fetch_together(*urls), settings)
+    assert {result.outcome for result in results} == {Outcome.FETCHED}
+    # robots.txt and two pages each, also counted over the shared address
+    for host in "ab":
+        assert len(site.gaps(f"{host}.test")) == 2
+        assert min(site.gaps(f"{host}.test")) >= 0.19
+    times = [at for _, at in site.asked]
+    assert times[-1] - times[0] >= 5 * 0.19
+
+
+def test_results_say_when_hosts_may_be_asked_again() -> None:
+    settings = PoliteSettings(loopback_delay_seconds=0.3)
+    (result,) = Site().run(fetch_together("http://a.test/"), settings)
+    ((host, seconds),) = result.host_delays
+    assert host == "a.test"
+    assert 0.2 < seconds <= 0.3
+
+
+def test_every_host_of_a_chain_has_its_delay() -> None:
+    def reply(request: web.Request) -> web.Response:
+        if request.host == "b.test":
+            return html(request)
+        return web.Response(status=302, headers={"Location": "http://b.test/"})
+
+    settings = PoliteSettings(loopback_delay_seconds=0.05)
+    (result,) = Site(reply).run(fetch_together("http://a.test/"), settings)
+    assert [host for host, _ in result.host_delays] == ["a.test", "b.test"]
+
+
+def test_a_crawl_delay_postpones_what_would_come_too_soon() -> None:
+    site = Site(robots="User-agent: *\nCrawl-delay: 30\n")
+    (result,) = site.run(fetch_together("http://a.test/"))
+    # robots.txt was a request too
+    assert (result.outcome, result.requests) == (Outcome.POSTPONED, 0)
+    assert result.retry_after_seconds == pytest.approx(30, abs=1)
+    assert dict(result.host_delays)["a.test"] == pytest.approx(30, abs=1)
+    assert [what for what, _ in site.asked] == ["a.test/robots.txt"]
+
+
+@pytest.mark.parametrize("line", ["Crawl-delay: 0.3", "Request-rate: 10/3"])
+def test_a_short_crawl_delay_is_waited_for(line: str) -> None:
+    site = Site(robots=f"User-agent: bees-bot\n{line}\n")
+    results = site.run(fetch_in_turn("http://a.test/1", "http://a.test/2"))
+    assert [result.outcome for result in results] == [Outcome.FETCHED] * 2
+    assert min(site.gaps("a.test")) >= 0.29
+
+
+def test_an_excessive_crawl_delay_is_cut() -> None:
+    site = Site(robots="User-agent: *\nCrawl-delay: 9999\n")
+
+    async def use(fetcher: HttpFetcher) -> list[FetchResult]:
+        first = await fetcher.fetch("http://a.test/")
+        assert fetcher.delay_after("http://a.test/x") == 60.0
+        return [first]
+
+    (result,) = site.run(use)
+    assert result.outcome is Outcome.POSTPONED
+    assert result.retry_after_seconds == pytest.approx(60, abs=1)
+
+
+def test_a_page_of_a_site_with_an_excessive_crawl_delay_says_so() -> None:
+    site = Site(robots="User-agent: *\nCrawl-delay: 9999\n")
+    settings = PoliteSettings(max_crawl_delay_seconds=0.1)
+    (result,) = site.run(fetch_together("http://a.test/"), settings, allow_impolite=True)
+    assert result.outcome is Outcome.FETCHED
+    assert result.detail == "the site asks for 9999 s between requests; it gets 0.1 s"
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_server_is_left_alone(status: int) -> None:
+    site = Site(busy(status))
+    results = site.run(fetch_in_turn("http://a.test/1", "http://a.test/2"))
+    assert [result.outcome for result in results] == [Outcome.BUSY, Outcome.POSTPONED]
+    assert results[0].status == status
+    assert results[0].retry_after_seconds == 10.0
+    assert dict(results[0].host_delays)["a.test"] == pytest.approx(10, abs=1)
+    assert [what for what, _ in site.asked] == ["a.test/robots.txt", "a.test/1"]
+
+
+def test_retry_after_in_seconds_and_as_a_date() -> None:
+    for header in ("120", formatdate(time.time() + 120, usegmt=True)):
+        (result,) = Site(busy(503, header)).run(fetch_together("http://a.test/"))
+        assert result.retry_after_seconds == pytest.approx(120, abs=2)
+
+
+def test_back_off_grows_and_ends_with_an_answer() -> None:
+    statuses = iter([503, 503, 200, 503])
+
+    def reply(request: web.Request) -> web.Response:
+        return web.Response(text="<p>", status=next(statuses), content_type="text/html")
+
+    settings = PoliteSettings(backoff_seconds=0.1)
+    results = Site(reply).run(fetch_in_turn(*[f"http://a.test/{n}" for n in range(4)]), settings)
+    assert [result.retry_after_seconds for result in results] == [0.1, 0.2, None, 0.1]
+
+
+def test_what_an_earlier_run_agreed_with_a_host_still_holds() -> None:
+    site = Site()
+
+    async def use(fetcher: HttpFetcher) -> list[FetchResult]:
+        fetcher.hold_host("a.test", 60.0)
+        return [await fetcher.fetch("http://a.test/"), await fetcher.fetch("http://b.test/")]
+
+    results = site.run(use)
+    assert [result.outcome for result in results] == [Outcome.POSTPONED, Outcome.FETCHED]
+    assert not any(what.startswith("a.test") for what, _ in site.asked)
+
+
+def test_a_busy_robots_txt_is_asked_again_when_it_wishes() -> None:
+    class Busy(Site):
+        async def _answer(self, request: web.Request) -> web.Response:
+            return web.Response(status=429, headers={"Retry-After": "3600"})
+
+    (result,) = Busy().run(fetch_together("http://a.test/"))
+    assert result.outcome is Outcome.ROBOTS
+    assert result.retry_after_seconds == pytest.approx(3600, abs=2)
+
+
+@pytest.mark.parametrize(
+    ("tag", "noindex", "nofollow"),
+    [("noindex", True, False), ("bees-bot: none", True, True), ("otherbot: none", False, False)],
+)
+def test_x_robots_tag_is_told(tag: str, noindex: bool, nofollow: bool) -> None:
+    def reply(request: web.Request) -> web.Response:
+        headers = {"X-Robots-Tag": tag, "Content-Type": "text/html"}
+        return web.Response(text="<p>", headers=headers)
+
+    (result,) = Site(reply).run(fetch_together("http://a.test/"))
+    assert (result.outcome, result.noindex, result.nofollow) == (
+        Outcome.FETCHED,
+        noindex,
+        nofollow,
+    )
+
+
+def test_a_page_without_news_is_not_sent_again() -> None:
+    date = "Thu, 01 Jan 2026 00:00:00 GMT"
+
+    def reply(request: web.Request) -> web.Response:
+        same = request.headers.get("If-None-Match") == '"v1"'
+        if same or request.headers.get("If-Modified-Since") == date:
+            return web.Response(status=304)
+        headers = {"ETag": '"v1"', "Last-Modified": date, "Content-Type": "text/html"}
+        return web.Response(text="<p>", headers=headers)
+
+    async def use(fetcher: HttpFetcher) -> list[FetchResult]:
+        url = "http://a.test/"
+        first = await fetcher.fetch(url)
+        etag, modified = first.header("etag"), first.header("Last-Modified")
+        return [
+            first,
+            await fetcher.fetch(url, etag=etag),
+            await fetcher.fetch(url, last_modified=modified),
+            await fetcher.fetch(url, etag='"v0"'),
+            await fetcher.fetch(url, etag='"v1"\r\nX: y'),
+        ]
+
+    outcomes = [result.outcome.value for result in Site(reply).run(use)]
+    assert outcomes == ["fetched", "not-modified", "not-modified", "fetched", "fetched"]
+
+
+def test_impolite_settings_are_refused_by_the_fetcher() -> None:
+    with pytest.raises(ConfigError, match=r"delay_seconds = 0\.1"):
+        HttpFetcher(AGENT, delay_seconds=0.1)
+    with pytest.raises(ConfigError, match="obey_robots"):
+        HttpFetcher(AGENT, obey_robots=False)
+    HttpFetcher(AGENT, delay_seconds=0.1, obey_robots=False, allow_impolite=True)

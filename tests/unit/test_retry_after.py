@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trailhound.fetching.retry_after import retry_after_seconds
+
+NOW = 1_767_225_600.0  # 1 January 2026, 00:00:00 UTC
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("120", 120.0),
+        (" 0 ", 0.0),
+        ("99999999999999999999", 86_400.0),
+        ("Thu, 01 Jan 2026 00:02:00 GMT", 120.0),
+        ("Thursday, 01-Jan-26 00:02:00 GMT", 120.0),
+        ("Thu Jan  1 00:02:00 2026", 120.0),
+        ("Thu, 01 Jan 2026 01:02:00 +0100", 120.0),
+        ("Wed, 31 Dec 2025 23:59:59 GMT", 0.0),
+        ("Fri, 01 Jan 2027 00:00:00 GMT", 86_400.0),
+        ("", None),
+        ("soon", None),
+        ("-5", None),
+        ("1.5", None),
+        ("Thu, 99 Jan 2026 00:02:00 GMT", None),
+        ("٣", None),
+    ],
+)
+def test_seconds_and_dates(header: str, seconds: float | None) -> None:
+    assert retry_after_seconds(header, NOW) == seconds
+
+
+@given(st.text())
+def test_no_header_is_too_strange(header: str) -> None:
+    seconds = retry_after_seconds(header, NOW)
+    assert seconds is None or 0 <= seconds <= 86_400
