@@ -51,7 +51,7 @@ format: install
 
 bench: install
 	@$(BIN)/python -m benchmarks.replay_cost
-	@$(BIN)/python -m benchmarks.quality_gate corpora
+	@$(BIN)/python -m benchmarks.quality_gate real
 
 lock: install
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras pyproject.toml -o requirements.lock

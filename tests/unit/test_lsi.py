@@ -164,3 +164,14 @@ def test_fold_in_equals_training_for_any_documents(documents: Documents) -> None
         if length > 1e-3:  # below, the direction is rounding
             folded = space.fold_in(*weights.weigh(document))
             np.testing.assert_allclose(folded, coordinates, atol=1e-3)
+
+
+def test_a_rotation_keeps_every_cosine() -> None:
+    documents = themed_documents(30)
+    weights = TermWeights.fit(documents)
+    matrix = weights.matrix(documents)
+    space = LatentSpace.rotate(matrix)
+    assert np.allclose(
+        space.coordinates @ space.coordinates.T, (matrix @ matrix.T).toarray(), atol=1e-5
+    )
+    assert space.variance_share == pytest.approx(1.0)

@@ -26,7 +26,14 @@ GRAPH = PageGraph(
     edges=(),
     targets=frozenset({0}),
 )
-BRIEFING = Briefing(GRAPH, seed=3, relevant_urls=frozenset({"http://h.test/3"}))
+
+
+class Answers:
+    def hops(self, url: str) -> int | None:
+        return {"http://h.test/2": 1, "http://h.test/3": 0}.get(url)
+
+
+BRIEFING = Briefing(GRAPH, seed=3, answers=Answers())
 
 
 def crawled(terms: dict[str, int], depth: int = 2, memory: bytes = b"") -> CrawledPage:
@@ -76,7 +83,7 @@ def test_shark_search_remembers_relevance_through_an_irrelevant_page() -> None:
     assert without[2].priority == 0
 
 
-def test_the_oracle_puts_relevant_links_first() -> None:
+def test_the_oracle_goes_by_true_distance() -> None:
     strategy = OracleStrategy.from_briefing(BRIEFING)
     scored = list(strategy.score_links(crawled({"bee": 1})))
-    assert [item.priority for item in scored] == pytest.approx([2**-0.5, 2**-0.5, 2.0])
+    assert [item.priority for item in scored] == [0.0, 0.5, 1.0]

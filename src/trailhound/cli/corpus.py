@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +11,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from trailhound.lab.corpora import CorpusInfo
-    from trailhound.lab.importers import Progress
 
 app = typer.Typer(
     help="Turn data sets and web archives into recorded webs for the lab.",
@@ -33,7 +30,7 @@ def import_(
         typer.Argument(help="Folder or file to read; the demo web needs none."),
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 1,
-    seed: Annotated[int, typer.Option(help="For a generated web: same seed, same web.")] = 0,
+    seed: Annotated[int, typer.Option(help="For a generated web: same seed, same web.")] = 7,
 ) -> None:
     """Make a corpus from a data set, from WARC files, or from the generated demo web.
 
@@ -46,9 +43,10 @@ def import_(
       trailhound corpus import wikispeedia downloads/wikispeedia -o wikispeedia.thc -j 2
     """
     from trailhound.cli.console import messages, output
+    from trailhound.cli.progress import import_bar
     from trailhound.lab.importers import import_corpus
 
-    with _progress_bar() as progress:
+    with import_bar() as progress:
         info = import_corpus(kind, path, out, progress, jobs, seed)
     output.print(_info_table(info))
     messages.print(
@@ -103,29 +101,3 @@ def _shown(value: object) -> str:
         return "\n".join(str(item) for item in value)
     return f"{value:,}" if isinstance(value, int) else str(value)
 
-
-@contextmanager
-def _progress_bar() -> Iterator[Progress]:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    from trailhound.cli.console import messages
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=messages) as bar:
-        line = bar.add_task("reading", total=None)
-
-        def show(done: int, total: int | None, what: str) -> None:
-            bar.update(line, completed=done, total=total, description=what)
-
-        yield show

@@ -96,17 +96,18 @@ def _watch(crawl: DemoCrawl) -> None:
 def _compare_in_the_lab(out: Path, seed: int, max_pages: int, jobs: int) -> None:
     from trailhound.cli.console import output
     from trailhound.cli.lab_tables import summary_table
-    from trailhound.cli.progress import runs_bar
+    from trailhound.cli.progress import import_bar, runs_bar
     from trailhound.lab.experiment import plan_experiment, run_experiment
     from trailhound.lab.importers import import_corpus
     from trailhound.lab.report import write_report
 
     output.print("[bold]4[/bold]  Comparing strategies on all topics, on a recording of that web")
     corpus = out / "demo.thc"
-    import_corpus("demo", None, corpus, jobs=jobs, seed=seed)
+    with import_bar() as progress:
+        import_corpus("demo", None, corpus, progress, jobs, seed)
     plan = plan_experiment(corpus, LAB_STRATEGIES, max_pages=max_pages, seed_sets=2)
-    with runs_bar() as progress:
-        results = run_experiment(plan, out, jobs=jobs, progress=progress)
+    with runs_bar() as runs:
+        results = run_experiment(plan, out, jobs=jobs, progress=runs)
     output.print(summary_table(results))
     report = write_report(results, out)
     output.print(f"[bold]5[/bold]  Open the report in a browser: {report}", soft_wrap=True)

@@ -7,12 +7,41 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from trailhound.lab.experiment import Progress
+    from rich.progress import Progress
+
+    from trailhound.lab.experiment import Progress as RunsProgress
+    from trailhound.lab.importers import Progress as ImportProgress
 
 
 @contextmanager
-def runs_bar() -> Iterator[Progress]:
+def import_bar() -> Iterator[ImportProgress]:
+    """A bar that says what is being read and how much of it is done."""
+    with _bar() as bar:
+        line = bar.add_task("reading", total=None)
+
+        def show(done: int, total: int | None, what: str) -> None:
+            bar.update(line, completed=done, total=total, description=what)
+
+        yield show
+
+
+@contextmanager
+def runs_bar() -> Iterator[RunsProgress]:
     """A bar that counts an experiment's runs, with the time left."""
+    with _bar() as bar:
+        line = bar.add_task("runs", total=None)
+
+        def show(done: int, total: int) -> None:
+            if bar.tasks[line].total is None:
+                # Runs kept from before say nothing about the speed of those to come.
+                bar.reset(line, total=total, completed=done)
+            else:
+                bar.update(line, completed=done)
+
+        yield show
+
+
+def _bar() -> Progress:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -29,14 +58,4 @@ def runs_bar() -> Iterator[Progress]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=messages) as bar:
-        line = bar.add_task("runs", total=None)
-
-        def show(done: int, total: int) -> None:
-            if bar.tasks[line].total is None:
-                # Runs kept from before say nothing about the speed of those to come.
-                bar.reset(line, total=total, completed=done)
-            else:
-                bar.update(line, completed=done)
-
-        yield show
+    return Progress(*columns, console=messages, transient=True)

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 
 from trailhound.lab.corpora import Corpus
+from trailhound.lab.corpora.link_graph import UNREACHABLE
+from trailhound.lab.corpora.packing import IntArray
 from trailhound.records import Outcome, PageEvent
 from trailhound.urls import host_key
 
@@ -31,6 +34,19 @@ class GroundTruth:
     def __len__(self) -> int:
         """Distinct relevant pages."""
         return len(self._relevant)
+
+    def hops(self, url: str) -> int | None:
+        """Links from the page behind ``url`` to the nearest relevant one; ``None`` for no way."""
+        number = self._corpus.page_id(url)
+        hops = UNREACHABLE if number is None else int(self._hops[number])
+        return None if hops == UNREACHABLE else hops
+
+    @cached_property
+    def _hops(self) -> IntArray:
+        copies = (
+            copy for copy, original in self._original_of.items() if original in self._relevant
+        )
+        return self._corpus.graph.hops_to(sorted({*self._relevant, *copies}))
 
     def finds(self, events: Iterable[PageEvent]) -> list[bool]:
         """For each event, whether it brought a relevant page for the first time."""

@@ -26,7 +26,7 @@ from trailhound.records import Outcome, PageEvent
 from trailhound.registry import make_strategy
 from trailhound.relevance.cosine import CosineJudge
 from trailhound.strategies.base import Briefing
-from trailhound.text.tfidf import TargetSimilarity, TermWeights
+from trailhound.text.target_similarity import TargetSimilarity, target_similarity
 
 
 class RunFailure(msgspec.Struct, frozen=True):
@@ -97,13 +97,13 @@ class TopicBench:
     def crawl(self, task: RunTask, seed: int, max_pages: int) -> FinishedCrawl:
         """Let the strategy learn, then crawl. Nothing is measured here but CPU time."""
         topic = self.topic
-        briefing = Briefing(graph=topic.graph, seed=seed, relevant_urls=topic.relevant)
+        briefing = Briefing(graph=topic.graph, seed=seed, answers=self._truth)
         started = time.process_time()
         crawler = Crawler(
             strategy=make_strategy(task.strategy, briefing),
             frontier=MemoryFrontier(),
             fetcher=ReplayFetcher(self._corpus),
-            judge=CosineJudge.from_graph(topic.graph),
+            judge=CosineJudge.from_graph(topic.graph, similarity=briefing.similarity),
             in_scope=self._in_scope,
         )
         learned = time.process_time()
@@ -177,6 +177,4 @@ class TopicBench:
 
     @cached_property
     def _to_targets(self) -> TargetSimilarity:
-        pages = self.topic.graph.pages
-        weights = TermWeights.fit([page.terms for page in pages])
-        return TargetSimilarity(weights, [pages[i].terms for i in sorted(self.topic.graph.targets)])
+        return target_similarity(self.topic.graph)

@@ -112,8 +112,7 @@ def _fit_space(
     matrix = weights.matrix(documents)
     if parameters.use_lsi:
         return LatentSpace.fit(matrix, parameters.max_rank, parameters.variance_share)
-    # All dimensions: a mere rotation, in which every cosine is that of the weighted terms.
-    return LatentSpace.fit(matrix, len(documents), 1.0)
+    return LatentSpace.rotate(matrix)
 
 
 def _cluster(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trailhound.errors import SessionError
 from trailhound.records import Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.text.tfidf import TargetSimilarity, TermWeights
+from trailhound.text.target_similarity import TargetSimilarity, target_similarity
 
 FALLBACK_THRESHOLD = 0.5
 """Used when a single target leaves nothing to calibrate on."""
@@ -24,18 +24,24 @@ class CosineJudge:
         self.threshold = threshold
 
     @classmethod
-    def from_graph(cls, graph: PageGraph, threshold: float | None = None) -> CosineJudge:
-        """Learn from a session's pages; without ``threshold``, calibrate it on them."""
+    def from_graph(
+        cls,
+        graph: PageGraph,
+        threshold: float | None = None,
+        similarity: TargetSimilarity | None = None,
+    ) -> CosineJudge:
+        """Learn from a session's pages; without ``threshold``, calibrate it on them.
+
+        ``similarity`` saves work when it has been made for this graph already.
+        """
         if not graph.targets:
             raise SessionError(
                 "The session has no page marked useful, so there is nothing to look for. "
                 "Mark at least one page as useful and try again."
             )
-        weights = TermWeights.fit([page.terms for page in graph.pages])
-        targets = sorted(graph.targets)
-        similarity = TargetSimilarity(weights, [graph.pages[i].terms for i in targets])
+        similarity = similarity or target_similarity(graph)
         if threshold is None:
-            threshold = calibrate_threshold(similarity, graph.pages, targets)
+            threshold = calibrate_threshold(similarity, graph.pages, sorted(graph.targets))
         return cls(similarity, threshold)
 
     def judge(self, page: Page) -> Relevance:
@@ -53,12 +59,23 @@ def calibrate_threshold(
     """
     if len(targets) < 2:
         return FALLBACK_THRESHOLD
-    to_targets = np.array([similarity.to_each(page.terms) for page in pages])
-    to_targets[targets, np.arange(len(targets))] = -1.0
-    scores: NDArray[np.float32] = to_targets.max(axis=1)
+    scores = leave_one_out_scores(similarity, pages, targets)
     wanted = np.zeros(len(pages), bool)
     wanted[targets] = True
     order = np.argsort(-scores, kind="stable")
     found = np.cumsum(wanted[order])
     f1 = 2 * found / (np.arange(1, len(pages) + 1) + len(targets))
     return float(scores[order[int(np.argmax(f1))]])
+
+
+def leave_one_out_scores(
+    similarity: TargetSimilarity, pages: Sequence[Page], targets: Sequence[int]
+) -> NDArray[np.float32]:
+    """Each page's largest cosine to a target other than itself, -1 without one. Shape (n_pages,).
+
+    ``targets`` are the positions in ``pages`` of the similarity's targets, in its order.
+    """
+    to_targets = np.array([similarity.to_each(page.terms) for page in pages])
+    to_targets[targets, np.arange(len(targets))] = -1.0
+    scores: NDArray[np.float32] = to_targets.max(axis=1)
+    return scores

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Protocol, runtime_checkable
 
 from trailhound.records import CrawledPage, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.text.target_similarity import TargetSimilarity, target_similarity
+
+
+class AnswerKey(Protocol):
+    """What the lab knows about the recorded web and no honest strategy may ask."""
+
+    def hops(self, url: str) -> int | None:
+        """Links from this page to the nearest relevant one; ``None`` when none leads there."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -18,8 +28,13 @@ class Briefing:
     """Pages, links and targets of the browsing session."""
     seed: int = 0
     """Seed of the strategy's random generator: same seed, same crawl."""
-    relevant_urls: frozenset[str] = field(default=frozenset())
+    answers: AnswerKey | None = None
     """Ground truth, present only in the lab and used only by upper bounds such as ``oracle``."""
+
+    @cached_property
+    def similarity(self) -> TargetSimilarity:
+        """Likeness to the session's targets: made once, shared by strategies and judges."""
+        return target_similarity(self.graph)
 
 
 class Strategy(Protocol):

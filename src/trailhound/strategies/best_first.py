@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from trailhound.records import CrawledPage, ScoredLink
 from trailhound.strategies.base import Briefing
-from trailhound.text.tfidf import TargetSimilarity, TermWeights
+from trailhound.text.target_similarity import TargetSimilarity
 
 
 class BestFirstStrategy:
@@ -23,7 +23,7 @@ class BestFirstStrategy:
     @classmethod
     def from_briefing(cls, briefing: Briefing) -> BestFirstStrategy:
         """Weigh terms over all visited pages and remember the targets."""
-        return cls(target_similarity(briefing))
+        return cls(briefing.similarity)
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """One priority for the whole page."""
@@ -32,10 +32,3 @@ class BestFirstStrategy:
 
     def observe(self, crawled: CrawledPage) -> None:
         """Learn nothing: the targets stay as they were."""
-
-
-def target_similarity(briefing: Briefing) -> TargetSimilarity:
-    """Similarity to the session's targets, terms weighed over all its pages."""
-    pages = briefing.graph.pages
-    weights = TermWeights.fit([page.terms for page in pages])
-    return TargetSimilarity(weights, [pages[i].terms for i in sorted(briefing.graph.targets)])

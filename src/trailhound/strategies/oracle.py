@@ -1,4 +1,4 @@
-"""The greedy oracle: it knows which waiting pages are relevant. An upper bound for the lab."""
+"""The oracle: it knows how far every waiting page is from a relevant one. A bound for the lab."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from typing import ClassVar
 
 from trailhound.errors import UsageError
 from trailhound.records import CrawledPage, ScoredLink
-from trailhound.strategies.base import Briefing
-from trailhound.strategies.best_first import target_similarity
-from trailhound.text.tfidf import TargetSimilarity
+from trailhound.strategies.base import AnswerKey, Briefing
 
 
 class OracleStrategy:
-    """Relevant links first; the others as best-first would order them."""
+    """Relevant pages first, then pages that link to one, and so on by true distance.
+
+    It looks at labels, not at what has been found already, so it is greedy: close to the best
+    possible crawl, not exactly it.
+    """
 
     name: ClassVar[str] = "oracle"
-    summary: ClassVar[str] = "knows which waiting pages are relevant: the upper bound, lab only"
+    summary: ClassVar[str] = "knows each page's true distance to a relevant one: the upper bound"
     paper: ClassVar[str] = ""
 
-    def __init__(self, relevant_urls: frozenset[str], similarity: TargetSimilarity) -> None:
-        self._relevant_urls = relevant_urls
-        self._similarity = similarity
+    def __init__(self, answers: AnswerKey) -> None:
+        self._answers = answers
 
     @classmethod
     def from_briefing(cls, briefing: Briefing) -> OracleStrategy:
         """Take the ground truth, which only the lab has."""
-        if not briefing.relevant_urls:
+        if briefing.answers is None:
             raise UsageError(
                 "The strategy 'oracle' needs ground truth, which only the lab has. "
                 "Choose another for a live crawl: see 'trailhound strategies'."
             )
-        return cls(briefing.relevant_urls, target_similarity(briefing))
+        return cls(briefing.answers)
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
-        """Two for a relevant link, the page's similarity (at most one) for the rest."""
-        similarity = self._similarity.to_nearest(crawled.page.terms)
-        relevant = self._relevant_urls
-        return [
-            ScoredLink(link, 2.0 if link.url in relevant else similarity)
-            for link in crawled.page.links
-        ]
+        """1 / (1 + hops); nothing for pages that lead nowhere."""
+        return [ScoredLink(link, self._worth(link.url)) for link in crawled.page.links]
+
+    def _worth(self, url: str) -> float:
+        hops = self._answers.hops(url)
+        return 0.0 if hops is None else 1 / (1 + hops)
 
     def observe(self, crawled: CrawledPage) -> None:
         """Nothing is left to learn."""

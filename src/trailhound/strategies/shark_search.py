@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from trailhound.records import CrawledPage, Link, ScoredLink
 from trailhound.strategies.base import Briefing
-from trailhound.strategies.best_first import target_similarity
-from trailhound.text.tfidf import TargetSimilarity
+from trailhound.text.target_similarity import TargetSimilarity
 from trailhound.text.tokens import count_terms
 
 _INHERITED = struct.Struct("<d")
@@ -55,7 +54,7 @@ class SharkSearchStrategy:
     ) -> SharkSearchStrategy:
         """Weigh terms over all visited pages and remember the targets' mean."""
         return cls(
-            target_similarity(briefing),
+            briefing.similarity,
             decay=decay,
             inherited_weight=inherited_weight,
             anchor_weight=anchor_weight,

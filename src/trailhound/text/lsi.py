@@ -27,6 +27,10 @@ _NO_WEIGHT = 1e-6
 """Singular values below this share of the largest are rounding, given the tolerance."""
 
 
+_Decomposition = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+"""U, σ and VΣ."""
+
+
 @dataclass(frozen=True)
 class LatentSpace:
     """A trained space. ``coordinates`` belong to the training documents, in their order."""
@@ -68,16 +72,20 @@ class LatentSpace:
         smallest number of dimensions that hold ``variance_share`` of Σσ².
         """
         _check(max_rank, variance_share)
-        total = float((documents.data**2).sum())
-        if total == 0:
-            raise ModelError(
-                "None of the pages has any words to learn from. "
-                "Record the pages' sources, or browse pages that hold text."
-            )
-        # One thread fixes the order of sums, and is ten times as fast on matrices this small.
-        with threadpool_limits(limits=1):
-            terms, sigmas, coordinates = _decompose(documents, max_rank)
-        rank = _rank(sigmas, total, variance_share)
+        total = _total_variance(documents)
+        parts = _decompose(documents, max_rank)
+        return cls._keep(parts, _rank(parts[1], total, variance_share), total)
+
+    @classmethod
+    def rotate(cls, documents: sparse.csr_array[np.float64]) -> LatentSpace:
+        """Keep all dimensions: a mere rotation, in which every cosine is that of the weights."""
+        total = _total_variance(documents)
+        parts = _decompose(documents, min(documents.shape))
+        return cls._keep(parts, _full_rank(parts[1]), total)
+
+    @classmethod
+    def _keep(cls, parts: _Decomposition, rank: int, total: float) -> LatentSpace:
+        terms, sigmas, coordinates = parts
         return cls(
             np.ascontiguousarray(terms[:, :rank], np.float32),
             sigmas[:rank],
@@ -86,19 +94,22 @@ class LatentSpace:
         )
 
 
-def _decompose(
-    documents: sparse.csr_array[np.float64], max_rank: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """(U, σ, VΣ) with σ decreasing: as many triplets as could be needed."""
-    shorter = min(documents.shape)
-    wanted = min(max_rank + 1, shorter)  # one more, to see whether the rank ends there
-    if wanted >= shorter:  # Lanczos cannot give them all
-        u, sigmas, vt = np.linalg.svd(documents.toarray().T, full_matrices=False)
-    else:
-        # A fixed start: another one each time would turn the same session into another crawl.
-        start = np.random.default_rng(0).standard_normal(shorter)
-        matrix = documents.T.tocsr()
-        u, sigmas, vt = svds(matrix, k=wanted, tol=LANCZOS_TOLERANCE, v0=start, solver="arpack")
+def _total_variance(documents: sparse.csr_array[np.float64]) -> float:
+    """Σσ², the sum of all squared weights."""
+    total = float((documents.data**2).sum())
+    if total == 0:
+        raise ModelError(
+            "None of the pages has any words to learn from. "
+            "Record the pages' sources, or browse pages that hold text."
+        )
+    return total
+
+
+def _decompose(documents: sparse.csr_array[np.float64], max_rank: int) -> _Decomposition:
+    """As many triplets as could be needed, σ decreasing."""
+    # One thread fixes the order of sums, and is ten times as fast on matrices this small.
+    with threadpool_limits(limits=1):
+        u, sigmas, vt = _triplets(documents, max_rank)
     order = np.argsort(-sigmas, kind="stable")
     u, sigmas, vt = u[:, order], sigmas[order], vt[order]
     # The decomposition leaves signs open: each dimension's largest term weight is positive.
@@ -106,11 +117,28 @@ def _decompose(
     return u * signs, sigmas, vt.T * (signs * sigmas)
 
 
+def _triplets(documents: sparse.csr_array[np.float64], max_rank: int) -> _Decomposition:
+    """(U, σ, Vᵀ) in any order."""
+    shorter = min(documents.shape)
+    wanted = min(max_rank + 1, shorter)  # one more, to see whether the rank ends there
+    if wanted >= shorter:  # Lanczos cannot give them all
+        u, sigmas, vt = np.linalg.svd(documents.toarray().T, full_matrices=False)
+        return u, sigmas, vt
+    # A fixed start: another one each time would turn the same session into another crawl.
+    start = np.random.default_rng(0).standard_normal(shorter)
+    matrix = documents.T.tocsr()
+    u, sigmas, vt = svds(matrix, k=wanted, tol=LANCZOS_TOLERANCE, v0=start, solver="arpack")
+    return u, np.asarray(sigmas, np.float64), vt
+
+
 def _rank(sigmas: NDArray[np.float64], total: float, variance_share: float) -> int:
     shares = np.cumsum(sigmas**2) / total
     enough = int(np.searchsorted(shares, variance_share - 1e-12)) + 1
-    full = int((sigmas > _NO_WEIGHT * sigmas[0]).sum())
-    return max(1, min(enough, full - 1))
+    return max(1, min(enough, _full_rank(sigmas) - 1))
+
+
+def _full_rank(sigmas: NDArray[np.float64]) -> int:
+    return int((sigmas > _NO_WEIGHT * sigmas[0]).sum())
 
 
 def _unit_rows(rows: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Term weights as in the hidden-Markov papers, and cosine similarity to a set of target pages."""
+"""Term weights as in the hidden-Markov papers."""
 
 from __future__ import annotations
 
@@ -64,31 +64,3 @@ class TermWeights:
         indices = np.concatenate(columns) if columns else np.zeros(0, np.int64)
         shape = (len(documents), len(self.vocabulary))
         return sparse.csr_array((data, indices, np.array(indptr)), shape=shape)
-
-
-class TargetSimilarity:
-    """Cosine of a page to each target page, by gathering the rows of the page's terms."""
-
-    def __init__(self, weights: TermWeights, targets: Sequence[Terms]) -> None:
-        self.weights = weights
-        dense = weights.matrix(targets).toarray()
-        # Terms as rows, so that a page gathers a few hundred contiguous rows.
-        self._by_term: NDArray[np.float32] = np.ascontiguousarray(dense.T, np.float32)
-        centroid = dense.sum(axis=0)
-        length = float(np.linalg.norm(centroid))
-        self._centroid = centroid / length if length > 0 else centroid
-
-    def to_each(self, terms: Terms) -> NDArray[np.float32]:
-        """Shape (n_targets,)."""
-        ids, weights = self.weights.weigh(terms)
-        return weights.astype(np.float32) @ self._by_term[ids]
-
-    def to_nearest(self, terms: Terms) -> float:
-        """The largest cosine to any target, 0 without targets."""
-        similarities = self.to_each(terms)
-        return float(similarities.max()) if similarities.size else 0.0
-
-    def to_centroid(self, terms: Terms) -> float:
-        """Cosine to the mean target: for short texts such as anchors."""
-        ids, weights = self.weights.weigh(terms)
-        return float(weights @ self._centroid[ids])

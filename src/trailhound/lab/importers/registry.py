@@ -22,7 +22,7 @@ def import_corpus(
     destination: Path,
     progress: Progress | None = None,
     jobs: int = 1,
-    seed: int = 0,
+    seed: int = 7,
 ) -> CorpusInfo:
     """Make the corpus ``destination`` from ``source`` and return its description.
 
