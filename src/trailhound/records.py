@@ -211,3 +211,10 @@ class PageEvent(msgspec.Struct, frozen=True):
     links_outside: int = 0
     """Links to URLs that the crawl may not visit."""
     why: str = ""
+    title: str = ""
+    duplicate_of: str | None = None
+    """An earlier page that says the same: this one counts as no further find."""
+    noindex: bool = False
+    """The page asks not to be listed."""
+    at: float = 0.0
+    """When it was processed, on the crawl's clock."""

@@ -13,6 +13,7 @@ from trailhound.crawling.engine import Crawler
 from trailhound.crawling.stopping import StopReason
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import (
+    Candidate,
     CrawledPage,
     FetchResult,
     Link,
@@ -207,3 +208,82 @@ def test_a_sleeping_host_is_waited_for(concurrency: int) -> None:
     )
     frontier.delay_host("h.test", time.monotonic() + 0.05)
     assert list(crawl.run([u("a")], max_pages=2))
+
+
+class MoodyWeb(TinyWeb):
+    """Answers "come back later" a few times first."""
+
+    def __init__(self, answers: Sequence[FetchResult]) -> None:
+        super().__init__(WEB)
+        self._answers = list(answers)
+        self.asked = 0
+
+    async def fetch(self, url: str) -> FetchResult:
+        self.asked += 1
+        return self._answers.pop(0) if self._answers else await super().fetch(url)
+
+
+def later(outcome: Outcome, requests: int) -> FetchResult:
+    return FetchResult(
+        u("a"),
+        outcome,
+        u("a"),
+        requests,
+        host_delays=(("h.test", 0.0),),
+        retry_after_seconds=0.01,
+    )
+
+
+def moody_crawl(answers: Sequence[FetchResult]) -> tuple[list[PageEvent], MoodyWeb, float]:
+    fetcher = MoodyWeb(answers)
+    crawl = Crawler(
+        strategy=BreadthFirstStrategy(),
+        frontier=MemoryFrontier(),
+        fetcher=fetcher,
+        judge=TitleJudge(),
+    )
+    started = time.monotonic()
+    return list(crawl.run([u("a")], max_pages=6)), fetcher, time.monotonic() - started
+
+
+def test_a_busy_server_is_asked_again_after_the_time_it_wants() -> None:
+    events, _, seconds = moody_crawl([later(Outcome.BUSY, 1)])
+    assert events[0].outcome is Outcome.FETCHED
+    assert events[0].requests_total == 2
+    assert seconds >= 0.01
+
+
+def test_a_server_that_stays_busy_is_given_up() -> None:
+    events, fetcher, _ = moody_crawl([later(Outcome.BUSY, 1)] * 3)
+    assert [event.outcome for event in events] == [Outcome.BUSY]
+    assert fetcher.asked == 3
+
+
+def test_waiting_for_a_turn_is_no_attempt() -> None:
+    events, fetcher, _ = moody_crawl([later(Outcome.POSTPONED, 0)] * 5)
+    assert events[0].outcome is Outcome.FETCHED
+    assert fetcher.asked >= 6
+
+
+def test_keepers_get_every_page_before_it_is_finished() -> None:
+    frontier = MemoryFrontier()
+    seen: list[tuple[str, str | None, bool]] = []
+
+    class Recorder:
+        def keep(
+            self, event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
+        ) -> None:
+            finished = frontier.outcome_of(event.url) is not None
+            seen.append((event.url[-1], page.title if page else None, finished))
+
+        def close(self) -> None: ...
+
+    crawl = Crawler(
+        strategy=BreadthFirstStrategy(),
+        frontier=frontier,
+        fetcher=TinyWeb(WEB),
+        judge=TitleJudge(),
+        keepers=[Recorder()],
+    )
+    list(crawl.run([u("b")]))
+    assert seen == [("b", "b", False), ("d", "d", False), ("e", None, False)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from trailhound.records import FetchResult
 
@@ -16,4 +16,13 @@ class Fetcher(Protocol):
 
     async def close(self) -> None:
         """Release connections or files."""
+        ...
+
+
+@runtime_checkable
+class PoliteFetcher(Protocol):
+    """Optional: a fetcher that knows how long a host wants to be left alone."""
+
+    def delay_after(self, url: str) -> float:
+        """Seconds that the host of ``url`` must be left alone from the start of a fetch."""
         ...

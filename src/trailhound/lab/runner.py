@@ -19,6 +19,7 @@ from trailhound.lab import metrics
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.ground_truth import GroundTruth, relevant_by_host
 from trailhound.lab.plan import ExperimentPlan, RunTask, run_seed
+from trailhound.lab.recorded_links import RecordedBacklinks
 from trailhound.lab.results import RunResult
 from trailhound.lab.topics import topic_source
 from trailhound.lab.topics.base import LabTopic
@@ -97,7 +98,12 @@ class TopicBench:
     def crawl(self, task: RunTask, seed: int, max_pages: int) -> FinishedCrawl:
         """Let the strategy learn, then crawl. Nothing is measured here but CPU time."""
         topic = self.topic
-        briefing = Briefing(graph=topic.graph, seed=seed, answers=self._truth)
+        briefing = Briefing(
+            graph=topic.graph,
+            seed=seed,
+            backlinks=RecordedBacklinks(self._corpus),
+            answers=self._truth,
+        )
         started = time.process_time()
         crawler = Crawler(
             strategy=make_strategy(task.strategy, briefing),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from trailhound.errors import UsageError
+
 
 class NearestClusters:
     """k nearest neighbours by cosine.
@@ -23,6 +25,11 @@ class NearestClusters:
         n_neighbours: int = 5,
         size_power: float = 0.5,
     ) -> None:
+        if n_neighbours < 1:
+            raise UsageError(
+                f"At least 1 training page must vote on a cluster, not {n_neighbours}."
+            )
+        self._size_power = size_power
         sizes = np.bincount(clusters, minlength=1)
         self._points = points
         self._clusters = clusters
@@ -30,6 +37,15 @@ class NearestClusters:
         self._vote_weights = (np.maximum(sizes, 1) ** -size_power)[clusters].astype(np.float32)
         # For a page without any known word: the largest cluster of ordinary pages.
         self._default = int(sizes[1:].argmax()) + 1 if len(sizes) > 1 else 0
+
+    def with_targets(self, points: NDArray[np.float32]) -> NearestClusters:
+        """The same with more pages in cluster 0. Shape of ``points``: (n_new, rank)."""
+        return NearestClusters(
+            np.concatenate([self._points, points]),
+            np.concatenate([self._clusters, np.zeros(len(points), np.int64)]),
+            self._n_neighbours,
+            self._size_power,
+        )
 
     def cluster_of(self, point: NDArray[np.float32]) -> int:
         """The winning cluster; ties go to the smaller number."""

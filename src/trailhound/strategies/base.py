@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Protocol, runtime_checkable
 
+from trailhound.models.context_layers import BacklinkSource
 from trailhound.records import CrawledPage, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.text.target_similarity import TargetSimilarity, target_similarity
@@ -28,6 +29,8 @@ class Briefing:
     """Pages, links and targets of the browsing session."""
     seed: int = 0
     """Seed of the strategy's random generator: same seed, same crawl."""
+    backlinks: BacklinkSource | None = None
+    """Who links to a page, where something knows."""
     answers: AnswerKey | None = None
     """Ground truth, present only in the lab and used only by upper bounds such as ``oracle``."""
 
