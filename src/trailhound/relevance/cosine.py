@@ -59,12 +59,16 @@ def calibrate_threshold(
     """
     if len(targets) < 2:
         return FALLBACK_THRESHOLD
-    scores = leave_one_out_scores(similarity, pages, targets)
-    wanted = np.zeros(len(pages), bool)
+    return best_threshold(leave_one_out_scores(similarity, pages, targets), targets)
+
+
+def best_threshold(scores: NDArray[np.float32], targets: Sequence[int]) -> float:
+    """The score from which on taking pages for targets has the best F1."""
+    wanted = np.zeros(len(scores), bool)
     wanted[targets] = True
     order = np.argsort(-scores, kind="stable")
     found = np.cumsum(wanted[order])
-    f1 = 2 * found / (np.arange(1, len(pages) + 1) + len(targets))
+    f1 = 2 * found / (np.arange(1, len(scores) + 1) + len(targets))
     return float(scores[order[int(np.argmax(f1))]])
 
 
