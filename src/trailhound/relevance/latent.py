@@ -8,9 +8,6 @@ from trailhound.models.topic_model import TopicModel
 from trailhound.records import Page, Relevance
 from trailhound.relevance.cosine import FALLBACK_THRESHOLD, best_threshold
 
-_ROUNDING = 1e-6
-"""In a space of few dimensions whole groups of pages share one cosine, up to its last digits."""
-
 
 class LatentJudge:
     """A page is relevant when its latent cosine to the nearest target reaches the threshold γ."""
@@ -35,4 +32,4 @@ def _calibrated(model: TopicModel) -> float:
     points = model.space.coordinates
     cosines = points @ points[targets].T
     cosines[targets, np.arange(len(targets))] = -1.0
-    return best_threshold(cosines.max(axis=1), targets) - _ROUNDING
+    return best_threshold(cosines.max(axis=1), targets)
