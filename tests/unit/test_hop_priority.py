@@ -132,3 +132,34 @@ def test_the_likeliest_state_decides_then_its_probability() -> None:
     assert keys == sorted(keys, reverse=True)
     assert len(set(keys)) == len(keys)
     assert key(vector(0.5, 0.5, 0, 0)) > key(vector(0.49, 0.51, 0, 0)), "a tie goes to the nearer"
+
+
+def prefers(one: NDArray[np.float64], other: NDArray[np.float64], epsilon: float = 0.001) -> bool:
+    """The papers' comparison of two keys: the first entries that differ by ε or more decide."""
+    differences = [a - b for a, b in zip(one, other, strict=True) if abs(a - b) >= epsilon]
+    return bool(differences) and differences[0] > 0
+
+
+def test_the_papers_comparison_runs_in_a_circle_and_the_key_does_not() -> None:
+    one, two, three = (
+        vector(0.1000, 0.3, 0.6000),
+        vector(0.1006, 0.2, 0.6994),
+        vector(0.1012, 0.1, 0.7988),
+    )
+    assert prefers(one, two)
+    assert prefers(two, three)
+    assert prefers(three, one)
+    assert priority(three) > priority(one) > priority(two)
+
+
+@given(distributions, distributions)
+@example(vector(1, 0, 0, 0, 0, 0), vector(0, 1, 0, 0, 0, 0))
+def test_the_likeliest_state_always_goes_before_its_probability(
+    one: NDArray[np.float64], other: NDArray[np.float64]
+) -> None:
+    key = LikeliestStateKey(6)
+    one_state, other_state = int(one.argmax()), int(other.argmax())
+    if one_state != other_state:
+        assert (key(one) > key(other)) == (one_state < other_state)
+    elif one.max() > other.max() + 1e-9:
+        assert key(one) >= key(other)

@@ -34,7 +34,7 @@ class NearestClusters:
         self._points = points
         self._clusters = clusters
         self._n_neighbours = min(n_neighbours, len(points))
-        self._vote_weights = (np.maximum(sizes, 1) ** -size_power)[clusters].astype(np.float32)
+        self._vote_weights = (np.maximum(sizes, 1.0) ** -size_power)[clusters].astype(np.float32)
         # For a page without any known word: the largest cluster of ordinary pages.
         self._default = int(sizes[1:].argmax()) + 1 if len(sizes) > 1 else 0
 

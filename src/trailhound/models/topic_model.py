@@ -7,7 +7,7 @@ remain to a target.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
@@ -65,7 +65,9 @@ class TopicModel:
 
     def classifier(self) -> NearestClusters:
         """Assigns new pages to clusters."""
-        return NearestClusters(self.space.coordinates, self.clusters, self.parameters.n_neighbours)
+        order = _by_address(self.graph)
+        points, clusters = self.space.coordinates[order], self.clusters[order]
+        return NearestClusters(points, clusters, self.parameters.n_neighbours)
 
     def locate(self, terms: Terms) -> NDArray[np.float32]:
         """A page's unit vector in the latent space. Shape (rank,)."""
@@ -76,10 +78,7 @@ def learn_topic(graph: PageGraph, parameters: TopicParameters | None = None) -> 
     """Learn from a page graph with at least one target."""
     chosen = parameters or TopicParameters()
     _check(graph)
-    documents = [page.terms for page in graph.pages]
-    weights = TermWeights.fit(documents)
-    space = _fit_space(weights, documents, chosen)
-    clusters = _cluster(space.coordinates, graph, chosen)
+    weights, space, clusters = _describe_pages(graph, chosen)
     levels = hop_levels(graph, chosen.n_states)
     hmm = fit_hop_hmm(
         graph.edges,
@@ -91,6 +90,26 @@ def learn_topic(graph: PageGraph, parameters: TopicParameters | None = None) -> 
         literal=chosen.literal,
     )
     return TopicModel(chosen, graph, weights, space, clusters, levels, hmm)
+
+
+def _describe_pages(
+    graph: PageGraph, parameters: TopicParameters
+) -> tuple[TermWeights, LatentSpace, NDArray[np.int64]]:
+    """Term weights, places in the latent space and clusters, whatever order the pages are in."""
+    order = _by_address(graph)
+    documents = [graph.pages[page].terms for page in order]
+    weights = TermWeights.fit(documents)
+    space = _fit_space(weights, documents, parameters)
+    is_target = np.isin(order, list(graph.targets))
+    clusters = _cluster(space.coordinates, is_target, parameters)
+    back = np.argsort(order)  # arrays are handed out in the order of the graph
+    return weights, replace(space, coordinates=space.coordinates[back]), clusters[back]
+
+
+def _by_address(graph: PageGraph) -> NDArray[np.int64]:
+    """The pages by URL: k-means would turn another order into other clusters. Shape (n_pages,)."""
+    urls = [page.url for page in graph.pages]
+    return np.array(sorted(range(len(urls)), key=urls.__getitem__), np.int64)
 
 
 def _check(graph: PageGraph) -> None:
@@ -116,11 +135,11 @@ def _fit_space(
 
 
 def _cluster(
-    points: NDArray[np.float32], graph: PageGraph, parameters: TopicParameters
+    points: NDArray[np.float32], is_target: NDArray[np.bool_], parameters: TopicParameters
 ) -> NDArray[np.int64]:
     """Targets are cluster 0 and take no part; the other pages get clusters 1, 2, …"""
     clusters = np.zeros(len(points), np.int64)
-    others = np.array([i for i in range(len(points)) if i not in graph.targets], np.int64)
+    others = np.flatnonzero(~is_target)
     if others.size:
         xmeans = XMeans(
             parameters.min_clusters, parameters.max_clusters, random_state=parameters.random_state

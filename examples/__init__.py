@@ -1,0 +1,1 @@
+"""Small programs that use Trailhound; each runs as it is."""

@@ -1,0 +1,38 @@
+"""The documentation names what exists, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from trailhound.registry import describe_strategy, strategy_names
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    targets = [target for target in LINK.findall(page.read_text("utf-8")) if "://" not in target]
+    missing = [target for target in targets if not (page.parent / target).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("name", strategy_names())
+def test_every_strategy_and_option_is_documented(name: str) -> None:
+    text = (ROOT / "docs" / "strategies.md").read_text("utf-8")
+    assert f"`{name}`" in text
+    for option, default in describe_strategy(name).options.items():
+        shown = str(default).lower() if isinstance(default, bool) else str(default)
+        row = re.search(rf"^\| `{option}` \| ([^|]*) \|", text, re.MULTILINE)
+        assert row, f"option {option} of {name} is not in docs/strategies.md"
+        assert row[1].strip() == shown
+
+
+def test_the_readme_names_both_commands() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert "make demo" in readme
+    assert "make test" in readme
