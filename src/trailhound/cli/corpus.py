@@ -100,4 +100,3 @@ def _shown(value: object) -> str:
     if isinstance(value, tuple | list):
         return "\n".join(str(item) for item in value)
     return f"{value:,}" if isinstance(value, int) else str(value)
-

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from trailhound.assemble import DemoCrawl
     from trailhound.demo import DemoWeb
 
-LIVE_STRATEGIES = ("breadth-first", "best-first")
-LAB_STRATEGIES = ("random", "breadth-first", "best-first", "shark-search", "oracle")
+LIVE_STRATEGIES = ("breadth-first", "best-first", "hidden-markov", "shark-search")
+LAB_STRATEGIES = ("random", *LIVE_STRATEGIES, "oracle")
 
 
 def demo(
@@ -25,14 +25,24 @@ def demo(
     max_pages: Annotated[int, typer.Option(min=1, help="Fetches of each crawl.")] = 400,
     seed: Annotated[int, typer.Option(help="Seed of the generated web.")] = 7,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 2,
+    write_sessions: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Only write the recorded sessions there, to learn from."),
+    ] = None,
 ) -> None:
     """Learn from a recorded session, crawl a small web over HTTP, and compare strategies.
 
     The web is generated on the spot and served on loopback: nothing leaves this machine.
+
+    To try learning by hand: [bold]trailhound demo --write-sessions sessions[/bold], then
+    [bold]trailhound learn bees --session sessions/bee-health.jsonl[/bold].
     """
     from trailhound.cli.console import output
     from trailhound.demo import DemoWeb
 
+    if write_sessions is not None:
+        _write_sessions(DemoWeb.generate(seed), write_sessions)
+        return
     output.print("[bold]1[/bold]  Generating the demo web …")
     web = DemoWeb.generate(seed)
     output.print(
@@ -40,6 +50,13 @@ def demo(
     )
     _crawl_over_http(web, _choose_topic(web, topic), max_pages)
     _compare_in_the_lab(out, seed, max_pages, jobs)
+
+
+def _write_sessions(web: DemoWeb, folder: Path) -> None:
+    from trailhound.demo_sessions import write_demo_sessions
+
+    for path in write_demo_sessions(web, folder):
+        typer.echo(str(path))
 
 
 def _choose_topic(web: DemoWeb, topic: str | None) -> str:

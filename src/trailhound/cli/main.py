@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trailhound import __version__
-from trailhound.cli import corpus, demo, lab, strategies
+from trailhound.cli import corpus, demo, inspect_topic, lab, learn, strategies
 from trailhound.cli.console import messages
 from trailhound.errors import TrailhoundError
 
@@ -21,6 +21,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo")(demo.demo)
+app.command("learn")(learn.learn)
+app.command("inspect")(inspect_topic.inspect)
 app.command("strategies")(strategies.strategies)
 app.add_typer(corpus.app, name="corpus")
 app.add_typer(lab.app, name="lab")

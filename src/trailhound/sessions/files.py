@@ -64,7 +64,7 @@ def load_sessions(
 ) -> list[Session]:
     """Sessions from a file, from all ``*.jsonl`` files of a folder (by name), or from several."""
     sources = [source] if isinstance(source, str | Path) else list(source)
-    paths = [path for each in sources for path in _session_paths(each)]
+    paths = [path for each in sources for path in session_paths(each)]
     return [read_session(path, strict=strict) for path in paths]
 
 
@@ -155,7 +155,8 @@ def _complete_lines(content: bytes, name: str) -> bytes:
     return content + b"\n" if is_event_line(tail) else head
 
 
-def _session_paths(source: str | Path) -> list[str | Path]:
+def session_paths(source: str | Path) -> list[str | Path]:
+    """The session files that a file name, a folder's name or ``-`` stands for."""
     folder = Path(source)
     if str(source) == STREAM or not folder.is_dir():
         return [source]

@@ -203,7 +203,7 @@ def _damage(name: str, number: int, error: Exception, *, complete: bool, strict:
     if strict:
         raise SessionError(
             f"{name}, line {number} is damaged: {error}. "
-            "Mend or delete the line, or read the session leniently to skip it."
+            "Mend or delete the line, or read the session leniently (--lenient) to skip it."
         ) from error
     return Problem(number, f"skipped, it is damaged ({error})")
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from trailhound.models.context_layers import BacklinkSource
 from trailhound.records import CrawledPage, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.text.target_similarity import TargetSimilarity, target_similarity
+
+if TYPE_CHECKING:  # brings scikit-learn along, which takes a second to load
+    from trailhound.models.topic_model import TopicModel
 
 
 class AnswerKey(Protocol):
@@ -31,6 +34,8 @@ class Briefing:
     """Seed of the strategy's random generator: same seed, same crawl."""
     backlinks: BacklinkSource | None = None
     """Who links to a page, where something knows."""
+    model: TopicModel | None = None
+    """What was learned from the graph before, for strategies that would learn the same again."""
     answers: AnswerKey | None = None
     """Ground truth, present only in the lab and used only by upper bounds such as ``oracle``."""
 
@@ -62,6 +67,30 @@ class Strategy(Protocol):
 
     def observe(self, crawled: CrawledPage) -> None:
         """Learn from a fetched page. Called before its links are scored."""
+        ...
+
+
+def learns_online(strategy: Strategy) -> bool:
+    """Whether links must be scored page by page, in the order of the crawl.
+
+    A strategy may say ``learns_online = False``, as a class attribute or a property. That is a
+    promise: ``score_links`` depends on the page it is given and on nothing that happened since the
+    crawl began, neither on ``observe`` nor on earlier calls (a random generator, say). Its links
+    may then be scored in any order, by copies of it in other processes; ``observe`` is still
+    called once for each page. A strategy that says nothing is taken to learn, and so is one that
+    has merely inherited the promise: it may have changed what was promised.
+    """
+    if isinstance(strategy, Rescoring) or "learns_online" not in vars(type(strategy)):
+        return True
+    return bool(getattr(strategy, "learns_online", True))
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """Optional: a strategy that can put the memory of a candidate into words."""
+
+    def explain(self, memory: bytes) -> Mapping[str, float]:
+        """What it expected behind a link, as named figures; empty when it remembers nothing."""
         ...
 
 

@@ -16,6 +16,7 @@ class BestFirstStrategy:
     name: ClassVar[str] = "best-first"
     summary: ClassVar[str] = "links of the pages most similar to a target page first"
     paper: ClassVar[str] = "Cho, Garcia-Molina, Page 1998; as in Liu, Janssen, Milios 2006"
+    learns_online: ClassVar[bool] = False
 
     def __init__(self, similarity: TargetSimilarity) -> None:
         self._similarity = similarity

@@ -15,6 +15,7 @@ class BreadthFirstStrategy:
     name: ClassVar[str] = "breadth-first"
     summary: ClassVar[str] = "links in order of their distance from the seeds"
     paper: ClassVar[str] = ""
+    learns_online: ClassVar[bool] = False
 
     @classmethod
     def from_briefing(cls, briefing: Briefing) -> BreadthFirstStrategy:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trailhound.errors import UsageError
-from trailhound.models.adoption import Adoption
+from trailhound.models.adoption import Adoption, Find
 from trailhound.models.context_layers import context_page_graph
 from trailhound.models.hop_hmm import Vector, pack_belief, unpack_belief
 from trailhound.models.hop_priority import LexicographicKey, LikeliestStateKey, PriorityKey
@@ -22,8 +21,6 @@ from trailhound.urls import host_key
 DEFAULTS = TopicParameters()
 ORDERS = ("lexicographic", "likeliest")
 TRAINING_SETS = ("session", "all-data")
-
-Point = NDArray[np.float32]
 
 
 class HiddenMarkovStrategy:
@@ -46,7 +43,6 @@ class HiddenMarkovStrategy:
         self._classifier = model.classifier()
         self._key = _priority_key(model, order)
         self._adoption = Adoption(adapt_every) if adapt_every else None
-        self._finds: dict[str, Point] = {}
 
     @classmethod
     def from_briefing(
@@ -65,8 +61,9 @@ class HiddenMarkovStrategy:
         training: str = "session",
         adapt_every: int = 0,
     ) -> HiddenMarkovStrategy:
-        """Learn the topic from the session's page graph.
+        """Learn the topic from the session's page graph, or take the model that is there.
 
+        A model in the briefing is used as it is unless an option asks for another one.
         ``training=all-data`` learns from everything that leads to the session's targets instead,
         where something knows who links to them. ``adapt_every=500`` lets strong finds join the
         targets after every so many pages.
@@ -76,13 +73,21 @@ class HiddenMarkovStrategy:
             max_rank=rank,
             variance_share=variance,
             use_lsi=lsi,
+            min_clusters=min(clusters, DEFAULTS.min_clusters),
             max_clusters=clusters,
             n_neighbours=neighbours,
             smoothing=smoothing,
             literal=literal,
         )
-        model = learn_topic(_training_graph(briefing, training), parameters)
+        model = _known_model(briefing, parameters, training)
+        if model is None:
+            model = learn_topic(_training_graph(briefing, training), parameters)
         return cls(model, order=order, adapt_every=adapt_every)
+
+    @property
+    def learns_online(self) -> bool:
+        """Whether strong finds join the targets during the crawl."""
+        return self._adoption is not None
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """Filter one step along the path, predict one hop ahead."""
@@ -98,19 +103,39 @@ class HiddenMarkovStrategy:
             return self._hmm.first(cluster)
         return self._hmm.step(unpack_belief(memory, self._hmm.n_states), cluster)
 
+    def explain(self, memory: bytes) -> Mapping[str, float]:
+        """The probabilities of hops from the page behind a link to a target."""
+        n_states = self._hmm.n_states
+        if not memory:
+            return {}
+        ahead = self._hmm.predict(unpack_belief(memory, n_states))
+        names = ["a target", "1 hop", *(f"{hops} hops" for hops in range(2, n_states))]
+        names[-1] += " or more"
+        return dict(zip(names, ahead.tolist(), strict=True))
+
     def observe(self, crawled: CrawledPage) -> None:
         """Learn nothing, unless told to adapt: then strong finds become targets."""
         if self._adoption is None:
             return
-        page, relevance = crawled.page, crawled.relevance
-        if relevance.relevant:
-            self._finds[page.url] = self._model.locate(page.terms)
-        adopted = self._adoption.see(
-            page.url, host_key(page.url), relevance.score, relevance.relevant
-        )
+        adopted = self._adoption.see(self._find(crawled))
         if adopted:
-            points = np.array([self._finds[url] for url in adopted])
+            points = np.array([find.point for find in adopted])
             self._classifier = self._classifier.with_targets(points)
+
+    def _find(self, crawled: CrawledPage) -> Find | None:
+        page, relevance = crawled.page, crawled.relevance
+        if not relevance.relevant:
+            return None
+        point = self._model.locate(page.terms)
+        return Find(relevance.score, page.url, host_key(page.url), point)
+
+
+def _known_model(
+    briefing: Briefing, parameters: TopicParameters, training: str
+) -> TopicModel | None:
+    """The model that was learned before, when nothing asks for another."""
+    is_default = parameters == DEFAULTS and training == "session"
+    return briefing.model if is_default else None
 
 
 def _training_graph(briefing: Briefing, training: str) -> PageGraph:

@@ -29,6 +29,7 @@ class SharkSearchStrategy:
     name: ClassVar[str] = "shark-search"
     summary: ClassVar[str] = "inherited page similarity plus anchor and context of each link"
     paper: ClassVar[str] = "Hersovici et al. 1998"
+    learns_online: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -14,6 +14,9 @@ from trailhound.lab.importers.archives import Archive
 # Larger records are videos and downloads, never pages.
 MAX_RECORD_BYTES = 32 * 1024 * 1024
 
+# Larger than any server's real headers; a smaller limit would end the whole archive at one record.
+_MAX_HEADER_BYTES = 1 << 20
+
 _KINDS = WarcRecordType.response | WarcRecordType.resource | WarcRecordType.revisit
 
 
@@ -88,5 +91,5 @@ def _parsed(block: bytes, decoding: Literal["all", "none"]) -> tuple[HeaderMap, 
     record = WarcRecord()
     record.set_bytes_content(block)
     record.is_http = True
-    record.parse_http(auto_decode=decoding)
+    record.parse_http(auto_decode=decoding, max_header_len=_MAX_HEADER_BYTES)
     return record.http_headers, record.reader.read()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
+from trailhound.html_report import template_environment
 from trailhound.lab.report import curves, tables
 from trailhound.lab.report.figures import LineStyle, draw_curves
 from trailhound.lab.results import ExperimentResults
@@ -19,13 +18,7 @@ PANELS: tuple[tuple[str, str, curves.RunCurve], ...] = (
 
 def render_report(results: ExperimentResults) -> str:
     """The whole page as HTML text."""
-    environment = Environment(
-        loader=PackageLoader("trailhound.lab.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = template_environment("trailhound.lab.report")
     styles = {
         strategy: LineStyle(number) for number, strategy in enumerate(results.parameters.strategies)
     }

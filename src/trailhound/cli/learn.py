@@ -1,0 +1,161 @@
+"""``trailhound learn``: from recorded browsing to a topic model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from trailhound.models.topic_model import TopicParameters
+    from trailhound.sessions.events import Session
+    from trailhound.sessions.shown_pages import Content
+    from trailhound.workspace import LearnedTopic, Workspace
+
+WorkspaceOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--workspace",
+        metavar="FOLDER",
+        help="Where topics are kept. Default: TRAILHOUND_WORKSPACE, else your data folder.",
+    ),
+]
+TopicArgument = Annotated[str, typer.Argument(metavar="TOPIC", help="Name of the topic.")]
+
+
+def learn(
+    topic: TopicArgument,
+    more: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE]...", help="Further session files.")
+    ] = None,
+    session: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--session",
+            "-s",
+            metavar="FILE",
+            help="Recorded session, a folder of them, or - for stdin; repeatable. "
+            "They join those the topic has.",
+        ),
+    ] = None,
+    workspace: WorkspaceOption = None,
+    content: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CORPUS",
+            help="Corpus, WARC or WACZ that holds pages whose source was not recorded.",
+        ),
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Learn from marks with this label only.")
+    ] = None,
+    each_label: Annotated[
+        bool, typer.Option("--each-label", help="One model per label, named TOPIC-label.")
+    ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Forget the sessions that the topic has.")
+    ] = False,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Skip damaged lines of sessions.")
+    ] = False,
+    states: Annotated[
+        int | None, typer.Option(min=2, max=6, help="Distances to tell apart, in hops.")
+    ] = None,
+    clusters: Annotated[
+        int | None, typer.Option(min=1, max=50, help="Most clusters of pages.")
+    ] = None,
+    rank: Annotated[
+        int | None, typer.Option(min=1, help="Most dimensions of the latent space.")
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="The judge's γ. Default: calibrated on the session."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Learn from browsing what leads to the pages you marked useful.
+
+    Examples:
+
+      trailhound learn bees --session monday.jsonl --session tuesday.jsonl
+
+      trailhound learn bees --session recordings/ --replace
+
+      trailhound learn bees --states 5        (again, from the same sessions)
+    """
+    from trailhound.cli.learn_tables import learned_json, show_learned
+    from trailhound.cli.waiting import patiently
+    from trailhound.errors import UsageError
+    from trailhound.workspace import LearningRequest, Workspace, learn_into, workspace_folder
+    from trailhound.workspace.learning import learn_each_label
+
+    if each_label and label is not None:
+        raise UsageError("--label chooses one label and --each-label takes all. Give one of them.")
+    sources = [*(session or ()), *(more or ())]
+    if each_label and not sources:
+        raise UsageError("--each-label needs the sessions to look for labels in: --session FILE")
+    place = Workspace(workspace_folder(workspace, os.environ))
+    parameters = _parameters(n_states=states, max_clusters=clusters, max_rank=rank)
+    with patiently("Reading sessions") as report, _opened(content) as look_up:
+        request = LearningRequest(
+            topic=topic,
+            sessions=_read(sources, strict=not lenient),
+            label=label,
+            parameters=parameters,
+            threshold=threshold,
+            replace=replace,
+            content=look_up,
+        )
+        if each_label:
+            learned = learn_each_label(place, request, report)
+        else:
+            learned = [learn_into(place, request, report)]
+    shown = [(each, _model_path(place, each)) for each in learned]
+    if as_json:
+        typer.echo(learned_json(shown))
+    else:
+        show_learned(shown)
+
+
+def _parameters(**chosen: Any) -> TopicParameters:
+    from trailhound.models.topic_model import TopicParameters
+
+    given = {name: value for name, value in chosen.items() if value is not None}
+    if "max_clusters" in given:
+        given["min_clusters"] = min(TopicParameters().min_clusters, given["max_clusters"])
+    return TopicParameters(**given)
+
+
+def _read(sources: Sequence[Path], *, strict: bool) -> list[Session]:
+    """All sessions; what was wrong with their files goes to stderr."""
+    from trailhound.cli.console import messages
+    from trailhound.sessions.files import read_with_problems, session_paths
+    from trailhound.sessions.lines import problem_summary
+
+    sessions = []
+    for path in [path for source in sources for path in session_paths(source)]:
+        reading = read_with_problems(path, strict=strict)
+        summary = problem_summary(str(path), reading.problems)
+        if summary:
+            messages.print(f"Note: {summary}.", soft_wrap=True, markup=False)
+        sessions.append(reading.session)
+    return sessions
+
+
+@contextmanager
+def _opened(content: Path | None) -> Iterator[Content | None]:
+    if content is None:
+        yield None
+        return
+    from trailhound.lab.recorded_content import open_content
+
+    with open_content(content) as look_up:
+        yield look_up
+
+
+def _model_path(workspace: Workspace, learned: LearnedTopic) -> Path:
+    return workspace.folder_for(learned.origin.topic).model_path

@@ -1,0 +1,109 @@
+"""What ``trailhound learn`` prints: a summary, and what would make the model better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trailhound.cli.console import messages, output
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from trailhound.models.advice import Advice
+    from trailhound.models.judge_figures import JudgeFigures
+    from trailhound.workspace import LearnedTopic
+
+    Learned = Sequence[tuple[LearnedTopic, Path]]
+
+
+def learned_json(learned: Learned) -> str:
+    """One object for each topic, in a list."""
+    import msgspec
+
+    return msgspec.json.encode([_summary(each, path) for each, path in learned]).decode()
+
+
+def _summary(learned: LearnedTopic, path: Path) -> dict[str, object]:
+    from trailhound.models.advice import lacks_content
+    from trailhound.models.diagnosis import level_sizes
+
+    graph, judge, origin = learned.model.graph, learned.judge_figures, learned.origin
+    return {
+        "topic": origin.topic,
+        "label": origin.label,
+        "labels": origin.labels,
+        "model": str(path),
+        "sessions": origin.sessions,
+        "people": origin.people,
+        "pages": len(graph.pages),
+        "targets": len(graph.targets),
+        "links": len(graph.edges),
+        "without_content": sum(map(lacks_content, graph.pages)),
+        "level_sizes": level_sizes(learned.model),
+        "clusters": learned.model.n_clusters,
+        "threshold": judge.threshold,
+        "threshold_method": judge.method,
+        "precision": judge.precision,
+        "recall": judge.recall,
+        "f1": judge.f1,
+        "warnings": learned.warnings,
+    }
+
+
+def show_learned(learned: Learned) -> None:
+    """A table for each topic on stdout, its warnings on stderr."""
+    for each, path in learned:
+        output.print(_table(each))
+        show_warnings(each.warnings)
+        messages.print(f"Saved in {path}", soft_wrap=True, markup=False)
+    name = learned[-1][0].origin.topic
+    shown = f"'{name}'" if " " in name else name
+    messages.print(f"Look at it with: trailhound inspect {shown}", soft_wrap=True, markup=False)
+
+
+def show_warnings(warnings: Sequence[Advice]) -> None:
+    """One line each, with the next step."""
+    from rich.text import Text
+
+    for warning in warnings:
+        line = Text.assemble(("Warning: ", "yellow"), warning.problem, " ", warning.next_step)
+        messages.print(line, soft_wrap=True)
+
+
+def _table(learned: LearnedTopic) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    from trailhound.inspection.names import distance_line, sessions_line
+    from trailhound.models.diagnosis import level_sizes
+
+    model, origin = learned.model, learned.origin
+    graph = model.graph
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    rows = {
+        "topic": origin.topic + (f" (label {origin.label})" if origin.label else ""),
+        "learned from": sessions_line(origin),
+        "pages": f"{len(graph.pages):,}, {len(graph.targets):,} of them useful",
+        "links": f"{len(graph.edges):,}",
+        "by distance": distance_line(level_sizes(model)),
+        "clusters": f"{model.n_clusters}, and the targets",
+        "judge": judge_line(learned.judge_figures),
+    }
+    for name, value in rows.items():
+        table.add_row(name, Text(value))
+    return table
+
+
+def judge_line(judge: JudgeFigures) -> str:
+    """γ, where it came from, and how well it separates."""
+    if judge.f1 is None:
+        return f"γ {judge.threshold:.3f} ({judge.method})"
+    precision = "–" if judge.precision is None else f"{judge.precision:.2f}"
+    return (
+        f"γ {judge.threshold:.3f} ({judge.method}); leave-one-out precision {precision}, "
+        f"recall {judge.recall:.2f}, F1 {judge.f1:.2f}"
+    )

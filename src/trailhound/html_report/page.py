@@ -1,0 +1,16 @@
+"""Templates that are rendered into one HTML file."""
+
+from __future__ import annotations
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+
+def template_environment(package: str) -> Environment:
+    """The templates of ``package``, and those shared by all reports. Text is escaped."""
+    return Environment(
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("trailhound.html_report")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,109 @@
+"""The pictures of a model: heat maps, level sizes, and the judge's scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
+
+from trailhound.html_report import INK, SOFT, new_figure, series_colour, svg_text
+from trailhound.inspection.names import state_names
+from trailhound.models.judge_figures import JudgeFigures
+
+TARGET_COLOUR = series_colour(2)
+OTHER_COLOUR = series_colour(1)
+
+# Ink on the series colour stays readable up to here.
+_DARKEST = 0.75
+
+
+def draw_heat_map(
+    rows: Sequence[Sequence[float]],
+    row_names: Sequence[str],
+    column_names: Sequence[str],
+    description: str,
+) -> str:
+    """A matrix of probabilities; the stronger the colour, the likelier."""
+    width = 1.3 + 0.62 * len(column_names)
+    with new_figure(width, 0.75 + 0.42 * len(rows)) as figure:
+        axes = figure.add_subplot()
+        for y, row in enumerate(rows):
+            for x, value in enumerate(row):
+                _cell(axes, x, y, value)
+        _frame(axes, row_names, column_names)
+        return svg_text(figure, description)
+
+
+def _cell(axes: Axes, x: int, y: int, value: float) -> None:
+    strength = min(max(value, 0.0), 1.0) * _DARKEST
+    axes.add_patch(
+        Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=OTHER_COLOUR, alpha=strength, linewidth=0)
+    )
+    axes.text(x, y, f"{value:.2f}", ha="center", va="center", fontsize=8)
+
+
+def _frame(axes: Axes, row_names: Sequence[str], column_names: Sequence[str]) -> None:
+    axes.set_xlim(-0.5, len(column_names) - 0.5)
+    axes.set_ylim(len(row_names) - 0.5, -0.5)
+    axes.set_xticks(range(len(column_names)), [_stacked(name) for name in column_names])
+    axes.set_yticks(range(len(row_names)), row_names)
+    axes.tick_params(length=0, labelsize=8)
+    axes.xaxis.tick_top()
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _stacked(name: str) -> str:
+    """Two words above each other: columns are narrow."""
+    return name.replace(" ", "\n", 1)
+
+
+def draw_level_sizes(sizes: Sequence[int]) -> str:
+    """How many pages are how far from a target."""
+    with new_figure(4.3, 0.6 + 0.36 * len(sizes)) as figure:
+        axes = figure.add_subplot()
+        colours = [TARGET_COLOUR, *[OTHER_COLOUR] * (len(sizes) - 1)]
+        bars = axes.barh(range(len(sizes)), sizes, color=colours, height=0.65)
+        axes.bar_label(bars, padding=3)
+        axes.set_yticks(range(len(sizes)), state_names(len(sizes)))
+        axes.invert_yaxis()
+        axes.set_xlim(0, max(*sizes, 1) * 1.12)
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        axes.grid(visible=False, axis="y")
+        axes.set_axisbelow(True)
+        axes.set_xlabel("pages")
+        return svg_text(figure, "pages by hops to the nearest target")
+
+
+def draw_judge(judge: JudgeFigures) -> str:
+    """Which share of the targets, and of the other pages, reaches each score."""
+    with new_figure(4.6, 3.0) as figure:
+        axes = figure.add_subplot()
+        _share_line(axes, judge.other_scores, OTHER_COLOUR, "other pages", "--")
+        _share_line(axes, judge.target_scores, TARGET_COLOUR, "targets", "-")
+        axes.axvline(judge.threshold, color=INK, linewidth=1, linestyle=":")
+        axes.text(judge.threshold, 1.03, f"γ = {judge.threshold:.3f}", ha="center", va="bottom")
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1.02)
+        axes.set_xlabel("largest cosine to another target")
+        axes.set_ylabel("share of pages that reach it")
+        if judge.target_scores or judge.other_scores:
+            axes.legend(frameon=False, labelcolor=SOFT, loc="upper right")
+        return svg_text(
+            figure, "leave-one-out scores of targets and other pages, with the threshold"
+        )
+
+
+def _share_line(
+    axes: Axes, scores: Sequence[float], colour: str, label: str, linestyle: str
+) -> None:
+    """Falls from 1 to 0 by one step per page; ``scores`` come best first."""
+    if not scores:
+        return
+    x = np.array([0.0, *reversed(scores), 1.0])
+    y = np.array([len(scores), *range(len(scores), 0, -1), 0]) / len(scores)
+    axes.step(x, y, where="pre", color=colour, label=label, linestyle=linestyle, linewidth=1.8)

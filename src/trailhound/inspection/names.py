@@ -1,0 +1,49 @@
+"""What states and clusters are called wherever people see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trailhound.models.diagnosis import ClusterFigures
+from trailhound.workspace.learned import Origin
+
+
+def state_name(state: int, n_states: int) -> str:
+    """Hops to a target; the last state holds all that is farther."""
+    if state == 0:
+        return "target"
+    hops = "1 hop" if state == 1 else f"{state} hops"
+    return f"{hops} or more" if state == n_states - 1 else hops
+
+
+def state_names(n_states: int) -> list[str]:
+    """All of them, nearest first."""
+    return [state_name(state, n_states) for state in range(n_states)]
+
+
+def cluster_name(number: int) -> str:
+    """Cluster 0 holds the targets."""
+    return "targets" if number == 0 else f"cluster {number}"
+
+
+def distances(cluster: ClusterFigures) -> str:
+    """How far a cluster's pages are from a target: ``1 hop: 12 · 2 hops: 3``."""
+    named = zip(state_names(len(cluster.by_level)), cluster.by_level, strict=True)
+    return " · ".join(f"{name}: {count}" for name, count in named if count)
+
+
+def sessions_line(origin: Origin) -> str:
+    """``2 sessions of 1 person``."""
+    people = "1 person" if origin.people == 1 else f"{origin.people} people"
+    return f"{counted(origin.sessions, 'session')} of {people}"
+
+
+def distance_line(level_sizes: Sequence[int]) -> str:
+    """How many of all pages are how far from a target."""
+    named = zip(state_names(len(level_sizes)), level_sizes, strict=True)
+    return ", ".join(f"{name} {size:,}" for name, size in named)
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 page``, ``1,200 pages``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,189 @@
+"""Warnings about a model that its user can act on, each with the next step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import msgspec
+import numpy as np
+
+from trailhound.models.judge_figures import JudgeFigures
+from trailhound.models.topic_model import TopicModel
+from trailhound.records import Page
+from trailhound.sessions.page_graph import PageGraph
+
+FEW_PAGES = 10
+FEW_TARGETS = 3
+WEAK_F1 = 0.5
+
+
+class Advice(msgspec.Struct, frozen=True):
+    """Something that makes the model worse than it could be."""
+
+    code: str
+    """The same for the same kind of problem, for programs."""
+    problem: str
+    next_step: str
+
+    def __str__(self) -> str:
+        return f"{self.problem} {self.next_step}"
+
+
+def advise(model: TopicModel, judge: JudgeFigures) -> tuple[Advice, ...]:
+    """All warnings about a model, the most serious first."""
+    return (
+        *_about_content(model.graph),
+        *_about_targets(model.graph),
+        *_about_paths(model),
+        *_about_languages(model.graph),
+        *_about_judge(judge),
+    )
+
+
+def lacks_content(page: Page) -> bool:
+    """Whether nothing but the title is known: its source was not recorded, or is empty."""
+    return not page.text and not page.links
+
+
+def _about_content(graph: PageGraph) -> Iterator[Advice]:
+    n_pages = len(graph.pages)
+    n_bare = sum(map(lacks_content, graph.pages))
+    if n_bare:
+        yield Advice(
+            "no-content",
+            f"{_several(n_bare, 'page')} of {n_pages} came without content, so only the title "
+            "is known and no link of theirs counts.",
+            "Record page sources with the session, or name a corpus or web archive that holds "
+            "them with --content.",
+        )
+    if n_pages < FEW_PAGES:
+        yield Advice(
+            "few-pages",
+            f"The model rests on {_several(n_pages, 'page')} only.",
+            "Browse on, pages that turn out useless included, and learn again.",
+        )
+
+
+def _about_targets(graph: PageGraph) -> Iterator[Advice]:
+    n_targets = len(graph.targets)
+    if n_targets == 1:
+        yield Advice(
+            "one-target",
+            "There is one target only, so the judge's threshold could not be calibrated and "
+            "everything must resemble that page.",
+            "Mark more pages as useful.",
+        )
+    elif n_targets < FEW_TARGETS:
+        yield Advice(
+            "few-targets",
+            f"There are {n_targets} targets only, so the judge's threshold is a rough guess.",
+            "Mark more pages as useful.",
+        )
+    if n_targets == len(graph.pages):
+        yield Advice(
+            "all-targets",
+            "All pages are targets, so nothing shows what is off topic or what leads to a target.",
+            "Leave pages unmarked that only led on, and visit some that are off topic.",
+        )
+
+
+def _about_paths(model: TopicModel) -> Iterator[Advice]:
+    """At most one of these: each explains the next."""
+    graph = model.graph
+    if len(graph.targets) == len(graph.pages):
+        return
+    checks: tuple[Callable[[TopicModel], Advice | None], ...] = (
+        _no_links,
+        _nothing_leads_to_a_target,
+        _targets_near_the_start,
+        _short_paths,
+    )
+    yield from [advice for check in checks if (advice := check(model)) is not None][:1]
+
+
+def _no_links(model: TopicModel) -> Advice | None:
+    if model.graph.edges:
+        return None
+    return Advice(
+        "no-links",
+        "There is no link between the visited pages, so there are no paths to learn from.",
+        "Browse by following links, and record the pages' sources.",
+    )
+
+
+def _nothing_leads_to_a_target(model: TopicModel) -> Advice | None:
+    if np.any(model.levels == 1) or model.hmm.n_states == 2:
+        return None
+    return Advice(
+        "no-way-to-targets",
+        "No visited page has a link to a target, so the model cannot tell which pages lead there.",
+        "Reach the useful pages by following links from more general ones.",
+    )
+
+
+def _targets_near_the_start(model: TopicModel) -> Advice | None:
+    graph = model.graph
+    hops = hops_from_starts(graph)
+    farthest = max((hops.get(target, len(graph.pages)) for target in graph.targets), default=0)
+    if not graph.starts or farthest > 1:
+        return None
+    where = "one hop from the start page" if farthest else "start pages"
+    return Advice(
+        "targets-near-start",
+        f"All targets are {where}, so the paths are too short to learn much from.",
+        "Browse from a more general page.",
+    )
+
+
+def _short_paths(model: TopicModel) -> Advice | None:
+    if model.hmm.n_states < 3 or np.any(model.levels >= 2):
+        return None
+    return Advice(
+        "short-paths",
+        "Every page is at most one hop from a target, so the model does not know what lies "
+        "farther away.",
+        "Browse from a more general page.",
+    )
+
+
+def _about_languages(graph: PageGraph) -> Iterator[Advice]:
+    spoken = Counter(graph.pages[target].language for target in graph.targets)
+    spoken.pop("", None)
+    if len(spoken) > 1:
+        listed = ", ".join(f"{code} {count}" for code, count in sorted(spoken.items()))
+        yield Advice(
+            "several-languages",
+            f"The targets are in several languages ({listed}), and words of one say nothing about "
+            "pages in another.",
+            "Learn one topic per language: mark with a label for each, and use --each-label.",
+        )
+
+
+def _about_judge(judge: JudgeFigures) -> Iterator[Advice]:
+    if judge.f1 is not None and judge.f1 < WEAK_F1:
+        yield Advice(
+            "weak-judge",
+            f"The targets are hard to tell from the other visited pages (leave-one-out F1 "
+            f"{judge.f1:.2f}): they have little in common, or other pages are like them.",
+            "Mark every page that is useful, and keep to one topic.",
+        )
+
+
+def hops_from_starts(graph: PageGraph) -> dict[int, int]:
+    """Links from the nearest start page to each page that can be reached from one."""
+    following: dict[int, list[int]] = {}
+    for source, destination in graph.edges:
+        following.setdefault(source, []).append(destination)
+    hops = dict.fromkeys(graph.starts, 0)
+    waiting = list(hops)
+    for page in waiting:  # grows while pages are reached
+        for next_page in following.get(page, ()):
+            if next_page not in hops:
+                hops[next_page] = hops[page] + 1
+                waiting.append(next_page)
+    return hops
+
+
+def _several(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,76 @@
+"""How well the judge's threshold γ separates the targets of a session from its other pages.
+
+The scores are leave-one-out: a target is compared with the *other* targets, so that no page
+vouches for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from enum import StrEnum
+
+import msgspec
+
+
+class CalibrationMethod(StrEnum):
+    """Where a threshold came from."""
+
+    LEAVE_ONE_OUT = "leave-one-out"
+    """The best F1 on the session's own pages."""
+    FALLBACK = "fallback"
+    """A single target leaves nothing to calibrate on."""
+    GIVEN = "given"
+    """The user chose it."""
+
+
+class JudgeCalibration(msgspec.Struct, frozen=True):
+    """A judge's threshold, and what it was calibrated on."""
+
+    threshold: float
+    """γ: the least score of a relevant page."""
+    method: CalibrationMethod
+    scores: tuple[float, ...]
+    """For each page of the graph, the largest cosine to a target other than itself; -1 when there
+    is no other target."""
+
+
+class JudgeFigures(msgspec.Struct, frozen=True):
+    """Leave-one-out quality at the threshold; ``None`` where nothing can be measured."""
+
+    threshold: float
+    method: CalibrationMethod
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    target_scores: tuple[float, ...]
+    """Of the targets, best first; empty when there is only one."""
+    other_scores: tuple[float, ...]
+    """Of all other pages, best first."""
+
+
+def judge_figures(calibration: JudgeCalibration, targets: Collection[int]) -> JudgeFigures:
+    """Precision, recall and F1 of "score ≥ γ" as a way to tell targets from other pages."""
+    scores = calibration.scores
+    of_targets = sorted((scores[page] for page in targets if scores[page] >= 0), reverse=True)
+    others = [score for page, score in enumerate(scores) if page not in targets]
+    precision, recall, f1 = _quality(of_targets, others, calibration.threshold)
+    return JudgeFigures(
+        calibration.threshold,
+        calibration.method,
+        precision,
+        recall,
+        f1,
+        tuple(of_targets),
+        tuple(sorted(others, reverse=True)),
+    )
+
+
+def _quality(
+    of_targets: Sequence[float], others: Sequence[float], threshold: float
+) -> tuple[float | None, float | None, float | None]:
+    if not of_targets:
+        return None, None, None
+    right = sum(score >= threshold for score in of_targets)
+    found = right + sum(score >= threshold for score in others)
+    precision = right / found if found else None
+    return precision, right / len(of_targets), 2 * right / (found + len(of_targets))

@@ -1,0 +1,66 @@
+"""All that was learned for one topic, and where it came from: the content of a model folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+
+from trailhound.models.advice import Advice, advise
+from trailhound.models.diagnosis import Diagnosis, diagnose
+from trailhound.models.judge_figures import JudgeCalibration, JudgeFigures, judge_figures
+from trailhound.models.topic_model import TopicModel
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """What a model was learned from."""
+
+    topic: str
+    label: str | None = None
+    """Of which of the sessions' topics it is; ``None``: of all of them together."""
+    labels: tuple[str, ...] = ()
+    """All labels that marks in the sessions carry; ``""`` for marks without one."""
+    sessions: int = 1
+    people: int = 1
+    """Distinct user names in the sessions; unnamed ones count as one."""
+    made_by: str = ""
+    """Program and version."""
+
+
+@dataclass(frozen=True)
+class LearnedTopic:
+    """A trained model with its judge's calibration and its origin."""
+
+    model: TopicModel
+    judge: JudgeCalibration
+    origin: Origin
+
+    @cached_property
+    def judge_figures(self) -> JudgeFigures:
+        """How well the judge tells the targets from other pages."""
+        return judge_figures(self.judge, self.model.graph.targets)
+
+    @cached_property
+    def warnings(self) -> tuple[Advice, ...]:
+        """What would make the model better."""
+        return (*advise(self.model, self.judge_figures), *self._about_labels())
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """Everything that can be said about it; on many pages this takes a second or two."""
+        found = diagnose(self.model, self.judge)
+        return msgspec.structs.replace(found, warnings=self.warnings)
+
+    def _about_labels(self) -> tuple[Advice, ...]:
+        """A model across several labels is allowed, but seldom meant."""
+        if self.origin.label is not None or len(self.origin.labels) < 2:
+            return ()
+        names = ", ".join(label or "(no label)" for label in self.origin.labels)
+        return (
+            Advice(
+                "several-labels",
+                f"The marks carry several labels ({names}), and this model is one across them all.",
+                "Choose one with --label, or learn one model for each with --each-label.",
+            ),
+        )

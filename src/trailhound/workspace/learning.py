@@ -1,0 +1,139 @@
+"""From sessions to a model in the workspace: what ``trailhound learn`` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from trailhound.errors import SessionError, UsageError, unknown_name
+from trailhound.models.topic_model import TopicParameters, learn_topic
+from trailhound.relevance.calibration import calibrate_judge
+from trailhound.sessions.events import Mark, Session, Visit
+from trailhound.sessions.page_graph import PageGraph, build_page_graph, session_labels
+from trailhound.sessions.shown_pages import Content
+from trailhound.workspace.known_content import KnownContent
+from trailhound.workspace.learned import LearnedTopic, Origin
+from trailhound.workspace.topics import MADE_BY, TopicFolder, Workspace, session_file_name
+
+Report = Callable[[str], None]
+"""Told what is being done, in a few words."""
+
+
+@dataclass(frozen=True)
+class LearningRequest:
+    """What to learn, and from what."""
+
+    topic: str
+    sessions: Sequence[Session] = ()
+    """New ones; they join those the topic already has. Without any, it is learned again."""
+    label: str | None = None
+    """Only marks with this label count. ``None``: the topic's earlier choice, else all marks."""
+    parameters: TopicParameters = field(default_factory=TopicParameters)
+    threshold: float | None = None
+    """The judge's γ; ``None``: calibrated on the sessions."""
+    replace: bool = False
+    """Forget the sessions that the topic already has."""
+    content: Content | None = None
+    """Where to look up pages whose source the sessions do not hold."""
+
+
+def learn_into(
+    workspace: Workspace, request: LearningRequest, report: Report = lambda _: None
+) -> LearnedTopic:
+    """Learn a topic and save it. Nothing is written unless all of it succeeds."""
+    folder = workspace.folder_for(request.topic)
+    known, content, label = _known(folder, request)
+    sessions = _joined(known, request.sessions)
+    if not sessions:
+        raise UsageError(
+            f"The topic '{folder.name}' has no sessions yet. Name one or more with --session FILE."
+        )
+    labels = _checked_labels(list(sessions.values()), label)
+    report("Building the page graph")
+    graph = build_page_graph(list(sessions.values()), content, label)
+    report(f"Learning from {len(graph.pages)} pages")
+    learned = _learn(graph, request, _origin(folder.name, label, labels, sessions))
+    report("Saving")
+    folder.save(learned, sessions, content)
+    return learned
+
+
+def learn_each_label(
+    workspace: Workspace, request: LearningRequest, report: Report = lambda _: None
+) -> list[LearnedTopic]:
+    """One model for each label, under the name TOPIC-label; marks without a label are TOPIC's."""
+    labels = useful_labels(request.sessions)
+    if not labels:
+        raise SessionError(
+            "None of the visited pages is marked useful, so there is nothing to look for. "
+            "Mark pages as useful, with a label for each topic, and try again."
+        )
+    learned = []
+    for label in labels:
+        name = f"{request.topic}-{label}" if label else request.topic
+        report(f"Learning {name}")
+        learned.append(learn_into(workspace, replace(request, topic=name, label=label)))
+    return learned
+
+
+def useful_labels(sessions: Sequence[Session]) -> tuple[str, ...]:
+    """The labels under which some page is marked useful, sorted."""
+    marks = [event for each in sessions for event in each.events if isinstance(event, Mark)]
+    return tuple(sorted({mark.label for mark in marks if mark.useful}))
+
+
+def _known(
+    folder: TopicFolder, request: LearningRequest
+) -> tuple[dict[str, Session], KnownContent, str | None]:
+    """What the topic brings along: sessions, content, label."""
+    if request.replace or not folder.exists():
+        return {}, KnownContent(source=request.content), request.label
+    label = request.label if request.label is not None else folder.record().label
+    return folder.sessions(), folder.known_content().extended_by(request.content), label
+
+
+def _joined(known: Mapping[str, Session], added: Sequence[Session]) -> dict[str, Session]:
+    """All sessions by file name, in its order: learning again must give the same model."""
+    joined = dict(known)
+    for session in map(_without_references, added):
+        # A recording that has grown since replaces its beginning.
+        joined = {name: each for name, each in joined.items() if not _continues(each, session)}
+        joined[session_file_name(session)] = session
+    return dict(sorted(joined.items()))
+
+
+def _continues(beginning: Session, whole: Session) -> bool:
+    return (
+        (beginning.topic, beginning.user, beginning.recorder)
+        == (whole.topic, whole.user, whole.recorder)
+    ) and beginning.events == whole.events[: len(beginning.events)]
+
+
+def _without_references(session: Session) -> Session:
+    """Sources that lay beside the session are inside it by now; their file names mean nothing."""
+    events = tuple(
+        msgspec.structs.replace(event, html_ref=None) if isinstance(event, Visit) else event
+        for event in session.events
+    )
+    return msgspec.structs.replace(session, events=events)
+
+
+def _checked_labels(sessions: Sequence[Session], label: str | None) -> tuple[str, ...]:
+    labels = session_labels(sessions)
+    if label is not None and label not in labels:
+        raise unknown_name("label", label, [each or "(no label)" for each in labels])
+    return labels
+
+
+def _learn(graph: PageGraph, request: LearningRequest, origin: Origin) -> LearnedTopic:
+    model = learn_topic(graph, request.parameters)
+    return LearnedTopic(model, calibrate_judge(graph, request.threshold), origin)
+
+
+def _origin(
+    topic: str, label: str | None, labels: tuple[str, ...], sessions: Mapping[str, Session]
+) -> Origin:
+    people = {session.user for session in sessions.values()}
+    return Origin(topic, label, labels, len(sessions), len(people), MADE_BY)

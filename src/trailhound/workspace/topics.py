@@ -1,0 +1,184 @@
+"""A workspace and the folders of its topics.
+
+::
+
+    WORKSPACE/topics/NAME/topic.json       the topic's real name
+                          sessions/*.jsonl copies of the sessions it was learned from
+                          content.json     pages that came from elsewhere (--content)
+                          model/           see model_folder
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from trailhound import __version__
+from trailhound.errors import ModelError, StorageError, UsageError, unknown_name
+from trailhound.sessions.events import Session
+from trailhound.sessions.files import SESSION_SUFFIX, read_session, write_session
+from trailhound.sessions.lines import session_lines
+from trailhound.workspace.known_content import KnownContent, read_known_content
+from trailhound.workspace.learned import LearnedTopic
+from trailhound.workspace.model_folder import load_model, save_model
+from trailhound.workspace.names import checked_name, folder_name
+from trailhound.workspace.whole_files import cannot_write, write_whole
+
+FORMAT_NAME = "trailhound-topic"
+FORMAT_VERSION = 1
+MADE_BY = f"trailhound {__version__}"
+
+
+class TopicRecord(msgspec.Struct, frozen=True):
+    """``topic.json``."""
+
+    name: str
+    label: str | None = None
+    """Which of the topics in its sessions it is, when it was learned with a label."""
+    created_by: str = MADE_BY
+    format: str = FORMAT_NAME
+    version: int = FORMAT_VERSION
+
+
+class TopicFolder:
+    """One topic on disk. Nothing is there before the first :meth:`save`."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path = path
+        self.name = name
+
+    @property
+    def model_path(self) -> Path:
+        """Where the model is."""
+        return self.path / "model"
+
+    def exists(self) -> bool:
+        """Whether the topic was ever saved."""
+        return (self.path / "topic.json").exists()
+
+    def record(self) -> TopicRecord:
+        """The topic's own description; ModelError when it cannot be read or is another topic's."""
+        record = read_record(self.path / "topic.json")
+        if record.name != self.name:
+            raise ModelError(
+                f"The folder {self.path} belongs to the topic '{record.name}', not to "
+                f"'{self.name}'. Move it away, or choose another name."
+            )
+        return record
+
+    def sessions(self) -> dict[str, Session]:
+        """The sessions learned from, by file name."""
+        paths = sorted((self.path / "sessions").glob(f"[!.]*{SESSION_SUFFIX}"))
+        return {path.name: read_session(path) for path in paths}
+
+    def known_content(self) -> KnownContent:
+        """Pages that an earlier learning found outside its sessions."""
+        return read_known_content(self.path / "content.json")
+
+    def load(self) -> LearnedTopic:
+        """The topic's model; ModelError says what is wrong with it."""
+        return load_model(self.model_path)
+
+    def save(
+        self, learned: LearnedTopic, sessions: Mapping[str, Session], content: KnownContent
+    ) -> None:
+        """Keep sessions and model; the model goes last, in one step."""
+        self._make()
+        for name, session in sessions.items():
+            if not (self.path / "sessions" / name).exists():
+                write_session(session, self.path / "sessions" / name)
+        content.write(self.path / "content.json")
+        record = TopicRecord(self.name, learned.origin.label)
+        write_whole(self.path / "topic.json", msgspec.json.encode(record))
+        save_model(learned, self.model_path)
+        self._forget_sessions_except(sessions)
+
+    def _make(self) -> None:
+        try:
+            (self.path / "sessions").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+
+    def _forget_sessions_except(self, kept: Iterable[str]) -> None:
+        names = set(kept)
+        for path in (self.path / "sessions").glob(f"[!.]*{SESSION_SUFFIX}"):
+            if path.name not in names:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+
+class Workspace:
+    """A folder of topics; it need not exist yet."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def folder_for(self, name: str) -> TopicFolder:
+        """Where the topic with this name is or would be."""
+        return TopicFolder(self.folder / "topics" / folder_name(name), checked_name(name))
+
+    def topic(self, name: str) -> TopicFolder:
+        """A topic that exists; UsageError with suggestions for one that does not."""
+        folder = self.folder_for(name)
+        if not folder.exists():
+            raise self._unknown(folder.name)
+        folder.record()
+        return folder
+
+    def topics(self) -> tuple[str, ...]:
+        """Names of all topics, in alphabetical order; unreadable ones are left out."""
+        names = []
+        for path in self._records():
+            with contextlib.suppress(ModelError):
+                names.append(read_record(path).name)
+        return tuple(sorted(names))
+
+    def _records(self) -> list[Path]:
+        try:
+            return sorted((self.folder / "topics").glob("*/topic.json"))
+        except OSError as error:
+            raise StorageError(
+                f"The workspace {self.folder} cannot be read: {error.strerror or error}. "
+                "Check that you may read it, or choose another with --workspace."
+            ) from error
+
+    def _unknown(self, name: str) -> UsageError:
+        known = self.topics()
+        if not known:
+            return UsageError(
+                f"Unknown topic '{name}': the workspace {self.folder} has no topics yet. "
+                f"Learn it with: trailhound learn {name} --session FILE"
+            )
+        return unknown_name("topic", name, known, f"The workspace is {self.folder}.")
+
+
+def read_record(path: Path) -> TopicRecord:
+    """A ``topic.json``; ModelError says what is wrong with it."""
+    try:
+        record = msgspec.json.decode(path.read_bytes(), type=TopicRecord)
+    except OSError as error:
+        raise ModelError(
+            f"{path} cannot be read: {error.strerror or error}. Check that you may read it."
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ModelError(
+            f"{path} is damaged: {error}. Delete the file and learn the topic again."
+        ) from error
+    if record.format != FORMAT_NAME or record.version > FORMAT_VERSION:
+        raise ModelError(
+            f"{path} has format '{record.format}' version {record.version}, and this Trailhound "
+            f"reads '{FORMAT_NAME}' up to version {FORMAT_VERSION}. Upgrade Trailhound."
+        )
+    return record
+
+
+def session_file_name(session: Session) -> str:
+    """Named after the content, so that the same session is kept once."""
+    digest = hashlib.sha256()
+    for line in session_lines(session):
+        digest.update(line)
+    return f"{digest.hexdigest()[:16]}{SESSION_SUFFIX}"

@@ -1,0 +1,34 @@
+"""A real Chromium for tests of what users see; skipped without one, unless CI is set."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """The browser that the system brings."""
+    path = next(filter(None, map(shutil.which, _NAMES)), None)
+    if path is not None:
+        return path
+    reason = "no chromium on this machine: install the package 'chromium'"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    """One headless browser for all tests of a run."""
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium_path, args=_ARGUMENTS)
+        yield started
+        started.close()
