@@ -1,0 +1,78 @@
+"""A log for machines: one JSON object per line, each complete when the call returns."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from trailhound.archive.files import explaining
+from trailhound.records import Candidate, FetchResult, Page, PageEvent
+
+_NEWLINE = b"\n"
+
+
+class EventLog:
+    """Appends to ``path``. Every line has ``at`` (seconds since 1970) and ``event``.
+
+    Events: ``start`` and ``end`` of each run, ``page`` for each page dealt with, ``notice`` for
+    what a person was told, ``problem`` for errors inside.
+    """
+
+    def __init__(self, path: str | Path, clock: Callable[[], float]) -> None:
+        self.path = Path(path)
+        self._clock = clock
+        self._encoder = msgspec.json.Encoder()
+        with explaining(self.path):
+            self._file = self.path.open("ab", buffering=0)
+            self._end_torn_line()
+
+    def _end_torn_line(self) -> None:
+        """A killed process or a full disk may have left half a line."""
+        size = os.fstat(self._file.fileno()).st_size
+        if size:
+            with self.path.open("rb") as file:
+                file.seek(size - 1)
+                if file.read(1) != _NEWLINE:
+                    self._file.write(_NEWLINE)
+
+    def note(self, event: str, **details: Any) -> None:
+        """One line."""
+        self._append({"at": self._clock(), "event": event, **details})
+
+    def keep(
+        self, event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
+    ) -> None:
+        """One line for a page."""
+        del candidate, page
+        told = {"at": event.at, "event": "page", **msgspec.structs.asdict(event)}
+        self._append({**told, "status": result.status})
+
+    def _append(self, line: dict[str, Any]) -> None:
+        with explaining(self.path):
+            self._file.write(self._encoder.encode(line) + _NEWLINE)
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._file.close()
+
+
+class ProblemHandler(logging.Handler):
+    """Sends Python's own log records to an event log."""
+
+    def __init__(self, log: EventLog, level: int = logging.WARNING) -> None:
+        super().__init__(level)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line; a log that cannot be written must not stop the crawl here."""
+        try:
+            self._log.note(
+                "problem", level=record.levelname, where=record.name, message=self.format(record)
+            )
+        except Exception:
+            self.handleError(record)

@@ -1,0 +1,142 @@
+"""Files of an archive: names, appends that happen wholly or not at all, and explained failures.
+
+What is *durable when*: a write is in the system's hands when the call returns, so a killed process
+loses nothing of it. A power cut may take what was written since the last :meth:`AppendFile.sync`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from trailhound.errors import StorageError
+
+OPEN_SUFFIX = ".open"
+"""Ends the name of a file that is still written to, or whose writer was killed."""
+
+PARTIAL_SUFFIX = ".partial"
+"""Ends the name of a file that will replace another one when it is complete."""
+
+_NOT_IN_NAMES = re.compile(r"[^\w.-]+|_+")
+_MAX_PREFIX_CHARS = 60
+
+
+def safe_prefix(name: str) -> str:
+    """``name`` as the beginning of a file name, on every system."""
+    plain = _NOT_IN_NAMES.sub("-", name).strip("-.")[:_MAX_PREFIX_CHARS].rstrip("-.")
+    return plain or "crawl"
+
+
+@contextmanager
+def explaining(path: Path) -> Iterator[None]:
+    """Turn the system's errors into ones a user can act on."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{path} {_advice(error)} ({error.strerror or error})") from error
+
+
+def _advice(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return (
+            "cannot grow: the disk is full. Free some space and resume the crawl; everything up to "
+            "the last finished page is safe."
+        )
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "cannot be written. Check that you may write in its folder, then resume the crawl."
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return "cannot be opened. Check that its folder exists, then resume the crawl."
+    return (
+        "cannot be read or written. Once the disk is well, resume the crawl; everything up to the "
+        "last finished page is safe."
+    )
+
+
+class AppendFile:
+    """A new file that grows by whole pieces; a piece that cannot be written leaves no trace."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with explaining(path):
+            self._file = path.open("xb", buffering=0)
+        self.size = 0
+
+    def append(self, piece: bytes) -> None:
+        """Write all of ``piece``; after a failure the file is as it was before."""
+        try:
+            with explaining(self.path):
+                rest = memoryview(piece)
+                while rest:
+                    rest = rest[self._file.write(rest) :]
+        except BaseException:
+            self.cut(self.size)
+            raise
+        self.size += len(piece)
+
+    def cut(self, size: int) -> None:
+        """Take back everything behind the first ``size`` bytes."""
+        with explaining(self.path):
+            self._file.truncate(size)
+            self._file.seek(size)
+        self.size = size
+
+    def sync(self) -> None:
+        """Put everything so far on the disk itself."""
+        with explaining(self.path):
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Let the file go; it is as it is."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
+    """Give ``path`` a new content: complete and on the disk, or as it was before."""
+    partial = path.with_name(path.name + PARTIAL_SUFFIX)
+    with explaining(path):
+        try:
+            with partial.open("wb") as file:
+                file.writelines(pieces)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+        sync_folder(path.parent)
+
+
+def rename_file(path: Path, new_name: str) -> Path:
+    """Give a file that is on the disk its final name."""
+    with explaining(path):
+        renamed = path.replace(path.with_name(new_name))
+        sync_folder(path.parent)
+    return renamed
+
+
+def sync_folder(folder: Path) -> None:
+    """Put the names in ``folder`` on the disk. Windows does that by itself."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

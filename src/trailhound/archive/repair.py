@@ -1,0 +1,190 @@
+"""What a killed crawl leaves is mended before anything is added.
+
+Only files that were still open can be damaged: a complete one is on the disk before it gets its
+final name. In an open file every whole record is kept and everything else is dropped, which after a
+killed process is at most the torn end of the last page. A power cut may also leave a hole, with
+whole records behind it; they are kept too.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from trailhound.archive.cdxj import (
+    PART_SUFFIX,
+    CdxEntry,
+    cdx_line,
+    merge_index,
+    mime_type,
+    write_part,
+)
+from trailhound.archive.files import (
+    OPEN_SUFFIX,
+    PARTIAL_SUFFIX,
+    explaining,
+    rename_file,
+    replace_file,
+)
+from trailhound.archive.http_messages import header_value
+from trailhound.archive.ownership import Ownership
+
+WARC_SUFFIX = ".warc.gz"
+
+_MAGIC = b"\x1f\x8b\x08"
+_READ_BYTES = 256 * 1024
+# WARC and HTTP headers are at the beginning of a record; servers' headers are far shorter.
+_HEAD_BYTES = 1024 * 1024
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+class Repair(NamedTuple):
+    """What was done to one file."""
+
+    file_name: str
+    """Its final name; it is gone if no record was whole."""
+    records: int
+    """Whole records, all kept."""
+    dropped_bytes: int
+    """What belonged to no whole record."""
+
+    def __str__(self) -> str:
+        if not self.dropped_bytes:
+            return f"{self.file_name}: whole, {self.records} records"
+        return f"{self.file_name}: {self.records} records kept, {self.dropped_bytes} bytes dropped"
+
+
+class _Span(NamedTuple):
+    """A whole record's place in its file, and the beginning of its content."""
+
+    start: int
+    end: int
+    head: bytes
+
+
+def repair_archive(folder: Path) -> list[Repair]:
+    """Mend an archive that no crawl is writing to, and complete its index."""
+    ownership = Ownership(folder)
+    try:
+        repairs = repair_open_files(folder)
+        merge_index(folder)
+    finally:
+        ownership.release()
+    return repairs
+
+
+def repair_open_files(folder: Path) -> list[Repair]:
+    """Complete every open file of ``folder``, which the caller must own, and index it anew."""
+    with explaining(folder):
+        for leftover in folder.glob(f"*{PARTIAL_SUFFIX}"):
+            leftover.unlink()
+        opened = sorted(folder.glob(f"*{WARC_SUFFIX}{OPEN_SUFFIX}"))
+        repairs = [_repair(path) for path in opened]
+        # The index of a file that was complete but for this.
+        for index in folder.glob(f"*{PART_SUFFIX}{OPEN_SUFFIX}"):
+            index.unlink()
+    return repairs
+
+
+def _repair(path: Path) -> Repair:
+    name = path.name.removesuffix(OPEN_SUFFIX)
+    size = path.stat().st_size
+    kept: list[tuple[int, int]] = []
+    lines: list[bytes] = []
+    position = 0
+    for span in _whole_records(path):
+        length = span.end - span.start
+        line = _index_line(span.head, name, position, length)
+        if line is not None:
+            lines.append(line)
+        kept.append((span.start, span.end))
+        position += length
+    if kept:
+        _keep_only(path, kept)
+        write_part(path.with_name(name.removesuffix(WARC_SUFFIX) + PART_SUFFIX), lines)
+        rename_file(path, name)
+    else:
+        path.unlink()
+    return Repair(name, len(kept), size - position)
+
+
+def _whole_records(path: Path) -> Iterator[_Span]:
+    if path.stat().st_size == 0:  # which cannot be mapped
+        return
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        position = 0
+        while position >= 0:
+            span = _record_at(data, position)
+            if span is not None:
+                yield span
+            # Records follow each other; behind damage the next one is searched for.
+            position = data.find(_MAGIC, span.end if span is not None else position + 1)
+
+
+def _record_at(data: mmap.mmap, start: int) -> _Span | None:
+    """The record that begins at ``start``, if it is whole: its checksum is verified."""
+    inflating = zlib.decompressobj(_GZIP)
+    head = bytearray()
+    position = start
+    try:
+        while not inflating.eof:
+            compressed = data[position : position + _READ_BYTES]
+            if not compressed:
+                return None
+            position += len(compressed)
+            content = inflating.decompress(compressed)
+            head += content[: _HEAD_BYTES - len(head)]
+            if not b"WARC/".startswith(head[:5]):
+                return None
+    except zlib.error:
+        return None
+    return _Span(start, position - len(inflating.unused_data), bytes(head))
+
+
+def _keep_only(path: Path, spans: list[tuple[int, int]]) -> None:
+    """Leave nothing but ``spans`` in the file, on the disk."""
+    end = spans[-1][1]
+    if sum(stop - start for start, stop in spans) == end:
+        with path.open("r+b") as file:
+            file.truncate(end)
+            os.fsync(file.fileno())
+    else:
+        replace_file(path, _cut_out(path, spans))
+
+
+def _cut_out(path: Path, spans: list[tuple[int, int]]) -> Iterator[bytes]:
+    # The file is closed when the last piece has been taken: Windows replaces no open file.
+    with path.open("rb") as file:
+        for start, end in spans:
+            file.seek(start)
+            yield file.read(end - start)
+
+
+def _index_line(head: bytes, file_name: str, offset: int, length: int) -> bytes | None:
+    """The line for a response record; ``None`` for any other one."""
+    warc_head, _, message = head.partition(b"\r\n\r\n")
+    warc = _headers(warc_head.decode("utf-8", "replace"))
+    if header_value(warc, "warc-type") != "response":
+        return None
+    http_head = message.partition(b"\r\n\r\n")[0].decode("latin-1")
+    entry = CdxEntry(
+        url=header_value(warc, "warc-target-uri"),
+        mime=mime_type(header_value(_headers(http_head), "content-type")),
+        status=http_head.split(" ", 2)[1],
+        digest=header_value(warc, "warc-payload-digest"),
+        length=str(length),
+        offset=str(offset),
+        filename=file_name,
+    )
+    date = header_value(warc, "warc-date")
+    return cdx_line(entry, "".join(filter(str.isdigit, date))[:14])
+
+
+def _headers(head: str) -> list[tuple[str, str]]:
+    """Names and values behind the first line."""
+    pairs = (line.partition(":") for line in head.split("\r\n")[1:])
+    return [(name, value.strip()) for name, _, value in pairs]

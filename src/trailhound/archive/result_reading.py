@@ -1,0 +1,199 @@
+"""Reading a crawl's results: ranked, searched, page by page, also while the crawl runs."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from trailhound.archive.faults import explaining_sqlite
+from trailhound.archive.result_schema import open_for_reading
+from trailhound.records import Outcome
+
+MAX_PATH_PAGES = 200
+"""Of a path from a seed; depths beyond this are a trap's."""
+
+
+class StoredPage(msgspec.Struct, frozen=True, kw_only=True):
+    """One event as it was kept."""
+
+    number: int
+    """Position in the crawl, from 1."""
+    address: str
+    """Where the content lives."""
+    url: str
+    """What was asked for: another address when it redirected."""
+    title: str
+    score: float | None
+    """The judge's opinion, 0 to 1; ``None`` when there was no page."""
+    relevant: bool
+    snippet: str
+    outcome: Outcome
+    why: str
+    parent: str | None
+    depth: int
+    priority: float
+    duplicate_of: str | None
+    noindex: bool
+    at: float
+    """When it was processed, in seconds since 1970."""
+    language: str
+    status: int | None
+    links_found: int
+    links_added: int
+    links_outside: int
+    requests: int
+    etag: str
+    last_modified: str
+    memory: bytes = b""
+    """What the strategy knew about the path that led here."""
+
+
+class ResultsSummary(msgspec.Struct, frozen=True):
+    """A crawl in figures."""
+
+    pages: int
+    requests: int
+    relevant: int
+    """Without duplicates and pages that ask not to be listed."""
+    duplicates: int
+    """Relevant pages that say what an earlier one says."""
+    unlisted: int
+    """Relevant pages that ask not to be listed."""
+    outcomes: dict[str, int]
+    started_at: float
+    ended_at: float
+
+
+_SELECT = "SELECT event.* FROM event "
+_SEARCH = """
+    SELECT event.*, snippet(found, 1, '', '', '…', 32) AS passage
+    FROM event JOIN found ON found.rowid = event.id
+    WHERE found MATCH ? AND current AND relevant AND duplicate_of IS NULL AND NOT noindex
+        AND score >= ?
+    ORDER BY bm25(found, 4.0, 1.0), score DESC LIMIT ?
+"""
+_BEST_FIRST = " ORDER BY score DESC, id LIMIT ?"
+
+
+class Results:
+    """The results of one crawl. Close it, or use it in a ``with`` statement."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._connection = open_for_reading(self.path)
+        self._connection.row_factory = sqlite3.Row
+
+    def ranked(
+        self,
+        limit: int | None = None,
+        *,
+        min_score: float | None = None,
+        everything: bool = False,
+    ) -> list[StoredPage]:
+        """Best first: the relevant pages, or all that reach ``min_score``.
+
+        Duplicates and pages that ask not to be listed come only with ``everything``.
+        """
+        return list(self.iterate(limit, min_score=min_score, everything=everything))
+
+    def iterate(
+        self,
+        limit: int | None = None,
+        *,
+        min_score: float | None = None,
+        everything: bool = False,
+    ) -> Iterator[StoredPage]:
+        """As :meth:`ranked`, one at a time."""
+        where, values = _selection(min_score, everything)
+        query = _SELECT + where + _BEST_FIRST
+        with explaining_sqlite(self.path):
+            for row in self._connection.execute(query, (*values, _sql_limit(limit))):
+                yield _stored_page(row)
+
+    def search(
+        self, words: str, limit: int | None = None, *, min_score: float | None = None
+    ) -> list[StoredPage]:
+        """Relevant pages that hold all ``words``, the best match first, with a fitting snippet."""
+        phrase = " ".join('"' + word.replace('"', '""') + '"' for word in words.split())
+        if not phrase:
+            return []
+        with explaining_sqlite(self.path):
+            rows = self._connection.execute(_SEARCH, (phrase, min_score or 0.0, _sql_limit(limit)))
+            return [_stored_page(row, snippet=row["passage"]) for row in rows]
+
+    def events_of(self, url: str) -> list[StoredPage]:
+        """All that happened to a URL, asked for or redirected to, in order of time."""
+        query = _SELECT + "WHERE address = ? OR (url = ? AND url <> address) ORDER BY id"
+        with explaining_sqlite(self.path):
+            return [_stored_page(row) for row in self._connection.execute(query, (url, url))]
+
+    def path_to(self, page: StoredPage) -> list[str]:
+        """The addresses from a seed to ``page``, each found on the one before."""
+        path = [page.address]
+        parent = page.parent
+        while parent is not None and parent not in path and len(path) < MAX_PATH_PAGES:
+            path.append(parent)
+            events = self.events_of(parent)
+            # How it was reached first: a later fetch may have come from further down the path.
+            parent = events[0].parent if events else None
+        return path[::-1]
+
+    def summary(self) -> ResultsSummary:
+        """Counts over the whole crawl."""
+        with explaining_sqlite(self.path):
+            connection = self._connection
+            pages, requests, started, ended = connection.execute(
+                "SELECT count(*), coalesce(max(requests_total), 0), coalesce(min(at), 0), "
+                "coalesce(max(at), 0) FROM event"
+            ).fetchone()
+            relevant, duplicates, unlisted = connection.execute(
+                "SELECT coalesce(sum(duplicate_of IS NULL AND NOT noindex), 0), "
+                "coalesce(sum(duplicate_of IS NOT NULL), 0), coalesce(sum(noindex), 0) "
+                "FROM event WHERE current AND relevant"
+            ).fetchone()
+            outcomes = connection.execute(
+                "SELECT outcome, count(*) FROM event GROUP BY outcome ORDER BY 2 DESC"
+            ).fetchall()
+        return ResultsSummary(
+            pages, requests, relevant, duplicates, unlisted, dict(outcomes), started, ended
+        )
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _selection(min_score: float | None, everything: bool) -> tuple[str, tuple[float, ...]]:
+    """The condition for what is listed, and its values."""
+    where = "WHERE current"
+    if not everything:
+        where += " AND duplicate_of IS NULL AND NOT noindex"
+        where += " AND relevant" if min_score is None else ""
+    if min_score is None:
+        return where, ()
+    return where + " AND score >= ?", (min_score,)
+
+
+def _sql_limit(limit: int | None) -> int:
+    return -1 if limit is None else limit
+
+
+def _stored_page(row: sqlite3.Row, **changed: str) -> StoredPage:
+    # Not strict: SQLite keeps truth as 0 and 1.
+    return msgspec.convert({**dict(row), **changed}, StoredPage, strict=False)

@@ -1,0 +1,211 @@
+"""The crawl's story on disk, page by page: what ``results``, ``export`` and ``explain`` read.
+
+Each page is written before the frontier counts it as finished, so that a killed crawl has it in
+both, or in the results only: then it is fetched again, and the last row counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from trailhound.archive.faults import explaining_sqlite
+from trailhound.archive.result_schema import open_for_writing
+from trailhound.archive.snippets import snippet_of
+from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent
+
+MAX_INDEXED_CHARS = 200_000
+"""Of a page's text in the full-text index."""
+
+_TELLS_NOTHING_NEW = frozenset(
+    {
+        Outcome.NOT_MODIFIED,
+        Outcome.DUPLICATE,
+        Outcome.TIMEOUT,
+        Outcome.UNREACHABLE,
+        Outcome.SERVER_ERROR,
+        Outcome.BUSY,
+        Outcome.POSTPONED,
+        Outcome.BROKEN,
+    }
+)
+"""After these, what was fetched from the same address before still stands."""
+
+_INSERT = """
+    INSERT INTO event VALUES (
+        NULL, :number, :url, :address, :outcome, :parent, :depth, :priority, :memory, :requests,
+        :requests_total, :score, :relevant, :links_found, :links_added, :links_outside, :why,
+        :title, :snippet, :language, :duplicate_of, :noindex, :at, :status, :etag, :last_modified,
+        :fingerprint, :current
+    )
+"""
+_FIND_CURRENT = "SELECT id, outcome FROM event WHERE address = ? AND current"
+_SIGN_BIT = 1 << 63
+
+MAX_REFUSALS = 200_000
+"""Refused URLs that are kept: a trap has no end."""
+
+
+class ResultsProgress(msgspec.Struct, frozen=True):
+    """How far the crawl had come, for the next run to go on from."""
+
+    pages: int = 0
+    requests: int = 0
+    barren: int = 0
+    """Pages since the last relevant one."""
+
+
+class ResultsStore:
+    """Keeps every event of a crawl; a keeper for :class:`trailhound.crawling.engine.Crawler`.
+
+    ``path`` is made when it is missing. ``fingerprint_of`` gives what near duplicates are told by,
+    so that a later run knows them too.
+    """
+
+    def __init__(
+        self, path: str | Path, fingerprint_of: Callable[[Page], int | None] = lambda _: None
+    ) -> None:
+        self.path = Path(path)
+        self._fingerprint_of = fingerprint_of
+        self._connection = open_for_writing(self.path)
+        with explaining_sqlite(self.path):
+            counted = self._connection.execute("SELECT count(*) FROM refusal").fetchone()
+        self._refusals = int(counted[0])
+
+    def keep(
+        self, event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
+    ) -> None:
+        """Write one page, for good."""
+        with explaining_sqlite(self.path):
+            execute = self._connection.execute
+            execute("BEGIN IMMEDIATE")
+            try:
+                self._write(event, candidate, result, page)
+                execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    execute("ROLLBACK")
+                raise
+
+    def _write(
+        self, event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
+    ) -> None:
+        execute = self._connection.execute
+        before = execute(_FIND_CURRENT, (event.final_url,)).fetchone()
+        stands = before is not None and _still_stands(Outcome(before[1]), event.outcome)
+        if before is not None and not stands:
+            execute("UPDATE event SET current = 0 WHERE id = ?", before[:1])
+            execute("DELETE FROM found WHERE rowid = ?", before[:1])
+        row = _row(event, candidate, result, page)
+        fingerprint = self._fingerprint_of(page) if page is not None else None
+        row.update(fingerprint=_signed(fingerprint), current=not stands)
+        added = execute(_INSERT, row)
+        if page is not None and event.relevance is not None and event.relevance.relevant:
+            text = (
+                added.lastrowid,
+                _storable(page.title),
+                _storable(page.text[:MAX_INDEXED_CHARS]),
+            )
+            execute("INSERT INTO found (rowid, title, text) VALUES (?, ?, ?)", text)
+
+    def note_refusals(self, refusals: Iterable[tuple[str, str, str | None]]) -> None:
+        """Keep why URLs were not queued or not fetched: ``(url, reason, parent)`` each."""
+        rows = list(refusals)
+        room = MAX_REFUSALS - self._refusals
+        if not rows or room <= 0:
+            return
+        with explaining_sqlite(self.path):
+            self._connection.executemany("INSERT OR IGNORE INTO refusal VALUES (?, ?, ?)", rows)
+        self._refusals += len(rows)
+
+    def save_state(self, name: str, data: bytes) -> None:
+        """Replace what is kept under ``name``."""
+        with explaining_sqlite(self.path):
+            self._connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, data))
+
+    def state(self, name: str) -> bytes | None:
+        """What is kept under ``name``."""
+        with explaining_sqlite(self.path):
+            query = "SELECT data FROM state WHERE name = ?"
+            row = self._connection.execute(query, (name,)).fetchone()
+        return bytes(row[0]) if row is not None else None
+
+    def progress(self) -> ResultsProgress:
+        """Where an earlier run stopped."""
+        with explaining_sqlite(self.path):
+            last = self._connection.execute(
+                "SELECT number, requests_total FROM event ORDER BY id DESC LIMIT 1"
+            ).fetchone()
+            if last is None:
+                return ResultsProgress()
+            barren = self._connection.execute(
+                "SELECT count(*) FROM event WHERE score IS NOT NULL AND "
+                "id > (SELECT coalesce(max(id), 0) FROM event WHERE relevant)"
+            ).fetchone()
+        return ResultsProgress(last[0], last[1], barren[0])
+
+    def fingerprints(self) -> Iterator[tuple[str, int]]:
+        """Addresses and fingerprints of the pages so far, in their order."""
+        query = (
+            "SELECT address, fingerprint FROM event "
+            "WHERE fingerprint IS NOT NULL AND current ORDER BY id"
+        )
+        with explaining_sqlite(self.path):
+            for address, fingerprint in self._connection.execute(query):
+                yield address, fingerprint % (1 << 64)
+
+    def close(self) -> None:
+        """Let the file go; everything is in it."""
+        self._connection.close()
+
+
+def _still_stands(before: Outcome, now: Outcome) -> bool:
+    return before is Outcome.FETCHED and now in _TELLS_NOTHING_NEW
+
+
+def _row(
+    event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
+) -> dict[str, object]:
+    """All columns but the last two."""
+    relevance = event.relevance
+    return {
+        "number": event.number,
+        "url": event.url,
+        "address": event.final_url,
+        "outcome": event.outcome.value,
+        "parent": event.parent,
+        "depth": event.depth,
+        "priority": event.priority,
+        "memory": candidate.memory,
+        "requests": event.requests,
+        "requests_total": event.requests_total,
+        "score": relevance.score if relevance else None,
+        "relevant": bool(relevance and relevance.relevant),
+        "links_found": event.links_found,
+        "links_added": event.links_added,
+        "links_outside": event.links_outside,
+        "why": _storable(event.why),
+        "title": _storable(event.title),
+        "snippet": _storable(snippet_of(page)) if page is not None else "",
+        "language": page.language if page is not None else "",
+        "duplicate_of": event.duplicate_of,
+        "noindex": event.noindex,
+        "at": event.at,
+        "status": result.status,
+        "etag": _storable(result.header("ETag")),
+        "last_modified": _storable(result.header("Last-Modified")),
+    }
+
+
+def _storable(text: str) -> str:
+    """Text without lone surrogates, which UTF-8 cannot carry."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _signed(fingerprint: int | None) -> int | None:
+    """SQLite's integers have a sign."""
+    if fingerprint is None:
+        return None
+    return fingerprint - (1 << 64) if fingerprint & _SIGN_BIT else fingerprint

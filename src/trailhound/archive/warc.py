@@ -1,0 +1,231 @@
+"""Writes what a crawl fetched into WARC 1.1 files with an index.
+
+Every answered request leaves a ``response`` and a ``request`` record, redirects and errors
+included; the last one of a fetch is followed by a ``metadata`` record with what the crawl thought
+of the page. All records of a fetch are written by one call. A file that is written to is named
+``….warc.gz.open``; when it is full, or when the crawl ends, it gets its final name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from trailhound.archive.cdxj import (
+    PART_SUFFIX,
+    CdxEntry,
+    cdx_line,
+    merge_index,
+    mime_type,
+    write_part,
+)
+from trailhound.archive.files import (
+    OPEN_SUFFIX,
+    AppendFile,
+    explaining,
+    rename_file,
+    safe_prefix,
+)
+from trailhound.archive.http_messages import header_value
+from trailhound.archive.ownership import Ownership
+from trailhound.archive.repair import WARC_SUFFIX, Repair, repair_open_files
+from trailhound.archive.warc_records import (
+    COMPRESSION_LEVEL,
+    NOT_MODIFIED,
+    CaptureNotes,
+    RecordMaker,
+    StoredResponse,
+    cdx_timestamp,
+)
+from trailhound.records import Exchange
+
+MAX_FILE_BYTES = 1_000_000_000
+SYNC_BYTES = 64_000_000
+"""At the latest after so many bytes they are put on the disk itself."""
+
+_SERIAL = re.compile(rf"-(\d{{5,}}){re.escape(WARC_SUFFIX)}\Z")
+
+
+class _OpenFile:
+    """A WARC file that is written to, and the lines of its index."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.name = name
+        self.warc = AppendFile(folder / (name + WARC_SUFFIX + OPEN_SUFFIX))
+        try:
+            self.index = AppendFile(folder / (name + PART_SUFFIX + OPEN_SUFFIX))
+        except BaseException:
+            self.warc.close()
+            self.warc.path.unlink()
+            raise
+
+    def append(self, records: bytes, index_lines: bytes) -> None:
+        """Both or neither."""
+        before = self.warc.size
+        self.warc.append(records)
+        try:
+            self.index.append(index_lines)
+        except BaseException:
+            self.warc.cut(before)
+            raise
+
+    def complete(self) -> None:
+        """Put it on the disk under its final name, with a sorted index."""
+        self.warc.sync()
+        self.let_go()
+        with explaining(self.index.path):
+            lines = self.index.path.read_bytes().splitlines(keepends=True)
+        write_part(self.index.path.with_name(self.name + PART_SUFFIX), lines)
+        rename_file(self.warc.path, self.name + WARC_SUFFIX)
+        with explaining(self.index.path):
+            self.index.path.unlink()
+
+    def let_go(self) -> None:
+        """Close without completing: the next start repairs it."""
+        self.warc.close()
+        self.index.close()
+
+    def discard(self) -> None:
+        """Leave nothing of a file that could not even be begun."""
+        self.let_go()
+        for path in (self.warc.path, self.index.path):
+            path.unlink(missing_ok=True)
+
+
+class ArchiveWriter:
+    """Adds to the archive in ``folder``, which it owns until it is closed.
+
+    * ``started_at`` (seconds since 1970) and ``prefix`` name the files:
+      ``bees-20260301120000-00001.warc.gz``.
+    * ``info`` says in each file what made it: ``software``, ``operator``,
+      ``http-header-user-agent``.
+    * A new file is begun when one has reached ``max_file_bytes``: files are larger than that by
+      less than one fetch.
+
+    Opening mends what a killed crawl has left; ``repairs`` tells about it. A full disk or a folder
+    that cannot be written raises ``StorageError`` and leaves the archive as it was before the call.
+    """
+
+    def __init__(
+        self,
+        folder: Path | str,
+        prefix: str,
+        *,
+        started_at: float,
+        info: Mapping[str, str] | None = None,
+        max_file_bytes: int = MAX_FILE_BYTES,
+        compression_level: int = COMPRESSION_LEVEL,
+    ) -> None:
+        self._folder = Path(folder)
+        self._stem = f"{safe_prefix(prefix)}-{cdx_timestamp(started_at)}"
+        self._started_at = started_at
+        self._info = dict(info or {})
+        self._max_file_bytes = max_file_bytes
+        self._maker = RecordMaker(compression_level)
+        self._file: _OpenFile | None = None
+        self._unsynced_bytes = 0
+        with explaining(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+        self._ownership = Ownership(self._folder)
+        try:
+            self.repairs: tuple[Repair, ...] = tuple(repair_open_files(self._folder))
+            self._serial = _last_serial(self._folder)
+        except BaseException:
+            self._ownership.release()
+            raise
+
+    def write(self, exchanges: Sequence[Exchange], notes: CaptureNotes | None = None) -> int:
+        """Archive the exchanges of one fetch, redirects first; the number of bytes it took."""
+        if not exchanges:
+            return 0
+        file = self._file_with_room()
+        before = file.warc.size
+        records: list[bytes] = []
+        lines: list[bytes] = []
+        offset = before
+        for exchange in exchanges:
+            response = self._maker.response(exchange)
+            if exchange.status != NOT_MODIFIED:
+                lines.append(_index_line(exchange, response, offset, file.name + WARC_SUFFIX))
+            records += [response.data, self._maker.request(exchange, response.record_id)]
+            offset += len(records[-2]) + len(records[-1])
+        if notes is not None:
+            records.append(self._maker.metadata(exchanges[-1], response.record_id, notes))
+        file.append(b"".join(records), b"".join(lines))
+        self._count(file.warc.size - before)
+        return file.warc.size - before
+
+    def sync(self) -> None:
+        """Put everything so far on the disk itself. Call it before a page counts as finished."""
+        if self._file is not None and self._unsynced_bytes:
+            self._file.warc.sync()
+            self._unsynced_bytes = 0
+
+    def close(self) -> None:
+        """Complete the last file and the index, and let the archive go."""
+        try:
+            self._complete_file()
+            merge_index(self._folder)
+        finally:
+            self._ownership.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _file_with_room(self) -> _OpenFile:
+        if self._file is not None and self._file.warc.size >= self._max_file_bytes:
+            self._complete_file()
+        if self._file is None:
+            self._serial += 1
+            self._file = self._new_file(f"{self._stem}-{self._serial:05d}")
+        return self._file
+
+    def _new_file(self, name: str) -> _OpenFile:
+        file = _OpenFile(self._folder, name)
+        try:
+            file.append(self._maker.warcinfo(name + WARC_SUFFIX, self._started_at, self._info), b"")
+        except BaseException:
+            file.discard()
+            raise
+        return file
+
+    def _complete_file(self) -> None:
+        file, self._file = self._file, None  # one that cannot be completed is left to the repair
+        self._unsynced_bytes = 0
+        if file is not None:
+            file.complete()
+
+    def _count(self, new_bytes: int) -> None:
+        self._unsynced_bytes += new_bytes
+        if self._unsynced_bytes >= SYNC_BYTES:
+            self.sync()
+
+
+def _index_line(exchange: Exchange, response: StoredResponse, offset: int, file_name: str) -> bytes:
+    entry = CdxEntry(
+        url=exchange.url,
+        mime=mime_type(header_value(exchange.headers, "content-type")),
+        status=f"{exchange.status:03d}",
+        digest=response.payload_digest,
+        length=str(len(response.data)),
+        offset=str(offset),
+        filename=file_name,
+    )
+    return cdx_line(entry, cdx_timestamp(exchange.requested_at))
+
+
+def _last_serial(folder: Path) -> int:
+    """The highest number of a file so far, so that names sort in order of time."""
+    found = (_SERIAL.search(path.name) for path in folder.glob(f"*{WARC_SUFFIX}"))
+    return max((int(match[1]) for match in found if match), default=0)

@@ -1,0 +1,217 @@
+"""URLs that lead nowhere, recognised before they are queued.
+
+Some sites make addresses without end: calendars that know every month to come, filters that
+combine in every way, relative links that grow by a folder with each click. Most rules look at one
+URL. The two that must compare (dates, filters) remember a bounded number of forms, and a URL that
+was let through once is always let through.
+
+URLs are canonical, and without tracking and session parameters where those can be removed (see
+:func:`trailhound.urls.strip_tracking`): what reaches this module with a session id has it in a
+place from which it cannot be taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from hashlib import blake2b
+
+import msgspec
+
+from trailhound.errors import StorageError
+
+
+class TrapLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """How far URLs may go. ``None`` switches a rule off."""
+
+    max_chars: int | None = 2000
+    max_path_depth: int | None = 20
+    max_segment_repeats: int | None = 4
+    """How often one path segment may occur: ``/a/b/a/c/a`` has three times ``a``."""
+    max_consecutive_repeats: int | None = 2
+    """How often a run of path segments may follow itself: ``/a/b/a/b`` is two."""
+    max_parameters: int | None = 15
+    max_parameter_combinations: int | None = 40
+    """Different sets of parameter names on one path: filters that can be combined."""
+    max_dates: int | None = 100
+    """Different dates in URLs that are otherwise the same: three months of days, eight years of
+    months."""
+    refuse_session_ids: bool = True
+    max_forms: int = 20_000
+    """Dated or parametrised paths remembered at a time, some 200 bytes each."""
+
+
+_SESSION_ID = re.compile(
+    r"""
+    [;/?&](?:jsessionid|phpsessid|aspsessionid\w*|session_?id|sessid|sid|cftoken|oscsid|zenid)
+        =[0-9a-z.!-]{16,}
+    | /\((?:[a-z]\([0-9a-z]{20,}\))+\)(?=/|$)          # ASP.NET: /(S(lit3py55t21z5v55vlm25s55))/
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+# Year and month, with or without a day: 2031-07, 2031/07/05, 20310705, 5.7.2031, 2031-W27. A bare
+# number is none: most numbers in URLs count articles.
+_YEAR = r"(?:1[5-9]|[2-9]\d)\d\d"
+_MONTH = r"(?:0?[1-9]|1[0-2])"
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+_DATE = re.compile(
+    rf"""
+    (?<![0-9a-z])
+    (?:
+        {_YEAR} (?P<sign>[-/_.]) (?: {_MONTH} (?:(?P=sign){_DAY})? | w(?:eek)?-?[0-5]?\d )
+        | (?:1[89]|2\d)\d\d (?:0[1-9]|1[0-2]) (?:0[1-9]|[12]\d|3[01])
+        | {_DAY} (?P<mark>[-/_.]) {_MONTH} (?P=mark) (?:1[5-9]|2\d)\d\d
+    )
+    (?![0-9a-z])
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# ?month=3&year=2031: parts of dates that their names tell.
+_DATE_PARAMETER = re.compile(
+    r"(?<=[?&])((?:[a-z]*[_.-])?(?:year|month|week|day|date)=)[0-9][^&]*", re.IGNORECASE
+)
+
+
+class _Forms(msgspec.Struct):
+    """For each form of address, the different values it was seen with; all as hashes."""
+
+    seen: dict[int, list[int]] = msgspec.field(default_factory=dict)
+
+    def admits(self, form: str, value: str, limit: int, max_forms: int) -> bool:
+        """Whether ``value`` is known for this form or is within the limit, and now known."""
+        values = self.seen.setdefault(_hash(form, 8), [])
+        short = _hash(value, 4)
+        if short in values:
+            return True
+        if len(values) >= limit:
+            return False
+        values.append(short)
+        if len(self.seen) > max_forms:
+            # The oldest form goes. At worst a trap gets its limit once more.
+            del self.seen[next(iter(self.seen))]
+        return True
+
+
+class TrapGuard:
+    """Refuses URLs that look like the inside of a trap.
+
+    Ask once for each link that would be queued, before it is. Its memory is small and bounded;
+    :meth:`to_bytes` and :meth:`restore` carry it over a restart.
+    """
+
+    def __init__(self, limits: TrapLimits | None = None) -> None:
+        self._limits = limits or TrapLimits()
+        self._forms = _Forms()
+
+    def reason_against(self, url: str) -> str | None:
+        """Why ``url`` should not be queued, named and in words; ``None`` when nothing speaks
+        against it.
+        """
+        limits = self._limits
+        if limits.max_chars is not None and len(url) > limits.max_chars:
+            return f"long-url: {len(url)} characters, more than {limits.max_chars}"
+        address, _, query = url.partition("?")
+        path = address[address.find("/", 8) :]
+        return (
+            self._against_session(url)
+            or self._against_path(path)
+            or self._against_query(address, query)
+            or self._against_dates(url)
+        )
+
+    def to_bytes(self) -> bytes:
+        """What the guard remembers."""
+        return msgspec.msgpack.encode(self._forms)
+
+    def restore(self, data: bytes) -> None:
+        """Remember what :meth:`to_bytes` gave."""
+        try:
+            self._forms = msgspec.msgpack.decode(data, type=_Forms)
+        except msgspec.DecodeError as error:
+            raise StorageError(
+                f"The trap guard's memory cannot be read: {error}. Go on without it; dates and "
+                "parameters are then counted anew."
+            ) from error
+
+    def _against_session(self, url: str) -> str | None:
+        if not self._limits.refuse_session_ids:
+            return None
+        found = _SESSION_ID.search(url)
+        return f"session-id: {found[0][1:]}" if found else None
+
+    def _against_path(self, path: str) -> str | None:
+        limits = self._limits
+        segments = [segment for segment in path.split("/") if segment]
+        if limits.max_path_depth is not None and len(segments) > limits.max_path_depth:
+            return f"path-depth: {len(segments)} folders, more than {limits.max_path_depth}"
+        if len(set(segments)) == len(segments):
+            return None
+        if limits.max_segment_repeats is not None:
+            segment, times = Counter(segments).most_common(1)[0]
+            if times > limits.max_segment_repeats:
+                return f"repeated-segments: /{segment} occurs {times} times"
+        if limits.max_consecutive_repeats is not None:
+            return _against_echo(segments, limits.max_consecutive_repeats)
+        return None
+
+    def _against_query(self, address: str, query: str) -> str | None:
+        limits = self._limits
+        if not query:
+            return None
+        # A part without a name is a value: /titles?The+Birds
+        pairs = (item.rpartition("=") for item in query.split("&") if item)
+        names = [name for name, _, _ in pairs]
+        if limits.max_parameters is not None and len(names) > limits.max_parameters:
+            return f"query-explosion: {len(names)} parameters, more than {limits.max_parameters}"
+        most = limits.max_parameter_combinations
+        if most is None:
+            return None
+        if self._forms.admits(f"?{address}", "&".join(sorted(set(names))), most, limits.max_forms):
+            return None
+        return f"query-explosion: {address} with more than {most} combinations of parameters"
+
+    def _against_dates(self, url: str) -> str | None:
+        limits = self._limits
+        if limits.max_dates is None:
+            return None
+        form, values = _date_form(url)
+        if not values or self._forms.admits(form, values, limits.max_dates, limits.max_forms):
+            return None
+        return f"calendar: more than {limits.max_dates} dates in {form}"
+
+
+def _against_echo(segments: list[str], most: int) -> str | None:
+    """A run of segments that follows itself too often."""
+    for length in range(1, len(segments) // (most + 1) + 1):
+        # Equal to the segment one run earlier, for most whole runs on end.
+        in_a_row = 0
+        for here, earlier in zip(segments[length:], segments, strict=False):
+            in_a_row = in_a_row + 1 if here == earlier else 0
+            if in_a_row >= length * most:
+                return f"repeated-segments: a run of {length} follows itself more than {most} times"
+    return None
+
+
+def _date_form(url: str) -> tuple[str, str]:
+    """``url`` with its dates left out, and the dates."""
+    start = url.find("/", 8)
+    dates: list[str] = []
+
+    def leave_out(match: re.Match[str]) -> str:
+        dates.append(match[0])
+        return "DATE"
+
+    def leave_out_value(match: re.Match[str]) -> str:
+        dates.append(match[0])
+        return f"{match[1]}DATE"
+
+    form = _DATE.sub(leave_out, url[start:])
+    if "?" in form:
+        form = _DATE_PARAMETER.sub(leave_out_value, form)
+    return url[:start] + form, " ".join(dates)
+
+
+def _hash(text: str, size: int) -> int:
+    digest = blake2b(text.encode("utf-8", "replace"), digest_size=size).digest()
+    return int.from_bytes(digest, "big")
