@@ -1,0 +1,274 @@
+"""What a URL costs in the SQLite frontier as it grows from 100 thousand to 10 million.
+
+    python -m benchmarks.frontier_scale [--urls 10_000_000] [--folder DIR] [--strict]
+
+The frontier is filled through its own interface, page by page. At each size, windows of realistic
+pages are timed: lease one URL, delay its host, add 50 links of which 40 have been seen before,
+finish, with everything committed at every page. Windows alternate with windows on a fresh frontier
+of 100 thousand URLs; costs are CPU time of this process, costs and ratios are medians. ``--strict``
+exits with 1 when a limit is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from trailhound.frontier.sqlite import SqliteFrontier
+from trailhound.records import Candidate, Outcome
+from trailhound.urls import host_key
+
+SIZES = (100_000, 1_000_000, 10_000_000)
+MAX_RATIO = 1.5
+MAX_BYTES_PER_URL = 150
+MAX_RESIDENT_MB = 600
+
+HOSTS = 100_000
+LINKS = 50
+NEW = 10
+"""New URLs among the links of a page; 15 more are recent, 15 popular, 10 from anywhere."""
+RECENT = 5_000
+WINDOWS = 7
+PAGES_PER_WINDOW = 400
+MEMORY_BYTES = 16
+"""A belief over four hidden states as single-precision numbers, say."""
+
+WORDS = ("bees", "honey", "meadow", "archive", "notes", "guide", "winter", "market", "review")
+FRACTION = 2.0**-64
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+class Window(msgspec.Struct, frozen=True):
+    """CPU microseconds per call, mean over one window of pages."""
+
+    add: float
+    """Per link: ``add``, and the ``finish`` that commits it, divided by the links."""
+    lease: float
+    delay: float
+    risen: float
+    """Links of a page that re-keyed a waiting URL."""
+
+
+class Size(msgspec.Struct, frozen=True):
+    """What was measured at one size: medians over windows."""
+
+    urls: int
+    cost: Window
+    ratio: Window
+    """To the cost at the smallest size, measured in turns with this one."""
+    bytes_per_url: float
+    resident_mb: float
+
+
+class SyntheticWeb:
+    """Numbered URLs of about 70 characters on hosts whose sizes follow Zipf's law."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.known = 0
+
+    @staticmethod
+    def url(number: int) -> str:
+        """The URL of that number, always the same."""
+        scattered = (number * GOLDEN) & 0xFFFF_FFFF_FFFF_FFFF
+        host = int(HOSTS ** (scattered * FRACTION))
+        first, second = WORDS[scattered % 9], WORDS[scattered // 9 % 9]
+        path = f"{first}/{second}-and-{first}-{number:09}.html"
+        return f"https://www.site-{host:05}.example/{path}"
+
+    def new(self, count: int) -> Iterator[int]:
+        """The next unseen URLs."""
+        start = self.known + 1
+        self.known += count
+        return iter(range(start, self.known + 1))
+
+    def links(self) -> list[str]:
+        """The links of a realistic page."""
+        rng, known = self.rng, self.known
+        numbers = [known - rng.randrange(min(known, RECENT)) for _ in range(15)]
+        numbers += [int(known ** rng.random()) for _ in range(15)]
+        numbers += [rng.randrange(known) + 1 for _ in range(10)]
+        numbers += self.new(NEW)
+        rng.shuffle(numbers)
+        return [self.url(number) for number in numbers]
+
+    def candidates(self, urls: list[str], parent: Candidate) -> list[Candidate]:
+        """Links with priorities; all of a page share its memory."""
+        memory = self.rng.randbytes(MEMORY_BYTES)
+        chance, depth = self.rng.random, parent.depth + 1
+        return [Candidate(url, chance(), memory, parent.url, depth) for url in urls]
+
+
+class Benchmark:
+    """One frontier, grown and timed."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self.folder = folder
+        self.web = SyntheticWeb(seed=1)
+        self.frontier = SqliteFrontier(folder / "frontier.db")
+        self.frontier.add([Candidate(self.web.url(next(self.web.new(1))), 1.0)])
+        self.now = 0.0
+
+    def fill(self, size: int) -> None:
+        """Grow to ``size`` URLs by big pages that have new links only."""
+        while self.web.known < size:
+            (page,) = self.frontier.lease(1, self.now)
+            count = min(20 * LINKS, size - self.web.known)
+            urls = [self.web.url(number) for number in self.web.new(count)]
+            self.frontier.add(self.web.candidates(urls, page))
+            self.frontier.finish(page.url, Outcome.FETCHED)
+
+    def window(self) -> Window:
+        """The cost of some realistic pages."""
+        lease = delay = add = 0.0
+        risen = 0
+        clock = time.process_time
+        for _ in range(PAGES_PER_WINDOW):
+            self.now += 0.01
+            started = clock()
+            (page,) = self.frontier.lease(1, self.now)
+            leased = clock()
+            self.frontier.delay_host(host_key(page.url), self.now + 1.0)
+            delayed = clock()
+            links = self.web.candidates(self.web.links(), page)
+            before = self._arrivals()
+            ready = clock()
+            new = self.frontier.add(links)
+            self.frontier.finish(page.url, Outcome.FETCHED)
+            add += clock() - ready
+            lease += leased - started
+            delay += delayed - leased
+            risen += self._arrivals() - before - new
+        scale = 1e6 / PAGES_PER_WINDOW
+        return Window(add * scale / LINKS, lease * scale, delay * scale, risen / PAGES_PER_WINDOW)
+
+    def _arrivals(self) -> int:
+        return self.frontier._index.standings.next_arrival
+
+    def measure(self, folder: Path) -> Size:
+        """The present size against the smallest one, window by window in turns."""
+        urls = self.web.known
+        small = Benchmark(folder)
+        small.fill(SIZES[0])
+        pairs = [(small.window(), self.window()) for _ in range(WINDOWS)]
+        small.frontier.close()
+        del small
+        ratios = [_divide(here, there) for there, here in pairs]
+        return Size(
+            urls=urls,
+            cost=_median([here for _, here in pairs]),
+            ratio=_median(ratios),
+            bytes_per_url=bytes_in(self.folder) / self.web.known,
+            resident_mb=resident_mb(),
+        )
+
+    def reopen(self) -> float:
+        """CPU seconds to open the file anew."""
+        self.frontier.close()
+        del self.frontier
+        started = time.process_time()
+        self.frontier = SqliteFrontier(self.folder / "frontier.db")
+        return time.process_time() - started
+
+
+def _divide(here: Window, there: Window) -> Window:
+    return Window(
+        here.add / there.add,
+        here.lease / there.lease,
+        here.delay / there.delay,
+        here.risen / there.risen,
+    )
+
+
+def _median(windows: list[Window]) -> Window:
+    columns = zip(*map(msgspec.structs.astuple, windows), strict=True)
+    return Window(*map(statistics.median, columns))
+
+
+def bytes_in(folder: Path) -> int:
+    """What the files of a frontier take, its log included."""
+    return sum(file.stat().st_size for file in folder.iterdir())
+
+
+def resident_mb() -> float:
+    """Memory this process holds now, in megabytes."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+def report(size: Size) -> None:
+    """One line of the table."""
+    cost, ratio = size.cost, size.ratio
+    print(
+        f"{size.urls:>11,} {cost.add:>8.1f} {ratio.add:>6.2f} {cost.lease:>9.1f} "
+        f"{ratio.lease:>6.2f} {cost.delay:>9.1f} {ratio.delay:>6.2f} {cost.risen:>6.1f} "
+        f"{size.bytes_per_url:>10.1f} {size.resident_mb:>7.0f}",
+        flush=True,
+    )
+
+
+def peak_resident_mb() -> float:
+    """The most memory this process ever held, in megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
+def verdict(sizes: list[Size]) -> bool:
+    """Print the last size's ratios against their limits; whether all are met."""
+    checks = (
+        ("add ratio", sizes[-1].ratio.add, MAX_RATIO),
+        ("lease ratio", sizes[-1].ratio.lease, MAX_RATIO),
+        ("most bytes per URL", max(size.bytes_per_url for size in sizes), MAX_BYTES_PER_URL),
+        ("peak resident MB", peak_resident_mb(), MAX_RESIDENT_MB),
+    )
+    for name, value, limit in checks:
+        print(
+            f"{name:<18} {value:>8.2f}  at most {limit:<6} {'ok' if value <= limit else 'MISSED'}"
+        )
+    return all(value <= limit for _, value, limit in checks)
+
+
+def run(urls: int, folder: Path) -> bool:
+    """Grow one frontier to ``urls``, timing it at every size on the way."""
+    benchmark = Benchmark(folder / "growing")
+    print(
+        f"{'URLs':>11} {'µs/add':>8} {'ratio':>6} {'µs/lease':>9} {'ratio':>6} "
+        f"{'µs/delay':>9} {'ratio':>6} {'risen':>6} {'bytes/URL':>10} {'RSS MB':>7}"
+    )
+    sizes = []
+    for size in [*(size for size in SIZES if size < urls), urls]:
+        benchmark.fill(size)
+        sizes.append(benchmark.measure(folder / f"small-{size}"))
+        report(sizes[-1])
+    print(f"opened again in {benchmark.reopen():.1f} s")
+    benchmark.frontier.close()
+    return verdict(sizes)
+
+
+def main() -> int:
+    """Parse the arguments and run."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--urls", type=int, default=SIZES[-1], help="final size")
+    parser.add_argument("--folder", type=Path, help="where to put the file (temporary)")
+    parser.add_argument("--strict", action="store_true", help="fail when a limit is missed")
+    arguments = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="frontier-", dir=arguments.folder))
+    try:
+        met = run(arguments.urls, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 1 if arguments.strict and not met else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

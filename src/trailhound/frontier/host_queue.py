@@ -1,0 +1,132 @@
+"""One host's candidates, in four bytes each.
+
+A few newcomers in no order, and sorted runs of the others, which are merged now and then: most
+candidates of a large host are never fetched, and should cost next to nothing to keep. A binary
+heap would reach all over the memory for each of them.
+
+Runs hold URL numbers only, and the order is always that of the *present* standings. A URL that
+rises is entered again as a newcomer; its old entry, now too far down in its run, does no harm:
+either the new one leaves first, and the old one is skipped since its URL waits no longer, or the
+old one comes up as well, and is as good as the new. A URL that sinks is taken out first.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from trailhound.frontier.host_schedule import ScheduledHost
+from trailhound.frontier.standings import WAITING, Numbers, Standings
+
+_NEWCOMERS = 64
+"""They become a run when they are so many; a search through them takes some microseconds."""
+_MERGED = 4
+"""Runs of about the same length that become one."""
+
+
+class HostQueue(ScheduledHost):
+    """The waiting URLs of one host, ranked by their standings."""
+
+    __slots__ = ("_newcomers", "_runs", "_standings", "number", "pages")
+
+    def __init__(self, name: str, number: int, standings: Standings) -> None:
+        super().__init__(name)
+        self.number = number
+        self.pages = 0
+        """Leases of this host that have been finished."""
+        self._standings = standings
+        self._newcomers = array("I")
+        """No number twice, and only such as wait."""
+        self._runs: list[array[int]] = []
+        """The best last. May hold numbers that do not wait, or that are elsewhere too."""
+
+    def push(self, number: int) -> None:
+        """Take in a waiting number that is new here."""
+        self._newcomers.append(number)
+        if len(self._newcomers) >= _NEWCOMERS:
+            self._start_run()
+
+    def rise(self, number: int) -> None:
+        """Take note that a number here has got a better standing."""
+        if number not in self._newcomers:
+            self.push(number)
+
+    def leave(self, number: int) -> None:
+        """Take note that a number here is about to wait no longer."""
+        if number in self._newcomers:
+            self._newcomers.remove(number)
+
+    def withdraw(self, numbers: Iterable[int]) -> None:
+        """Take out every trace of some numbers, whose standing may then change in any way."""
+        gone = np.fromiter(numbers, np.uintc)
+        self._newcomers = _without(self._newcomers, gone)
+        self._runs = [kept for run in self._runs if (kept := _without(run, gone))]
+
+    def best(self) -> int:
+        """The number that comes first, or 0."""
+        heads = [head for run in self._runs if (head := self._head(run))]
+        if newcomer := self._best_newcomer():
+            heads.append(newcomer)
+        return min(heads, key=self._standings.key, default=0)
+
+    def _best_newcomer(self) -> int:
+        if not self._newcomers:
+            return 0
+        priorities, arrivals = self._standings.priorities, self._standings.arrivals
+        highest = max(map(priorities.__getitem__, self._newcomers))
+        equals = [number for number in self._newcomers if priorities[number] == highest]
+        return equals[0] if len(equals) == 1 else min(equals, key=arrivals.__getitem__)
+
+    def _head(self, run: array[int]) -> int:
+        """The best waiting number of a run, or 0."""
+        states = self._standings.states
+        while run:
+            if states[run[-1]] == WAITING:
+                return run[-1]
+            run.pop()
+        return 0
+
+    def _start_run(self) -> None:
+        self._runs.append(self._sorted([self._newcomers]))
+        self._newcomers = array("I")
+        while len(self._runs) >= _MERGED and _tier(self._runs[-_MERGED]) <= _tier(self._runs[-1]):
+            merged = self._sorted(self._runs[-_MERGED:])
+            del self._runs[-_MERGED:]
+            self._runs.append(merged)
+
+    def _sorted(self, runs: list[array[int]]) -> array[int]:
+        """One run of all the numbers that wait, without duplicates."""
+        numbers = np.concatenate([np.frombuffer(run, np.uintc) for run in runs])
+        states = np.frombuffer(self._standings.states, np.uint8)
+        in_order = self._standings.worst_first(numbers[states[numbers] == WAITING])
+        # Twins have the same standing: they are neighbours now.
+        differs = np.append(in_order[1:] != in_order[:-1], in_order.size > 0)
+        return array("I", in_order[differs[: in_order.size]].tobytes())
+
+    @property
+    def append_unsorted(self) -> Callable[[int], None]:
+        """Takes in one of many numbers, waiting or not, before a ``sort``."""
+        return self._newcomers.append
+
+    def sort(self) -> None:
+        """Make a queue of numbers that came by ``append_unsorted``."""
+        states = self._standings.states
+        if len(self._newcomers) >= _NEWCOMERS:
+            self._runs.append(self._sorted([self._newcomers]))
+            self._newcomers = array("I")
+        else:
+            waiting = [number for number in self._newcomers if states[number] == WAITING]
+            self._newcomers = array("I", waiting)
+
+
+def _tier(run: array[int]) -> int:
+    """Runs that are less than about four times as long as another are of one tier."""
+    return len(run).bit_length() // 2
+
+
+def _without(run: array[int], gone: Numbers) -> array[int]:
+    numbers = np.frombuffer(run, np.uintc)
+    kept = numbers[~np.isin(numbers, gone)]
+    return array("I", kept.tobytes())

@@ -1,0 +1,220 @@
+"""A frontier in one SQLite file, for crawls that must survive anything.
+
+Two halves kept in step: an index in memory answers "seen?" and "who is next?" without touching
+the disk (:mod:`~trailhound.frontier.index`), and a file holds everything else and everything that
+must last (:mod:`~trailhound.frontier.store`). The file is only ever appended to for new URLs, so
+that a URL costs the same whether it is the thousandth or the ten-millionth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from trailhound.frontier.base import (
+    FrontierStats,
+    Rescore,
+    UrlState,
+    UrlStatus,
+    checked_priority,
+)
+from trailhound.frontier.host_queue import HostQueue
+from trailhound.frontier.index import FrontierIndex
+from trailhound.frontier.loading import load
+from trailhound.frontier.rescoring import WaitingMemories
+from trailhound.frontier.standings import WAITING
+from trailhound.frontier.store import FrontierStore
+from trailhound.records import Candidate, Outcome
+from trailhound.urls import host_key
+
+
+class SqliteFrontier:
+    """A frontier that a killed process leaves intact.
+
+    ``path`` is created when it is missing; one process at a time may have it open. Everything is
+    written at the next page boundary (see :class:`~trailhound.frontier.base.Frontier`), or at
+    every ``boundaries_per_commit``-th: a higher number costs less and lets a killed crawl fetch
+    that many more pages again. Times are kept in the file: use the wall clock.
+    """
+
+    def __init__(self, path: str | Path, *, boundaries_per_commit: int = 1) -> None:
+        self._index = FrontierIndex()
+        self._store = FrontierStore(Path(path), self._index.seen.find)
+        self._leased: dict[int, Candidate] = {}
+        self._boundaries_per_commit = boundaries_per_commit
+        self._boundaries = 0
+        self._in_redirect = False
+        """A redirect's end has been marked as fetched, and its links may not all be here yet."""
+        try:
+            load(self._store, self._index)
+        except BaseException:
+            self._store.close(commit=False)
+            raise
+
+    def add(self, candidates: Iterable[Candidate]) -> int:
+        """Queue unseen URLs and re-key waiting ones that arrive with a higher priority."""
+        index, new = self._index, 0
+        find, priorities = index.seen.find, index.standings.priorities
+        for candidate in candidates:
+            number = find(candidate.url)
+            if not number:
+                self._insert(candidate)
+                new += 1
+            elif candidate.priority > priorities[number]:
+                index.rise(number, self._host_of(candidate.url), candidate.priority)
+                self._store.update(number, index.standings.arrivals[number], candidate)
+        return new
+
+    def _host_of(self, url: str) -> HostQueue:
+        name = host_key(url)
+        return self._index.hosts.get(name) or self._add_host(name)
+
+    def _add_host(self, name: str) -> HostQueue:
+        host = self._index.add_host(name)
+        self._store.add_host(host)
+        return host
+
+    def _insert(self, candidate: Candidate) -> None:
+        priority = checked_priority(candidate)
+        host = self._host_of(candidate.url)
+        number = self._index.insert(candidate.url, host, priority)
+        arrival = self._index.standings.arrivals[number]
+        self._store.insert(number, host, arrival, candidate.url, candidate)
+
+    def requeue(self, candidates: Iterable[Candidate]) -> None:
+        """Queue URLs whatever became of them before."""
+        for candidate in candidates:
+            number = self._index.seen.find(candidate.url)
+            if number:
+                self._requeue(number, candidate)
+            else:
+                self._insert(candidate)
+        self._end_page()
+
+    def _requeue(self, number: int, candidate: Candidate) -> None:
+        priority = checked_priority(candidate)
+        index, host = self._index, self._host_of(candidate.url)
+        if index.standings.outcome_of(number) is not None:
+            self._store.finish(number, None)
+        self._leased.pop(number, None)
+        index.requeue(number, host, priority)
+        self._store.update(number, index.standings.arrivals[number], candidate)
+
+    def lease(self, limit: int, now: float) -> Sequence[Candidate]:
+        """Hand out the best candidates of hosts that are ready."""
+        leased: list[Candidate] = []
+        while len(leased) < limit:
+            number = self._index.take(now)
+            if not number:
+                break
+            candidate = self._store.read(number)
+            if candidate is not None:
+                self._leased[number] = candidate
+                leased.append(candidate)
+        self._end_page()
+        return leased
+
+    def finish(self, url: str, outcome: Outcome) -> None:
+        """End a lease."""
+        host = self._host_of(url)
+        host.pages += 1
+        self._store.save_host(host)
+        self._end(url, host, outcome)
+        self._end_page()
+
+    def mark_seen(self, url: str, outcome: Outcome) -> None:
+        """Record a URL as finished; it waits no longer."""
+        self._in_redirect = True
+        if self.outcome_of(url) is None:
+            self._end(url, self._host_of(url), outcome)
+
+    def _end(self, url: str, host: HostQueue, outcome: Outcome) -> None:
+        number = self._index.seen.find(url)
+        if number:
+            self._index.finish(number, host, outcome)
+            self._leased.pop(number, None)
+        else:
+            number = self._index.insert_finished(url, outcome)
+            self._store.insert(number, host, 0, url, None)
+        self._store.finish(number, outcome)
+
+    def outcome_of(self, url: str) -> Outcome | None:
+        """How a URL ended, or ``None``."""
+        return self._index.standings.outcome_of(self._index.seen.find(url))
+
+    def state_of(self, url: str) -> UrlState | None:
+        """All that is known about a URL."""
+        number = self._index.seen.find(url)
+        if not number:
+            return None
+        outcome = self._index.standings.outcome_of(number)
+        if outcome is not None:
+            return UrlState(url, UrlStatus.FINISHED, outcome, self._store.read(number))
+        if number in self._leased:
+            return UrlState(url, UrlStatus.LEASED, candidate=self._leased[number])
+        return UrlState(url, UrlStatus.WAITING, candidate=self._store.read(number))
+
+    def delay_host(self, host: str, until: float) -> None:
+        """Hand out nothing from ``host`` before ``until``, even after a restart."""
+        queue = self._index.hosts.get(host) or self._add_host(host)
+        self._index.schedule.delay(queue, until)
+        self._store.save_host(queue)
+        if not self._in_redirect:
+            self._end_page()
+
+    def pages_of(self, host: str) -> int:
+        """Finished leases of a host."""
+        known = self._index.hosts.get(host)
+        return known.pages if known else 0
+
+    def ready_in(self, now: float) -> float | None:
+        """Seconds until a lease can succeed; ``None`` when nothing waits."""
+        return self._index.schedule.ready_in(now)
+
+    def rescore(self, score: Rescore, limit: int | None = None) -> int:
+        """Give waiting URLs new priorities, in memory and in the file."""
+        numbers = self._index.standings.waiting(limit)
+        priorities = score(WaitingMemories(self._store, numbers, self._index.seen.find))
+        if priorities is None:
+            return 0
+        changes = [
+            (number, self._host_of(url), checked_priority(Candidate(url, priority)))
+            for url, priority in priorities.items()
+            if (number := self._waiting_number(url, priority))
+        ]
+        self._index.reprioritize(changes)
+        self._store.reprioritize((number, priority) for number, _, priority in changes)
+        self._end_page()
+        return len(changes)
+
+    def _waiting_number(self, url: str, priority: float) -> int:
+        """The number of a waiting URL whose priority is another; else 0."""
+        number = self._index.seen.find(url)
+        standings = self._index.standings
+        moved = standings.states[number] == WAITING and standings.priorities[number] != priority
+        return number if moved else 0
+
+    def stats(self) -> FrontierStats:
+        """Counts, for progress and stop rules."""
+        waiting, leased = self._index.waiting, len(self._leased)
+        return FrontierStats(
+            waiting=waiting,
+            leased=leased,
+            finished=len(self._index.seen) - waiting - leased,
+            hosts_waiting=self._index.schedule.hosts_waiting,
+        )
+
+    def _end_page(self) -> None:
+        self._in_redirect = False
+        self._boundaries += 1
+        if self._boundaries >= self._boundaries_per_commit:
+            self.commit()
+
+    def commit(self) -> None:
+        """Let everything so far survive a crash."""
+        self._store.commit()
+        self._boundaries = 0
+
+    def close(self) -> None:
+        """Write what is left, unless that is half a page, and give the file free."""
+        self._store.close(commit=not self._in_redirect)
