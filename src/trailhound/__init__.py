@@ -1,3 +1,143 @@
-"""Trailhound: a focused web crawler that learns from how people browse."""
+"""Trailhound: a focused web crawler that learns from how people browse.
+
+The names below are the library; ``docs/library.md`` shows them at work. Each is loaded when it is
+first used, so that ``import trailhound`` takes no time.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from trailhound.archive.result_reading import Results as Results
+    from trailhound.archive.result_reading import StoredPage as StoredPage
+    from trailhound.archive.results import ResultsStore as ResultsStore
+    from trailhound.archive.warc import ArchiveWriter as ArchiveWriter
+    from trailhound.crawling.archiving import ArchiveKeeper as ArchiveKeeper
+    from trailhound.crawling.duplicates import DuplicateFinder as DuplicateFinder
+    from trailhound.crawling.engine import Crawler as Crawler
+    from trailhound.crawling.scope import make_scope as make_scope
+    from trailhound.crawling.stopping import StopReason as StopReason
+    from trailhound.errors import TrailhoundError as TrailhoundError
+    from trailhound.fetching.http import HttpFetcher as HttpFetcher
+    from trailhound.frontier.memory import MemoryFrontier as MemoryFrontier
+    from trailhound.frontier.sqlite import SqliteFrontier as SqliteFrontier
+    from trailhound.models.topic_model import TopicModel as TopicModel
+    from trailhound.models.topic_model import TopicParameters as TopicParameters
+    from trailhound.models.topic_model import learn_topic as learn_topic
+    from trailhound.records import CrawledPage as CrawledPage
+    from trailhound.records import Link as Link
+    from trailhound.records import Outcome as Outcome
+    from trailhound.records import Page as Page
+    from trailhound.records import PageEvent as PageEvent
+    from trailhound.records import Relevance as Relevance
+    from trailhound.records import ScoredLink as ScoredLink
+    from trailhound.registry import make_strategy as make_strategy
+    from trailhound.relevance.cosine import CosineJudge as CosineJudge
+    from trailhound.sessions.files import load_sessions as load_sessions
+    from trailhound.sessions.page_graph import PageGraph as PageGraph
+    from trailhound.sessions.page_graph import build_page_graph as build_page_graph
+    from trailhound.strategies.base import Briefing as Briefing
+    from trailhound.strategies.best_first import BestFirstStrategy as BestFirstStrategy
+    from trailhound.strategies.breadth_first import BreadthFirstStrategy as BreadthFirstStrategy
+    from trailhound.strategies.hidden_markov import HiddenMarkovStrategy as HiddenMarkovStrategy
+    from trailhound.strategies.shark_search import SharkSearchStrategy as SharkSearchStrategy
+    from trailhound.text.extract import extract_page as extract_page
+    from trailhound.workspace.learned import LearnedTopic as LearnedTopic
+    from trailhound.workspace.model_folder import load_model as load_model
+    from trailhound.workspace.model_folder import save_model as save_model
+
+_PLACES = {
+    "archive.result_reading": ("Results", "StoredPage"),
+    "archive.results": ("ResultsStore",),
+    "archive.warc": ("ArchiveWriter",),
+    "crawling.archiving": ("ArchiveKeeper",),
+    "crawling.duplicates": ("DuplicateFinder",),
+    "crawling.engine": ("Crawler",),
+    "crawling.scope": ("make_scope",),
+    "crawling.stopping": ("StopReason",),
+    "errors": ("TrailhoundError",),
+    "fetching.http": ("HttpFetcher",),
+    "frontier.memory": ("MemoryFrontier",),
+    "frontier.sqlite": ("SqliteFrontier",),
+    "models.topic_model": ("TopicModel", "TopicParameters", "learn_topic"),
+    "records": (
+        "CrawledPage",
+        "Link",
+        "Outcome",
+        "Page",
+        "PageEvent",
+        "Relevance",
+        "ScoredLink",
+    ),
+    "registry": ("make_strategy",),
+    "relevance.cosine": ("CosineJudge",),
+    "sessions.files": ("load_sessions",),
+    "sessions.page_graph": ("PageGraph", "build_page_graph"),
+    "strategies.base": ("Briefing",),
+    "strategies.best_first": ("BestFirstStrategy",),
+    "strategies.breadth_first": ("BreadthFirstStrategy",),
+    "strategies.hidden_markov": ("HiddenMarkovStrategy",),
+    "strategies.shark_search": ("SharkSearchStrategy",),
+    "text.extract": ("extract_page",),
+    "workspace.learned": ("LearnedTopic",),
+    "workspace.model_folder": ("load_model", "save_model"),
+}
+_MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
+
+__all__ = [  # in the order of the alphabet; a test compares it with what is above
+    "ArchiveKeeper",
+    "ArchiveWriter",
+    "BestFirstStrategy",
+    "BreadthFirstStrategy",
+    "Briefing",
+    "CosineJudge",
+    "CrawledPage",
+    "Crawler",
+    "DuplicateFinder",
+    "HiddenMarkovStrategy",
+    "HttpFetcher",
+    "LearnedTopic",
+    "Link",
+    "MemoryFrontier",
+    "Outcome",
+    "Page",
+    "PageEvent",
+    "PageGraph",
+    "Relevance",
+    "Results",
+    "ResultsStore",
+    "ScoredLink",
+    "SharkSearchStrategy",
+    "SqliteFrontier",
+    "StopReason",
+    "StoredPage",
+    "TopicModel",
+    "TopicParameters",
+    "TrailhoundError",
+    "__version__",
+    "build_page_graph",
+    "extract_page",
+    "learn_topic",
+    "load_model",
+    "load_sessions",
+    "make_scope",
+    "make_strategy",
+    "save_model",
+]
+
+
+def __getattr__(name: str) -> object:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module 'trailhound' has no attribute '{name}'")
+    value: object = getattr(import_module(f"trailhound.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -38,6 +38,8 @@ class Outcome(StrEnum):
     """The host may not be asked so soon; the URL should wait and be asked again."""
     BROKEN = "broken"
     """Our own code failed on this page; the event's ``why`` carries the error."""
+    SKIPPED = "skipped"
+    """The crawl's own rules kept it from being fetched: its host had had its share, say."""
 
 
 class LinkKind(StrEnum):

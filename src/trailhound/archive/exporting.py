@@ -34,6 +34,7 @@ _KINDS = {
     "status": "int64",
     "duplicate_of": "string",
     "noindex": "bool_",
+    "known": "bool_",
     "etag": "string",
     "last_modified": "string",
 }
@@ -130,6 +131,7 @@ def _rows(pages: Iterable[StoredPage]) -> Iterator[dict[str, Any]]:
             "status": page.status,
             "duplicate_of": page.duplicate_of,
             "noindex": page.noindex,
+            "known": page.known,
             "etag": page.etag,
             "last_modified": page.last_modified,
         }

@@ -58,7 +58,7 @@ class Repair(NamedTuple):
         return f"{self.file_name}: {self.records} records kept, {self.dropped_bytes} bytes dropped"
 
 
-class _Span(NamedTuple):
+class Span(NamedTuple):
     """A whole record's place in its file, and the beginning of its content."""
 
     start: int
@@ -96,9 +96,9 @@ def _repair(path: Path) -> Repair:
     kept: list[tuple[int, int]] = []
     lines: list[bytes] = []
     position = 0
-    for span in _whole_records(path):
+    for span in whole_records(path):
         length = span.end - span.start
-        line = _index_line(span.head, name, position, length)
+        line = index_line(span.head, name, position, length)
         if line is not None:
             lines.append(line)
         kept.append((span.start, span.end))
@@ -112,7 +112,8 @@ def _repair(path: Path) -> Repair:
     return Repair(name, len(kept), size - position)
 
 
-def _whole_records(path: Path) -> Iterator[_Span]:
+def whole_records(path: Path) -> Iterator[Span]:
+    """Every record of a file that can be read to its end."""
     if path.stat().st_size == 0:  # which cannot be mapped
         return
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -125,7 +126,7 @@ def _whole_records(path: Path) -> Iterator[_Span]:
             position = data.find(_MAGIC, span.end if span is not None else position + 1)
 
 
-def _record_at(data: mmap.mmap, start: int) -> _Span | None:
+def _record_at(data: mmap.mmap, start: int) -> Span | None:
     """The record that begins at ``start``, if it is whole: its checksum is verified."""
     inflating = zlib.decompressobj(_GZIP)
     head = bytearray()
@@ -142,7 +143,7 @@ def _record_at(data: mmap.mmap, start: int) -> _Span | None:
                 return None
     except zlib.error:
         return None
-    return _Span(start, position - len(inflating.unused_data), bytes(head))
+    return Span(start, position - len(inflating.unused_data), bytes(head))
 
 
 def _keep_only(path: Path, spans: list[tuple[int, int]]) -> None:
@@ -153,10 +154,11 @@ def _keep_only(path: Path, spans: list[tuple[int, int]]) -> None:
             file.truncate(end)
             os.fsync(file.fileno())
     else:
-        replace_file(path, _cut_out(path, spans))
+        replace_file(path, cut_out(path, spans))
 
 
-def _cut_out(path: Path, spans: list[tuple[int, int]]) -> Iterator[bytes]:
+def cut_out(path: Path, spans: list[tuple[int, int]]) -> Iterator[bytes]:
+    """The bytes of some records, one after the other."""
     # The file is closed when the last piece has been taken: Windows replaces no open file.
     with path.open("rb") as file:
         for start, end in spans:
@@ -164,16 +166,16 @@ def _cut_out(path: Path, spans: list[tuple[int, int]]) -> Iterator[bytes]:
             yield file.read(end - start)
 
 
-def _index_line(head: bytes, file_name: str, offset: int, length: int) -> bytes | None:
+def index_line(head: bytes, file_name: str, offset: int, length: int) -> bytes | None:
     """The line for a response record; ``None`` for any other one."""
     warc_head, _, message = head.partition(b"\r\n\r\n")
-    warc = _headers(warc_head.decode("utf-8", "replace"))
+    warc = headers_in(warc_head.decode("utf-8", "replace"))
     if header_value(warc, "warc-type") != "response":
         return None
     http_head = message.partition(b"\r\n\r\n")[0].decode("latin-1")
     entry = CdxEntry(
         url=header_value(warc, "warc-target-uri"),
-        mime=mime_type(header_value(_headers(http_head), "content-type")),
+        mime=mime_type(header_value(headers_in(http_head), "content-type")),
         status=http_head.split(" ", 2)[1],
         digest=header_value(warc, "warc-payload-digest"),
         length=str(length),
@@ -184,7 +186,7 @@ def _index_line(head: bytes, file_name: str, offset: int, length: int) -> bytes 
     return cdx_line(entry, "".join(filter(str.isdigit, date))[:14])
 
 
-def _headers(head: str) -> list[tuple[str, str]]:
+def headers_in(head: str) -> list[tuple[str, str]]:
     """Names and values behind the first line."""
     pairs = (line.partition(":") for line in head.split("\r\n")[1:])
     return [(name, value.strip()) for name, _, value in pairs]

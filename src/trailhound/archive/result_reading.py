@@ -49,6 +49,8 @@ class StoredPage(msgspec.Struct, frozen=True, kw_only=True):
     requests: int
     etag: str
     last_modified: str
+    known: bool
+    """Whether it was in the sessions learned from."""
     memory: bytes = b""
     """What the strategy knew about the path that led here."""
 
@@ -60,6 +62,8 @@ class ResultsSummary(msgspec.Struct, frozen=True):
     requests: int
     relevant: int
     """Without duplicates and pages that ask not to be listed."""
+    known: int
+    """Those of them that were in the sessions learned from."""
     duplicates: int
     """Relevant pages that say what an earlier one says."""
     unlisted: int
@@ -94,12 +98,15 @@ class Results:
         *,
         min_score: float | None = None,
         everything: bool = False,
+        only_new: bool = False,
     ) -> list[StoredPage]:
         """Best first: the relevant pages, or all that reach ``min_score``.
 
-        Duplicates and pages that ask not to be listed come only with ``everything``.
+        Duplicates and pages that ask not to be listed come only with ``everything``. ``only_new``
+        leaves out what was in the sessions learned from.
         """
-        return list(self.iterate(limit, min_score=min_score, everything=everything))
+        pages = self.iterate(limit, min_score=min_score, everything=everything, only_new=only_new)
+        return list(pages)
 
     def iterate(
         self,
@@ -107,9 +114,10 @@ class Results:
         *,
         min_score: float | None = None,
         everything: bool = False,
+        only_new: bool = False,
     ) -> Iterator[StoredPage]:
         """As :meth:`ranked`, one at a time."""
-        where, values = _selection(min_score, everything)
+        where, values = _selection(min_score, everything, only_new)
         query = _SELECT + where + _BEST_FIRST
         with explaining_sqlite(self.path):
             for row in self._connection.execute(query, (*values, _sql_limit(limit))):
@@ -143,6 +151,13 @@ class Results:
             parent = events[0].parent if events else None
         return path[::-1]
 
+    def refusal_of(self, url: str) -> tuple[str, str | None] | None:
+        """Why a rule of the crawl's own kept a URL away, and the page that links to it."""
+        with explaining_sqlite(self.path):
+            query = "SELECT reason, parent FROM refusal WHERE url = ?"
+            row = self._connection.execute(query, (url,)).fetchone()
+        return (row["reason"], row["parent"]) if row is not None else None
+
     def summary(self) -> ResultsSummary:
         """Counts over the whole crawl."""
         with explaining_sqlite(self.path):
@@ -151,8 +166,9 @@ class Results:
                 "SELECT count(*), coalesce(max(requests_total), 0), coalesce(min(at), 0), "
                 "coalesce(max(at), 0) FROM event"
             ).fetchone()
-            relevant, duplicates, unlisted = connection.execute(
+            relevant, known, duplicates, unlisted = connection.execute(
                 "SELECT coalesce(sum(duplicate_of IS NULL AND NOT noindex), 0), "
+                "coalesce(sum(duplicate_of IS NULL AND NOT noindex AND known), 0), "
                 "coalesce(sum(duplicate_of IS NOT NULL), 0), coalesce(sum(noindex), 0) "
                 "FROM event WHERE current AND relevant"
             ).fetchone()
@@ -160,7 +176,7 @@ class Results:
                 "SELECT outcome, count(*) FROM event GROUP BY outcome ORDER BY 2 DESC"
             ).fetchall()
         return ResultsSummary(
-            pages, requests, relevant, duplicates, unlisted, dict(outcomes), started, ended
+            pages, requests, relevant, known, duplicates, unlisted, dict(outcomes), started, ended
         )
 
     def close(self) -> None:
@@ -179,12 +195,16 @@ class Results:
         self.close()
 
 
-def _selection(min_score: float | None, everything: bool) -> tuple[str, tuple[float, ...]]:
+def _selection(
+    min_score: float | None, everything: bool, only_new: bool
+) -> tuple[str, tuple[float, ...]]:
     """The condition for what is listed, and its values."""
     where = "WHERE current"
     if not everything:
         where += " AND duplicate_of IS NULL AND NOT noindex"
         where += " AND relevant" if min_score is None else ""
+    if only_new:
+        where += " AND NOT known"
     if min_score is None:
         return where, ()
     return where + " AND score >= ?", (min_score,)

@@ -28,7 +28,7 @@ VERSION = 1
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = NORMAL",
-    "PRAGMA busy_timeout = 5000",  # ms: a reader may hold the file for a moment
+    "PRAGMA busy_timeout = 2000",  # ms: a reader may hold the file for a moment
 )
 _TABLES = (
     """
@@ -59,6 +59,7 @@ _TABLES = (
         status INTEGER,
         etag TEXT NOT NULL,
         last_modified TEXT NOT NULL,
+        known INTEGER NOT NULL,
         fingerprint INTEGER,
         current INTEGER NOT NULL
     )

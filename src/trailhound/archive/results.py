@@ -6,7 +6,7 @@ both, or in the results only: then it is fetched again, and the last row counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -38,7 +38,7 @@ _INSERT = """
         NULL, :number, :url, :address, :outcome, :parent, :depth, :priority, :memory, :requests,
         :requests_total, :score, :relevant, :links_found, :links_added, :links_outside, :why,
         :title, :snippet, :language, :duplicate_of, :noindex, :at, :status, :etag, :last_modified,
-        :fingerprint, :current
+        :known, :fingerprint, :current
     )
 """
 _FIND_CURRENT = "SELECT id, outcome FROM event WHERE address = ? AND current"
@@ -61,14 +61,19 @@ class ResultsStore:
     """Keeps every event of a crawl; a keeper for :class:`trailhound.crawling.engine.Crawler`.
 
     ``path`` is made when it is missing. ``fingerprint_of`` gives what near duplicates are told by,
-    so that a later run knows them too.
+    so that a later run knows them too. ``known`` are the addresses of pages that were in the
+    sessions learned from.
     """
 
     def __init__(
-        self, path: str | Path, fingerprint_of: Callable[[Page], int | None] = lambda _: None
+        self,
+        path: str | Path,
+        fingerprint_of: Callable[[Page], int | None] = lambda _: None,
+        known: Container[str] = frozenset(),
     ) -> None:
         self.path = Path(path)
         self._fingerprint_of = fingerprint_of
+        self._known = known
         self._connection = open_for_writing(self.path)
         with explaining_sqlite(self.path):
             counted = self._connection.execute("SELECT count(*) FROM refusal").fetchone()
@@ -100,7 +105,11 @@ class ResultsStore:
             execute("DELETE FROM found WHERE rowid = ?", before[:1])
         row = _row(event, candidate, result, page)
         fingerprint = self._fingerprint_of(page) if page is not None else None
-        row.update(fingerprint=_signed(fingerprint), current=not stands)
+        row.update(
+            known=event.final_url in self._known,
+            fingerprint=_signed(fingerprint),
+            current=not stands,
+        )
         added = execute(_INSERT, row)
         if page is not None and event.relevance is not None and event.relevance.relevant:
             text = (
@@ -168,7 +177,7 @@ def _still_stands(before: Outcome, now: Outcome) -> bool:
 def _row(
     event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
 ) -> dict[str, object]:
-    """All columns but the last two."""
+    """All columns but the last three."""
     relevance = event.relevance
     return {
         "number": event.number,
@@ -181,7 +190,7 @@ def _row(
         "memory": candidate.memory,
         "requests": event.requests,
         "requests_total": event.requests_total,
-        "score": relevance.score if relevance else None,
+        "score": min(relevance.score, 1.0) if relevance else None,  # rounding may exceed 1
         "relevant": bool(relevance and relevance.relevant),
         "links_found": event.links_found,
         "links_added": event.links_added,

@@ -1,34 +1,34 @@
-"""The crawl loop: lease → fetch → extract → judge → observe → score links → keep → add.
+"""The crawl loop: lease → fetch → analyse → digest → keep → finish.
 
-The same loop runs on the live web and in the lab; only the fetcher differs.
+The same loop runs on the live web and in the lab; only the fetcher differs. *Analysis* looks at a
+page alone (extract, judge, score links where no order matters) and may run on worker processes;
+*digestion* takes pages into the crawl one after the other, in the order in which their fetches
+completed.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
+from functools import partial
 
+from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob
+from trailhound.crawling.digestion import Digestion, KnownTexts
+from trailhound.crawling.driving import drive
+from trailhound.crawling.in_flight import InFlight
 from trailhound.crawling.keeping import Keeper
 from trailhound.crawling.stopping import Budget, StopReason
+from trailhound.crawling.story import Story
+from trailhound.crawling.worker_pool import WorkerPool
+from trailhound.errors import UsageError
 from trailhound.fetching.base import Fetcher, PoliteFetcher
 from trailhound.frontier.base import Frontier
-from trailhound.records import (
-    Candidate,
-    CrawledPage,
-    FetchResult,
-    Outcome,
-    Page,
-    PageEvent,
-    Relevance,
-    ScoredLink,
-)
+from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent
 from trailhound.relevance.base import RelevanceJudge
-from trailhound.strategies.base import Rescoring, Strategy
-from trailhound.text.extract import extract_page
-from trailhound.urls import host_key
+from trailhound.strategies.base import Rescoring, Strategy, learns_online
+from trailhound.urls import canonicalize, host_key
 
 SEED_PRIORITY = 1e18
 """Above every priority a strategy gives: seeds are fetched first."""
@@ -39,16 +39,22 @@ RESCORE_EVERY = 50
 MAX_ATTEMPTS = 3
 """Requests for one URL whose server asks to come back later."""
 
-_log = logging.getLogger(__name__)
-
 
 class Crawler:
     """Runs one crawl.
 
-    ``in_scope`` says which URLs may be visited at all; links beyond it are counted, not queued.
-    With ``concurrency`` above one, pages are processed in the order in which they arrive.
-    ``keepers`` get every page. ``clock`` must be the wall clock when the frontier outlives the
-    process.
+    * ``in_scope`` says which URLs may be visited at all; links beyond it are counted, not queued.
+    * ``keepers`` get every page.
+    * ``known_texts`` finds near duplicates by fingerprint; ``find_duplicate`` by any other means.
+    * ``concurrency`` is how many candidates may be leased and not yet dealt with. Pages are dealt
+      with in the order in which their fetches complete.
+    * ``workers`` above one analyse pages in as many processes. It changes nothing but the speed:
+      a strategy that learns while crawling is still asked in this process, page by page. Workers
+      get copies of judge and strategy, or make them by ``recipe``. They are of use only with a
+      ``concurrency`` that keeps them busy.
+    * ``clock`` must be the wall clock when the frontier outlives the process.
+    * When every host that has something left wants to be left alone for longer than
+      ``patience_seconds``, the crawl ends rather than wait; ``None`` waits for ever.
     """
 
     def __init__(
@@ -61,26 +67,43 @@ class Crawler:
         in_scope: Callable[[str], bool] | None = None,
         keepers: Sequence[Keeper] = (),
         find_duplicate: Callable[[Page], str | None] | None = None,
+        known_texts: KnownTexts | None = None,
         obey_nofollow: bool = False,
         concurrency: int = 1,
+        workers: int = 1,
+        recipe: AnalystRecipe | None = None,
+        patience_seconds: float | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._strategy = strategy
+        self._rescoring = strategy if isinstance(strategy, Rescoring) else None
         self._frontier = frontier
         self._fetcher = fetcher
-        self._judge = judge
-        self._in_scope = in_scope
+        self._polite = fetcher if isinstance(fetcher, PoliteFetcher) else None
         self._keepers = keepers
-        self._find_duplicate = find_duplicate
-        self._obey_nofollow = obey_nofollow
         self._concurrency = concurrency
+        self._workers = workers
+        self._patience_seconds = patience_seconds
         self._clock = clock
-        self._in_flight: dict[asyncio.Task[FetchResult], Candidate] = {}
+        analyst = partial(Analyst, judge, with_fingerprints=known_texts is not None)
+        self._analyst = analyst()
+        scoring = analyst if learns_online(strategy) else partial(analyst, strategy)
+        self._recipe = recipe or scoring
+        self._digestion = Digestion(
+            strategy,
+            frontier,
+            in_scope=in_scope,
+            find_duplicate=find_duplicate,
+            known_texts=known_texts,
+            obey_nofollow=obey_nofollow,
+        )
+        self._stop_wish: StopReason | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._woken = asyncio.Event()
         self._attempts: Counter[str] = Counter()
         self.requests = 0
-        """GETs issued so far."""
+        """GETs issued so far; a resumed crawl goes on from what it is set to."""
         self.pages = 0
-        """Candidates dealt with so far."""
+        """Candidates dealt with so far; likewise."""
         self.stop_reason: StopReason | None = None
 
     def run(
@@ -90,59 +113,65 @@ class Crawler:
         max_pages: int | None = None,
         max_seconds: float | None = None,
     ) -> Generator[PageEvent]:
-        """Crawl from ``seeds`` (canonical URLs) in an event loop of its own."""
-        events = self.crawl(seeds, Budget(max_pages, max_seconds))
-        loop = asyncio.new_event_loop()
-        try:
-            while True:
-                try:
-                    yield loop.run_until_complete(anext(events))
-                except StopAsyncIteration:
-                    return
-        finally:
-            loop.run_until_complete(events.aclose())
-            loop.run_until_complete(self._fetcher.close())
-            loop.close()
+        """Crawl from ``seeds`` in an event loop of its own."""
+        events = self.crawl(map(_canonical_seed, seeds), Budget(max_pages, max_seconds))
+        return drive(events, self._fetcher.close)
 
     async def crawl(self, seeds: Iterable[str], budget: Budget) -> AsyncGenerator[PageEvent]:
-        """Crawl from ``seeds``; one event per candidate, until the budget or the frontier ends."""
+        """Crawl from ``seeds`` (canonical URLs); one event per candidate, until something ends."""
         started = self._clock()
         self.stop_reason = None
+        self._loop, self._woken = asyncio.get_running_loop(), asyncio.Event()
+        pool = WorkerPool(self._recipe, self._workers) if self._workers > 1 else None
+        in_flight = InFlight(self._fetcher, self._woken, pool, self._digestion.is_known)
         self._frontier.add(Candidate(url, SEED_PRIORITY) for url in seeds)
         try:
+            await in_flight.open()
             while True:
-                spent = budget.spent(self.requests, self._clock() - started)
+                spent = self._stop_wish or budget.spent(self.requests, self._clock() - started)
                 if spent is None:
-                    self._start_fetches(budget)
-                if not self._in_flight:
+                    self._start_fetches(in_flight, budget)
+                if not in_flight:
                     self.stop_reason = spent or await self._wait_for_a_host(budget, started)
                     if self.stop_reason:
                         return
                     continue
-                for candidate, result in await self._arrivals():
-                    event = self._process(candidate, result)
+                await self._wait_for_news(in_flight)
+                for result in in_flight.land():
+                    self._delay_hosts(result)
+                for story, analysis in in_flight.ready():
+                    event = self._process(story, analysis)
                     if event is not None:
                         yield event
         finally:
             if self.stop_reason is None:
-                self.stop_reason = StopReason.INTERRUPTED
-            await self._cancel_fetches()
+                self.stop_reason = self._stop_wish or StopReason.INTERRUPTED
+            self._stop_wish = None
+            await in_flight.close()
 
-    def _start_fetches(self, budget: Budget) -> None:
-        room = self._concurrency - len(self._in_flight)
+    def stop(self, reason: StopReason = StopReason.INTERRUPTED) -> None:
+        """Start no further fetch, and end when those in flight have been dealt with.
+
+        May be called from anywhere, also from a signal handler or another thread.
+        """
+        self._stop_wish = reason
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._woken.set)
+
+    def _start_fetches(self, in_flight: InFlight, budget: Budget) -> None:
+        room = self._concurrency - len(in_flight)
         if budget.max_pages is not None:
             # A fetch in flight will cost at least one request.
-            room = min(room, budget.max_pages - self.requests - len(self._in_flight))
+            room = min(room, budget.max_pages - self.requests - len(in_flight))
         if room <= 0:
             return
         now = self._clock()
         for candidate in self._frontier.lease(room, now):
-            if isinstance(self._fetcher, PoliteFetcher):
+            if self._polite is not None:
                 # Before the request: a process killed in mid-flight still respects the delay.
-                delay = self._fetcher.delay_after(candidate.url)
+                delay = self._polite.delay_after(candidate.url)
                 self._frontier.delay_host(host_key(candidate.url), now + delay)
-            task = asyncio.ensure_future(self._fetcher.fetch(candidate.url))
-            self._in_flight[task] = candidate
+            in_flight.fetch(candidate)
 
     async def _wait_for_a_host(self, budget: Budget, started: float) -> StopReason | None:
         """Sleep until some host may be asked again; a reason to stop when none ever will be."""
@@ -150,50 +179,48 @@ class Crawler:
         seconds = self._frontier.ready_in(now)
         if seconds is None:
             return StopReason.FRONTIER_EMPTY
+        if self._patience_seconds is not None and seconds > self._patience_seconds:
+            return StopReason.HOSTS_ASLEEP
         if budget.max_seconds is not None:
             seconds = min(seconds, max(0.0, started + budget.max_seconds - now))
-        await asyncio.sleep(seconds)
+        await self._sleep(seconds)
         return None
 
-    async def _arrivals(self) -> list[tuple[Candidate, FetchResult]]:
+    async def _wait_for_news(self, in_flight: InFlight) -> None:
+        if in_flight.has_news:
+            return
         # A host may become ready while the fetches in flight hang: wake up for it.
         wake_up = None
-        if len(self._in_flight) < self._concurrency:
+        if len(in_flight) < self._concurrency:
             wake_up = self._frontier.ready_in(self._clock())
-        done, _ = await asyncio.wait(
-            self._in_flight, timeout=wake_up or None, return_when=asyncio.FIRST_COMPLETED
-        )
-        # Results that arrive together are taken in the order in which they were leased.
-        tasks = [task for task in self._in_flight if task in done]
-        return [(self._in_flight.pop(task), task.result()) for task in tasks]
+        await self._sleep(wake_up or None)
 
-    async def _cancel_fetches(self) -> None:
-        for task in self._in_flight:
-            task.cancel()
-        if self._in_flight:
-            await asyncio.gather(*self._in_flight, return_exceptions=True)
-        self._in_flight.clear()
+    async def _sleep(self, seconds: float | None) -> None:
+        """Wait until something happens, or for so long."""
+        self._woken.clear()
+        loop = asyncio.get_running_loop()
+        alarm = None if seconds is None else loop.call_later(seconds, self._woken.set)
+        await self._woken.wait()
+        if alarm is not None:
+            alarm.cancel()
 
-    def _process(self, candidate: Candidate, result: FetchResult) -> PageEvent | None:
+    def _process(self, story: Story, analysis: Analysis | None) -> PageEvent | None:
         """Deal with what came back; ``None`` when the URL waits for another attempt."""
+        candidate, result = story.candidate, story.result
         self.requests += result.requests
         if self._comes_again(candidate, result):
             self._frontier.requeue([candidate])
-            self._delay_hosts(result)
             return None
         self.pages += 1
-        story = _Story(candidate, result)
-        if result.outcome is Outcome.FETCHED:
-            self._claim_final_url(story)
-        if story.outcome is Outcome.FETCHED:
-            self._digest(story)
+        if story.outcome is Outcome.FETCHED and self._digestion.claim(story):
+            analysis = analysis or self._analyst.analyse(PageJob.of(candidate, result))
+            self._digestion.digest(story, analysis)
         event = story.tell(self.pages, self.requests, self._clock())
         for keeper in self._keepers:
             keeper.keep(event, candidate, result, story.page)
         self._frontier.finish(candidate.url, event.outcome)
-        self._delay_hosts(result)
-        if isinstance(self._strategy, Rescoring) and self.pages % RESCORE_EVERY == 0:
-            self._frontier.rescore(self._strategy.rescore)
+        if self._rescoring is not None and self.pages % RESCORE_EVERY == 0:
+            self._frontier.rescore(self._rescoring.rescore)
         return event
 
     def _comes_again(self, candidate: Candidate, result: FetchResult) -> bool:
@@ -212,89 +239,9 @@ class Crawler:
         for host, seconds in result.host_delays:
             self._frontier.delay_host(host, now + max(seconds, result.retry_after_seconds or 0.0))
 
-    def _claim_final_url(self, story: _Story) -> None:
-        """A page behind a redirect is fetched under its own URL, and only once."""
-        final_url = story.result.final_url
-        if final_url == story.candidate.url:
-            return
-        if self._frontier.outcome_of(final_url) is Outcome.FETCHED:
-            story.outcome = Outcome.DUPLICATE
-            story.why = f"it redirects to {final_url}, which was fetched before"
-        else:
-            self._frontier.mark_seen(final_url, Outcome.FETCHED)
 
-    def _digest(self, story: _Story) -> None:
-        """Everything our own code does with a page. A failure costs that page, not the crawl."""
-        result = story.result
-        try:
-            page = result.page or extract_page(result.body, result.final_url, result.content_type)
-            story.page = page
-            story.relevance = self._judge.judge(page)
-            if self._find_duplicate is not None:
-                story.duplicate_of = self._find_duplicate(page)
-            crawled = CrawledPage(page, story.relevance, story.candidate)
-            self._strategy.observe(crawled)
-            self._queue(story, page, self._strategy.score_links(crawled))
-        except Exception as error:
-            _log.exception("Page %s could not be processed", result.final_url)
-            story.outcome = Outcome.BROKEN
-            story.why = f"{type(error).__name__}: {error}"
-
-    def _queue(self, story: _Story, page: Page, scored: Iterable[ScoredLink]) -> None:
-        story.links_found = len(page.links)
-        if self._obey_nofollow and (page.nofollow or story.result.nofollow):
-            story.why = "it asks not to follow its links"
-            return
-        in_scope = self._in_scope
-        allowed = None
-        if in_scope is not None:
-            urls = dict.fromkeys(link.url for link in page.links)
-            allowed = {url for url in urls if in_scope(url)}
-            story.links_outside = sum(link.url not in allowed for link in page.links)
-        depth = story.candidate.depth + 1
-        story.links_added = self._frontier.add(
-            Candidate(item.link.url, item.priority, item.memory, page.url, depth)
-            for item in scored
-            if (allowed is None or item.link.url in allowed)
-            and not (self._obey_nofollow and item.link.nofollow)
-        )
-
-
-class _Story:
-    """What is known so far about one candidate's fate."""
-
-    def __init__(self, candidate: Candidate, result: FetchResult) -> None:
-        self.candidate = candidate
-        self.result = result
-        self.outcome = result.outcome
-        self.page: Page | None = None
-        self.relevance: Relevance | None = None
-        self.duplicate_of: str | None = None
-        self.links_found = 0
-        self.links_added = 0
-        self.links_outside = 0
-        self.why = result.detail
-
-    def tell(self, number: int, requests_total: int, at: float) -> PageEvent:
-        """The finished event."""
-        candidate, page = self.candidate, self.page
-        return PageEvent(
-            number=number,
-            url=candidate.url,
-            final_url=self.result.final_url,
-            outcome=self.outcome,
-            parent=candidate.parent,
-            depth=candidate.depth,
-            priority=candidate.priority,
-            requests=self.result.requests,
-            requests_total=requests_total,
-            relevance=self.relevance,
-            links_found=self.links_found,
-            links_added=self.links_added,
-            links_outside=self.links_outside,
-            why=self.why,
-            title=page.title if page else "",
-            duplicate_of=self.duplicate_of,
-            noindex=self.result.noindex or (page.noindex if page else False),
-            at=at,
-        )
+def _canonical_seed(url: str) -> str:
+    canonical = canonicalize(url)
+    if canonical is None:
+        raise UsageError(f"The seed '{url}' is no web address. Write it as https://example.org/.")
+    return canonical

@@ -12,6 +12,8 @@ class StopReason(StrEnum):
     PAGES_SPENT = "the page budget is spent"
     TIME_SPENT = "the time budget is spent"
     FRONTIER_EMPTY = "no candidate is left: give more seeds, or a wider scope"
+    HOSTS_ASLEEP = "all hosts that are left want to be left alone: resume later, or give more seeds"
+    BARREN = "it found nothing relevant for too long: give other seeds, or learn from more pages"
     INTERRUPTED = "it was interrupted"
 
 

@@ -20,22 +20,22 @@ import numpy as np
 from trailhound.frontier.host_schedule import ScheduledHost
 from trailhound.frontier.standings import WAITING, Numbers, Standings
 
-_NEWCOMERS = 64
+_NEWCOMERS = 48
 """They become a run when they are so many; a search through them takes some microseconds."""
-_MERGED = 4
-"""Runs of about the same length that become one."""
 
 
 class HostQueue(ScheduledHost):
     """The waiting URLs of one host, ranked by their standings."""
 
-    __slots__ = ("_newcomers", "_runs", "_standings", "number", "pages")
+    __slots__ = ("_newcomers", "_runs", "_standings", "first", "number", "pages")
 
     def __init__(self, name: str, number: int, standings: Standings) -> None:
         super().__init__(name)
         self.number = number
         self.pages = 0
         """Leases of this host that have been finished."""
+        self.first = 0
+        """The number of the candidate that is this host's head, or 0."""
         self._standings = standings
         self._newcomers = array("I")
         """No number twice, and only such as wait."""
@@ -91,10 +91,9 @@ class HostQueue(ScheduledHost):
     def _start_run(self) -> None:
         self._runs.append(self._sorted([self._newcomers]))
         self._newcomers = array("I")
-        while len(self._runs) >= _MERGED and _tier(self._runs[-_MERGED]) <= _tier(self._runs[-1]):
-            merged = self._sorted(self._runs[-_MERGED:])
-            del self._runs[-_MERGED:]
-            self._runs.append(merged)
+        # Each run stays longer than the next: their number grows with the logarithm only.
+        while len(self._runs) > 1 and len(self._runs[-2]) <= 2 * len(self._runs[-1]):
+            self._runs[-2:] = [self._sorted(self._runs[-2:])]
 
     def _sorted(self, runs: list[array[int]]) -> array[int]:
         """One run of all the numbers that wait, without duplicates."""
@@ -119,11 +118,6 @@ class HostQueue(ScheduledHost):
         else:
             waiting = [number for number in self._newcomers if states[number] == WAITING]
             self._newcomers = array("I", waiting)
-
-
-def _tier(run: array[int]) -> int:
-    """Runs that are less than about four times as long as another are of one tier."""
-    return len(run).bit_length() // 2
 
 
 def _without(run: array[int], gone: Numbers) -> array[int]:

@@ -43,8 +43,7 @@ class FrontierIndex:
     def insert_finished(self, url: str, outcome: Outcome) -> int:
         """Number an unseen URL that never waits."""
         number = self.seen.add(url)
-        self.standings.append(0.0)
-        self.standings.finish(number, outcome)
+        self.standings.append_finished(outcome)
         return number
 
     def requeue(self, number: int, host: HostQueue, priority: float) -> None:
@@ -65,23 +64,25 @@ class FrontierIndex:
         """A number has just arrived: it is the host's best if its priority is above all others."""
         head = host.head
         if head is None or -self.standings.priorities[number] < head[0]:
+            host.first = number
             self.schedule.set_head(host, self.standings.key(number))
 
     def _refresh_head(self, host: HostQueue) -> None:
         """Tell the schedule what is first, whatever has changed."""
-        number = host.best()
+        number = host.first = host.best()
         self.schedule.set_head(host, self.standings.key(number) if number else None)
 
-    def take(self, now: float) -> int:
-        """Lease the best waiting URL of all hosts that are ready; 0 when there is none."""
+    def take(self, now: float) -> tuple[int, float]:
+        """Lease the best waiting URL of all hosts that are ready: number and priority, or 0s."""
         host = self.schedule.best(now)
         if host is None:
-            return 0
-        number = host.best()
+            return 0, 0.0
+        number = host.first
+        priority = self.standings.priorities[number]
         self._leave_queue(number, host)
         self.standings.lease(number)
         self._refresh_head(host)
-        return number
+        return number, priority
 
     def _leave_queue(self, number: int, host: HostQueue) -> None:
         """To be called before the standing changes; a new head is to be found afterwards."""

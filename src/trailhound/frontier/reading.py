@@ -1,129 +1,101 @@
-"""Looking things up in a frontier file, also while a crawl is using it."""
+"""Looking up one URL in a frontier file, also while a crawl is using it."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from trailhound.errors import FrontierError
 from trailhound.frontier.base import UrlState, UrlStatus
 from trailhound.frontier.faults import explaining
-from trailhound.frontier.rows import READ, SiteNames
+from trailhound.frontier.rows import (
+    READ,
+    SiteNames,
+    pack_numbers,
+    unpack_numbers,
+    unpack_priorities,
+)
 from trailhound.frontier.schema import VERSION, version_of
-from trailhound.records import Outcome
+from trailhound.records import Candidate, Outcome
 from trailhound.urls import host_key
+
+_HOSTS = "SELECT name FROM host ORDER BY number"
+_URL = "SELECT number FROM url WHERE site = ? AND path = ?"
+_OUTCOME = "SELECT outcome, priority FROM finished WHERE number = ?"
+# The bytes may also be found astride two numbers: to be checked.
+_PLACES = "SELECT first, numbers, priorities FROM place WHERE instr(numbers, ?) ORDER BY first DESC"
+_RESCORES = (
+    "SELECT arrival, numbers, priorities FROM rescore WHERE instr(numbers, ?) ORDER BY number DESC"
+)
 
 
 def look_up(path: Path, url: str) -> UrlState | None:
     """What a frontier file says about a canonical URL; ``None`` when it was never seen.
 
-    It reads the table from end to end (some seconds for ten million URLs), as the file has no
+    It reads the tables from end to end (some seconds for ten million URLs), as the file has no
     index. A URL that a running crawl is fetching at this moment counts as waiting.
     """
+    with reading_frontier(path) as connection:
+        names = [name for (name,) in connection.execute(_HOSTS)]
+        host = host_key(url)
+        if host not in names:
+            return None
+        sites = SiteNames()
+        for name in names:
+            sites.append(name)
+        found = connection.execute(_URL, sites.split(url, names.index(host))).fetchone()
+        return _state(connection, sites, url, found[0]) if found else None
+
+
+@contextmanager
+def reading_frontier(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that cannot write, with one view of the file throughout."""
     if not path.is_file():
         raise FrontierError(f"There is no frontier {path}: has this crawl been started?")
-    with explaining(path), closing(_open(path)) as connection:
-        names = _names(connection)
-        row = _find(connection, names, url)
-        if row is None:
-            return None
-        ended = connection.execute("SELECT outcome FROM finished WHERE number = ?", row[:1])
-        outcome = ended.fetchone()
-    candidate = names.candidate(row)[1]
-    if outcome is None:
-        return UrlState(url, UrlStatus.WAITING, candidate=candidate)
-    return UrlState(url, UrlStatus.FINISHED, Outcome(outcome[0]), candidate)
-
-
-class QueuePlace(NamedTuple):
-    """Where a waiting URL stands."""
-
-    ahead: int
-    """Waiting URLs that come before it, whenever their hosts are ready."""
-    waiting: int
-    """All waiting URLs, itself included."""
-    host_ready_at: float
-    """When its host may be asked next, in seconds since 1970."""
-
-
-def queue_place(path: Path, url: str) -> QueuePlace | None:
-    """The place of a waiting URL, by priority and arrival; ``None`` when it does not wait."""
-    with explaining(path), closing(_open(path)) as connection:
-        row = _find(connection, _names(connection), url)
-        if row is None:
-            return None
-        return _place_of(connection, row[0], host_key(url))
-
-
-def _place_of(connection: sqlite3.Connection, number: object, host: str) -> QueuePlace | None:
-    found = connection.execute(
-        "SELECT priority, arrival FROM url WHERE number = ? AND priority IS NOT NULL "
-        "AND number NOT IN (SELECT number FROM finished)",
-        (number,),
-    ).fetchone()
-    if found is None:
-        return None
-    priority, arrival = found
-    waiting, ahead = connection.execute(
-        "SELECT count(*), coalesce(sum(priority > ? OR (priority = ? AND arrival < ?)), 0) "
-        "FROM url WHERE priority IS NOT NULL AND number NOT IN (SELECT number FROM finished)",
-        (priority, priority, arrival),
-    ).fetchone()
-    (until,) = connection.execute("SELECT until FROM host WHERE name = ?", (host,)).fetchone()
-    return QueuePlace(ahead, waiting, until)
-
-
-def all_urls(path: Path) -> Iterator[tuple[str, Outcome | None]]:
-    """Every URL ever seen, in order of discovery, and how it ended; ``None`` while it waits."""
-    with explaining(path), closing(_open(path)) as connection:
-        names = _names(connection)
-        query = (
-            "SELECT u.site, u.path, f.outcome FROM url AS u "
-            "LEFT JOIN finished AS f ON f.number = u.number ORDER BY u.number"
-        )
-        for site, rest, outcome in connection.execute(query):
-            yield names.join(site, rest), Outcome(outcome) if outcome is not None else None
-
-
-def delayed_hosts(path: Path, now: float) -> dict[str, float]:
-    """Hosts that want to be left alone after ``now``, and until when."""
-    if not path.is_file():
-        return {}
-    with explaining(path), closing(_open(path)) as connection:
-        return dict(connection.execute("SELECT name, until FROM host WHERE until > ?", (now,)))
-
-
-def _open(path: Path) -> sqlite3.Connection:
     uri = path.absolute().as_uri() + "?mode=ro"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None)
-    try:
-        version = version_of(connection, path)
+    with explaining(path), closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as opened:
+        opened.execute("BEGIN")
+        version = version_of(opened, path)
         if version != VERSION:
             raise FrontierError(
                 f"The frontier {path} has format {version}, this Trailhound reads {VERSION}. "
                 "Resume its crawl once to bring it up to date, or upgrade Trailhound."
             )
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        yield opened
 
 
-def _names(connection: sqlite3.Connection) -> SiteNames:
-    names = SiteNames()
-    for (name,) in connection.execute("SELECT name FROM host ORDER BY number"):
-        names.append(name)
-    return names
+def _state(connection: sqlite3.Connection, sites: SiteNames, url: str, number: int) -> UrlState:
+    ended = connection.execute(_OUTCOME, (number,)).fetchone()
+    status = UrlStatus.FINISHED if ended else UrlStatus.WAITING
+    outcome = Outcome(ended[0]) if ended else None
+    final_priority = ended[1] if ended else None
+    return UrlState(url, status, outcome, _candidate(connection, sites, number, final_priority))
 
 
-def _find(connection: sqlite3.Connection, names: SiteNames, url: str) -> tuple[object, ...] | None:
-    host = connection.execute("SELECT number FROM host WHERE name = ?", (host_key(url),)).fetchone()
-    if host is None:
+def _candidate(
+    connection: sqlite3.Connection, sites: SiteNames, number: int, final_priority: float | None
+) -> Candidate | None:
+    place = _last(connection, _PLACES, number)
+    if place is None:
         return None
-    where = "WHERE u.site = ? AND u.path = ?"
-    row: tuple[object, ...] | None
-    row = connection.execute(READ + where, names.split(url, host[0])).fetchone()
-    return row
+    first, at, priority = place
+    rescore = _last(connection, _RESCORES, number)
+    if rescore is not None and rescore[0] > first + at:
+        priority = rescore[2]
+    if final_priority is not None:
+        priority = final_priority
+    row: tuple[Any, ...] = connection.execute(READ, (number, first + at)).fetchone()
+    return sites.candidate(row, first + at, priority)
+
+
+def _last(connection: sqlite3.Connection, query: str, number: int) -> tuple[int, int, float] | None:
+    """The newest row that names a number: its key, where it does so last, and the priority."""
+    for key, numbers, priorities in connection.execute(query, (pack_numbers([number]),)):
+        places = (unpack_numbers(numbers) == number).nonzero()[0]
+        if places.size:
+            at = int(places[-1])
+            return key, at, float(unpack_priorities(priorities)[at])
+    return None

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
 
 import numpy as np
-import numpy.typing as npt
 
+from trailhound.frontier.standings import Numbers, Standings
 from trailhound.frontier.store import FrontierStore
+from trailhound.records import Candidate
 
 
 class WaitingMemories(Mapping[str, bytes]):
@@ -19,17 +20,23 @@ class WaitingMemories(Mapping[str, bytes]):
     def __init__(
         self,
         store: FrontierStore,
-        numbers: npt.NDArray[np.uintc],
+        standings: Standings,
+        numbers: Numbers,
         number_of: Callable[[str], int],
     ) -> None:
         self._store = store
+        self._standings = standings
         self._numbers = numbers
         self._number_of = number_of
 
     def pairs(self) -> Iterator[tuple[str, bytes]]:
         """URLs and memories, in the order in which the URLs were first seen."""
-        for url, candidate in self._store.read_many(self._numbers):
-            yield url, candidate.memory if candidate else b""
+        for number in self._numbers:
+            candidate = self._read(int(number))
+            yield candidate.url, candidate.memory
+
+    def _read(self, number: int) -> Candidate:
+        return self._store.read(number, self._standings.arrivals[number], 0.0)
 
     def __len__(self) -> int:
         return int(self._numbers.size)
@@ -42,8 +49,7 @@ class WaitingMemories(Mapping[str, bytes]):
         at = int(np.searchsorted(self._numbers, number))
         if at == self._numbers.size or self._numbers[at] != number:
             raise KeyError(url)
-        candidate = self._store.read(number)
-        return candidate.memory if candidate else b""
+        return self._read(number).memory
 
     def items(self) -> ItemsView[str, bytes]:
         """Pairs, in one pass over the file."""

@@ -1,13 +1,23 @@
 """The tables of a frontier file, their version, and how older versions become this one.
 
+Rows are only ever added at the end of the large tables, so that a write costs the same whatever
+the size; what supersedes an older row is known by its later *arrival*, the running number of every
+time that a URL was given a place in the queue.
+
 ``url``
-    One row per URL ever seen, numbered from 1 without gaps, so that new rows always go to the end
-    of the file. ``site`` is twice the host's number, plus one for https; ``path`` is the rest of
-    the URL. ``priority`` is NULL for a URL that was never queued. ``parent`` is the number of a
-    URL, or the text of one that is not in the table.
+    One row per URL ever seen, numbered from 1 without gaps. ``site`` is twice the host's number,
+    plus one for https; ``path`` is the rest of the URL.
+``place``
+    The links of one page that were new or rose, with arrivals ``first``, ``first`` + 1, ...: their
+    URL numbers (uint32), priorities (float64) and memories (MessagePack: one for all, or a list).
+    ``parent`` is the page's URL number, or the text of a URL that is not in the table. The last
+    place of a URL counts; a URL without any was never queued.
+``rescore``
+    Later opinions: URL numbers and priorities that replace those of places with an arrival before
+    ``arrival``.
 ``finished``
-    Outcomes. A URL without a row here waits; leases are not written at all, so that those of a
-    dead process are waiting again.
+    Outcomes, and the priority that a URL had in the end. A URL without a row here waits; leases are
+    not written at all, so that those of a dead process are waiting again.
 ``host``
     Names, the wall-clock second before which each may not be asked, and its finished leases.
 """
@@ -25,19 +35,32 @@ APPLICATION_ID = 0x54726C68
 VERSION = 1
 
 _TABLES = (
+    "CREATE TABLE url (number INTEGER PRIMARY KEY, site INTEGER NOT NULL, path TEXT NOT NULL)",
     """
-    CREATE TABLE url (
-        number INTEGER PRIMARY KEY,
-        site INTEGER NOT NULL,
-        path TEXT NOT NULL,
-        priority REAL,
-        arrival INTEGER NOT NULL,
+    CREATE TABLE place (
+        first INTEGER PRIMARY KEY,
         parent,
         depth INTEGER NOT NULL,
-        memory BLOB NOT NULL
+        memories BLOB NOT NULL,
+        numbers BLOB NOT NULL,
+        priorities BLOB NOT NULL
     )
     """,
-    "CREATE TABLE finished (number INTEGER PRIMARY KEY, outcome TEXT NOT NULL)",
+    """
+    CREATE TABLE rescore (
+        number INTEGER PRIMARY KEY,
+        arrival INTEGER NOT NULL,
+        numbers BLOB NOT NULL,
+        priorities BLOB NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE finished (
+        number INTEGER PRIMARY KEY,
+        outcome TEXT NOT NULL,
+        priority REAL
+    )
+    """,
     """
     CREATE TABLE host (
         number INTEGER PRIMARY KEY,

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from trailhound.frontier.base import (
     FrontierStats,
     Rescore,
@@ -22,10 +24,13 @@ from trailhound.frontier.host_queue import HostQueue
 from trailhound.frontier.index import FrontierIndex
 from trailhound.frontier.loading import load
 from trailhound.frontier.rescoring import WaitingMemories
-from trailhound.frontier.standings import WAITING
+from trailhound.frontier.standings import NEVER, WAITING, Numbers
 from trailhound.frontier.store import FrontierStore
 from trailhound.records import Candidate, Outcome
 from trailhound.urls import host_key
+
+_SPARE_RESCORES = 100_000
+"""Superseded priorities that the file may hold besides two for each waiting URL."""
 
 
 class SqliteFrontier:
@@ -62,7 +67,7 @@ class SqliteFrontier:
                 new += 1
             elif candidate.priority > priorities[number]:
                 index.rise(number, self._host_of(candidate.url), candidate.priority)
-                self._store.update(number, index.standings.arrivals[number], candidate)
+                self._store.add_place(number, candidate)
         return new
 
     def _host_of(self, url: str) -> HostQueue:
@@ -78,8 +83,8 @@ class SqliteFrontier:
         priority = checked_priority(candidate)
         host = self._host_of(candidate.url)
         number = self._index.insert(candidate.url, host, priority)
-        arrival = self._index.standings.arrivals[number]
-        self._store.insert(number, host, arrival, candidate.url, candidate)
+        self._store.add_url(number, host, candidate.url)
+        self._store.add_place(number, candidate)
 
     def requeue(self, candidates: Iterable[Candidate]) -> None:
         """Queue URLs whatever became of them before."""
@@ -95,22 +100,22 @@ class SqliteFrontier:
         priority = checked_priority(candidate)
         index, host = self._index, self._host_of(candidate.url)
         if index.standings.outcome_of(number) is not None:
-            self._store.finish(number, None)
+            self._store.reopen(number)
         self._leased.pop(number, None)
         index.requeue(number, host, priority)
-        self._store.update(number, index.standings.arrivals[number], candidate)
+        self._store.add_place(number, candidate)
 
     def lease(self, limit: int, now: float) -> Sequence[Candidate]:
         """Hand out the best candidates of hosts that are ready."""
         leased: list[Candidate] = []
+        standings = self._index.standings
         while len(leased) < limit:
-            number = self._index.take(now)
+            number, priority = self._index.take(now)
             if not number:
                 break
-            candidate = self._store.read(number)
-            if candidate is not None:
-                self._leased[number] = candidate
-                leased.append(candidate)
+            candidate = self._store.read(number, standings.arrivals[number], priority)
+            self._leased[number] = candidate
+            leased.append(candidate)
         self._end_page()
         return leased
 
@@ -130,13 +135,23 @@ class SqliteFrontier:
 
     def _end(self, url: str, host: HostQueue, outcome: Outcome) -> None:
         number = self._index.seen.find(url)
+        priority = None
         if number:
+            priority = self._priority(number)
             self._index.finish(number, host, outcome)
             self._leased.pop(number, None)
         else:
             number = self._index.insert_finished(url, outcome)
-            self._store.insert(number, host, 0, url, None)
-        self._store.finish(number, outcome)
+            self._store.add_url(number, host, url)
+        self._store.finish(number, outcome, priority)
+
+    def _priority(self, number: int) -> float | None:
+        """The last priority of a known URL; ``None`` when it was never queued."""
+        if number in self._leased:
+            return self._leased[number].priority
+        if self._index.standings.states[number] == WAITING:
+            return self._index.standings.priorities[number]
+        return self._store.final_priority(number)
 
     def outcome_of(self, url: str) -> Outcome | None:
         """How a URL ended, or ``None``."""
@@ -148,11 +163,16 @@ class SqliteFrontier:
         if not number:
             return None
         outcome = self._index.standings.outcome_of(number)
-        if outcome is not None:
-            return UrlState(url, UrlStatus.FINISHED, outcome, self._store.read(number))
         if number in self._leased:
-            return UrlState(url, UrlStatus.LEASED, candidate=self._leased[number])
-        return UrlState(url, UrlStatus.WAITING, candidate=self._store.read(number))
+            return UrlState(url, UrlStatus.LEASED, None, self._leased[number])
+        status = UrlStatus.WAITING if outcome is None else UrlStatus.FINISHED
+        return UrlState(url, status, outcome, self._candidate(number))
+
+    def _candidate(self, number: int) -> Candidate | None:
+        arrival, priority = self._index.standings.arrivals[number], self._priority(number)
+        if arrival == NEVER or priority is None:
+            return None
+        return self._store.read(number, arrival, priority)
 
     def delay_host(self, host: str, until: float) -> None:
         """Hand out nothing from ``host`` before ``until``, even after a restart."""
@@ -173,8 +193,11 @@ class SqliteFrontier:
 
     def rescore(self, score: Rescore, limit: int | None = None) -> int:
         """Give waiting URLs new priorities, in memory and in the file."""
-        numbers = self._index.standings.waiting(limit)
-        priorities = score(WaitingMemories(self._store, numbers, self._index.seen.find))
+        standings = self._index.standings
+        memories = WaitingMemories(
+            self._store, standings, standings.waiting(limit), self._index.seen.find
+        )
+        priorities = score(memories)
         if priorities is None:
             return 0
         changes = [
@@ -183,9 +206,17 @@ class SqliteFrontier:
             if (number := self._waiting_number(url, priority))
         ]
         self._index.reprioritize(changes)
-        self._store.reprioritize((number, priority) for number, _, priority in changes)
+        self._save_rescores(np.array([number for number, _, _ in changes], np.uintc))
         self._end_page()
         return len(changes)
+
+    def _save_rescores(self, numbers: Numbers) -> None:
+        """Write new priorities; when there are too many old ones, all present ones instead."""
+        standings = self._index.standings
+        replace = self._store.rescores > 2 * self._index.waiting + _SPARE_RESCORES
+        if replace:
+            numbers = standings.waiting()
+        self._store.rescore(numbers, np.frombuffer(standings.priorities)[numbers], replace=replace)
 
     def _waiting_number(self, url: str, priority: float) -> int:
         """The number of a waiting URL whose priority is another; else 0."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Sequence
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ _PART = 1 << 20
 
 Numbers = npt.NDArray[np.uintc]
 
+NEVER = 0
+"""Stands in for the arrival of a URL that was never queued."""
 OUT_OF_QUEUE = math.inf
 """Stands in for the priority of a URL that is leased or finished: no newcomer beats it."""
 
@@ -43,12 +45,11 @@ class Standings:
         self.states.append(WAITING)
         self.next_arrival += 1
 
-    def extend(self, priorities: Sequence[float], arrivals: Sequence[int]) -> None:
-        """Many URLs wait, from an earlier run."""
-        self.priorities.extend(priorities)
-        self.arrivals.extend(arrivals)
-        self.states.frombytes(bytes([WAITING]) * len(arrivals))
-        self.next_arrival = max(self.next_arrival, max(arrivals) + 1)
+    def append_finished(self, outcome: Outcome) -> None:
+        """A new URL is finished without ever having waited."""
+        self.priorities.append(OUT_OF_QUEUE)
+        self.arrivals.append(NEVER)
+        self.states.append(_CODES[outcome])
 
     def arrive_again(self, number: int, priority: float) -> None:
         """A URL waits under another priority, behind all that wait under the same."""
@@ -56,6 +57,29 @@ class Standings:
         self.arrivals[number] = self.next_arrival
         self.states[number] = WAITING
         self.next_arrival += 1
+
+    def expect(self, count: int) -> None:
+        """Make room for URLs from an earlier run, which are to ``arrive_together`` or finish."""
+        self.priorities.extend(repeat(OUT_OF_QUEUE, count))
+        self.arrivals.extend(repeat(NEVER, count))
+        self.states.extend(repeat(WAITING, count))
+
+    def arrive_together(self, numbers: Numbers, priorities: npt.NDArray[np.float64]) -> None:
+        """URLs arrived in this order in an earlier run; some may be there twice."""
+        arrivals = np.arange(self.next_arrival, self.next_arrival + numbers.size, dtype=np.uintc)
+        np.frombuffer(self.priorities)[numbers] = priorities
+        np.frombuffer(self.arrivals, np.uintc)[numbers] = arrivals
+        self.next_arrival += numbers.size
+
+    def rescore(self, numbers: Numbers, priorities: npt.NDArray[np.float64], arrival: int) -> None:
+        """URLs that have not arrived again since ``arrival`` got other priorities then."""
+        before = np.frombuffer(self.arrivals, np.uintc)[numbers] < arrival
+        np.frombuffer(self.priorities)[numbers[before]] = priorities[before]
+
+    def has_lost_places(self) -> bool:
+        """Whether a URL waits that has never arrived."""
+        waiting = np.frombuffer(self.states, np.uint8) == WAITING
+        return bool(np.any(waiting & (np.frombuffer(self.arrivals, np.uintc) == NEVER)))
 
     def lease(self, number: int) -> None:
         """Take a URL out of the queue for a fetch."""

@@ -9,8 +9,9 @@ whole.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,15 @@ from trailhound.errors import FrontierError
 from trailhound.frontier.faults import explained, explaining
 from trailhound.frontier.host_queue import HostQueue
 from trailhound.frontier.ownership import Ownership
-from trailhound.frontier.rows import READ, SiteNames
+from trailhound.frontier.rows import (
+    READ,
+    SiteNames,
+    pack_memories,
+    pack_numbers,
+    pack_priorities,
+)
 from trailhound.frontier.schema import prepare
+from trailhound.frontier.standings import Numbers
 from trailhound.records import Candidate, Outcome
 
 _PRAGMAS = (
@@ -31,22 +39,21 @@ _PRAGMAS = (
     "PRAGMA cache_size = -16384",  # KiB; the system's file cache holds the rest
     "PRAGMA wal_autocheckpoint = 1000",  # pages: the log stays at 4 MB, soon reread after a crash
 )
-_INSERT_URL = "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_UPDATE_URL = (
-    "UPDATE url SET priority = ?, arrival = ?, parent = ?, depth = ?, memory = ? WHERE number = ?"
-)
-_UPDATE_PRIORITY = "UPDATE url SET priority = ? WHERE number = ?"
-_SAVE_OUTCOME = "INSERT OR REPLACE INTO finished VALUES (?, ?)"
+_INSERT_URL = "INSERT INTO url VALUES (?, ?, ?)"
+_INSERT_PLACE = "INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT_RESCORE = "INSERT INTO rescore (arrival, numbers, priorities) VALUES (?, ?, ?)"
+_SAVE_OUTCOME = "INSERT OR REPLACE INTO finished VALUES (?, ?, ?)"
 _DROP_OUTCOME = "DELETE FROM finished WHERE number = ?"
+_FINAL_PRIORITY = "SELECT priority FROM finished WHERE number = ?"
 _SAVE_HOST = (
     "INSERT INTO host VALUES (?, ?, ?, ?) "
     "ON CONFLICT (number) DO UPDATE SET until = excluded.until, pages = excluded.pages"
 )
-_READ_ONE = READ + "WHERE u.number = ?"
-_READ_PART = 500
-"""Rows asked for at once: below every SQLite's limit of parameters."""
 _MAX_UNWRITTEN = 20_000
-"""New URLs held in memory; more go into the open transaction before it is committed."""
+"""Places held in memory; more go into the open transaction before it is committed."""
+_MAX_PLACES_PER_ROW = 256
+"""Keeps the reading of one place cheap."""
+_RESCORES_PER_ROW = 10_000
 
 
 class FrontierStore:
@@ -60,14 +67,16 @@ class FrontierStore:
         self.path = path
         self.names = SiteNames()
         self._number_of = number_of
-        self._new: dict[int, tuple[int, int, str, Candidate | None]] = {}
-        """Number → host, arrival, URL, candidate of a URL that has no row yet."""
-        self._changed: dict[int, tuple[int, Candidate]] = {}
-        """Number → arrival, candidate of one whose row is out of date."""
-        self._outcomes: dict[int, Outcome | None] = {}
-        """Number → how it ended; ``None`` when it waits again."""
+        self._urls: list[tuple[int, int, str]] = []
+        """Number, host and text of new URLs."""
+        self._places: list[tuple[int, Candidate]] = []
+        """Numbers and candidates of new places, with arrivals from ``first_unwritten`` on."""
+        self.first_unwritten = 1
+        self._outcomes: dict[int, tuple[Outcome, float | None] | None] = {}
+        """Number → how it ended, under which priority; ``None`` when it waits again."""
         self._hosts: dict[int, HostQueue] = {}
-        self._last_parent: tuple[str | None, int | str | None] = (None, None)
+        self.rescores = 0
+        """Priorities in the ``rescore`` table."""
         self._failure: FrontierError | None = None
         self._ownership = Ownership(path)
         try:
@@ -99,26 +108,6 @@ class FrontierStore:
             self._failure = explained(self.path, error)
             raise self._failure from error
 
-    def insert(
-        self, number: int, host: HostQueue, arrival: int, url: str, candidate: Candidate | None
-    ) -> None:
-        """Note a new URL; ``None`` for one that was never queued."""
-        self._new[number] = (host.number, arrival, url, candidate)
-        if len(self._new) >= _MAX_UNWRITTEN:
-            self.write()
-
-    def update(self, number: int, arrival: int, candidate: Candidate) -> None:
-        """Note the new place in the queue of a known URL."""
-        new = self._new.get(number)
-        if new is not None:
-            self._new[number] = (new[0], arrival, candidate.url, candidate)
-        else:
-            self._changed[number] = (arrival, candidate)
-
-    def finish(self, number: int, outcome: Outcome | None) -> None:
-        """Note how a URL ended; ``None`` when it is to wait again."""
-        self._outcomes[number] = outcome
-
     def add_host(self, host: HostQueue) -> None:
         """Note a new host; they must come in the order of their numbers."""
         self.names.append(host.name)
@@ -128,35 +117,42 @@ class FrontierStore:
         """Note that a host's delay or page count has changed."""
         self._hosts[host.number] = host
 
-    def reprioritize(self, changes: Iterable[tuple[int, float]]) -> None:
-        """Write new priorities, by number."""
-        self.write()
-        with self._working() as connection:
-            connection.executemany(
-                _UPDATE_PRIORITY, ((priority, number) for number, priority in changes)
-            )
+    def add_url(self, number: int, host: HostQueue, url: str) -> None:
+        """Note a new URL; they must come in the order of their numbers."""
+        self._urls.append((number, host.number, url))
 
-    def read(self, number: int) -> Candidate | None:
-        """The candidate as it was last queued; ``None`` for one that never was."""
-        new = self._new.get(number)
-        if new is not None:
-            return new[3]
-        changed = self._changed.get(number)
-        if changed is not None:
-            return changed[1]
-        with self._working() as connection:
-            row = connection.execute(_READ_ONE, (number,)).fetchone()
-        return self.names.candidate(row)[1]
+    def add_place(self, number: int, candidate: Candidate) -> None:
+        """Note that a URL has a new place in the queue, with the next arrival."""
+        self._places.append((number, candidate))
+        if len(self._places) >= _MAX_UNWRITTEN:
+            self.write()
 
-    def read_many(self, numbers: npt.NDArray[np.uintc]) -> Iterator[tuple[str, Candidate | None]]:
-        """URLs and candidates; ``numbers`` are ascending, and so is the answer."""
-        self.write()
-        for start in range(0, len(numbers), _READ_PART):
-            part = numbers[start : start + _READ_PART].tolist()
-            where = "WHERE u.number IN (" + ",".join("?" * len(part)) + ") ORDER BY u.number"
-            with self._working() as connection:
-                rows = connection.execute(READ + where, part).fetchall()
-            yield from map(self.names.candidate, rows)
+    def finish(self, number: int, outcome: Outcome, priority: float | None) -> None:
+        """Note how a URL ended, and under which priority."""
+        self._outcomes[number] = (outcome, priority)
+
+    def reopen(self, number: int) -> None:
+        """Note that a finished URL waits again."""
+        self._outcomes[number] = None
+
+    def read(self, number: int, arrival: int, priority: float) -> Candidate:
+        """The candidate with its last place; the present priority is the caller's to know."""
+        if arrival >= self.first_unwritten:
+            last = self._places[arrival - self.first_unwritten][1]
+            return Candidate(last.url, priority, last.memory, last.parent, last.depth)
+        with self._working() as connection:
+            row = connection.execute(READ, (number, arrival)).fetchone()
+        return self.names.candidate(row, arrival, priority)
+
+    def final_priority(self, number: int) -> float | None:
+        """The priority under which a URL was finished; ``None`` when it was never leased."""
+        ended = self._outcomes.get(number)
+        if ended is not None:
+            return ended[1]
+        with self._working() as connection:
+            row = connection.execute(_FINAL_PRIORITY, (number,)).fetchone()
+        priority: float | None = row[0] if row else None
+        return priority
 
     def rows_of(self, query: str, part: int) -> Iterator[list[tuple[Any, ...]]]:
         """All rows of a query, so many at a time, for loading."""
@@ -165,54 +161,71 @@ class FrontierStore:
             while rows := cursor.fetchmany(part):
                 yield rows
 
+    def rescore(
+        self, numbers: Numbers, priorities: npt.NDArray[np.float64], *, replace: bool
+    ) -> None:
+        """Write new priorities; ``replace`` drops all earlier ones."""
+        self.write()
+        with self._working() as connection:
+            self._begin(connection)
+            if replace:
+                connection.execute("DELETE FROM rescore")
+                self.rescores = 0
+            for start in range(0, numbers.size, _RESCORES_PER_ROW):
+                part = slice(start, start + _RESCORES_PER_ROW)
+                packed = pack_numbers(numbers[part]), pack_priorities(priorities[part])
+                connection.execute(_INSERT_RESCORE, (self.first_unwritten, *packed))
+        self.rescores += numbers.size
+
+    @staticmethod
+    def _begin(connection: sqlite3.Connection) -> None:
+        if not connection.in_transaction:
+            connection.execute("BEGIN IMMEDIATE")
+
     def write(self) -> None:
         """Put the changes into the open transaction, to be committed later."""
-        if not (self._new or self._changed or self._outcomes or self._hosts):
+        if not (self._urls or self._places or self._outcomes or self._hosts):
             return
         with self._working() as connection:
-            if not connection.in_transaction:
-                connection.execute("BEGIN IMMEDIATE")
-            self._write_urls(connection)
+            self._begin(connection)
+            split = self.names.split
+            connection.executemany(
+                _INSERT_URL, [(number, *split(url, host)) for number, host, url in self._urls]
+            )
+            connection.executemany(_INSERT_PLACE, self._place_rows())
             self._write_outcomes(connection)
             connection.executemany(
-                _SAVE_HOST,
-                [(h.number, h.name, h.until, h.pages) for h in self._hosts.values()],
+                _SAVE_HOST, [(h.number, h.name, h.until, h.pages) for h in self._hosts.values()]
             )
-            self._hosts.clear()
+        self._urls.clear()
+        self.first_unwritten += len(self._places)
+        self._places.clear()
+        self._outcomes.clear()
+        self._hosts.clear()
 
-    def _write_urls(self, connection: sqlite3.Connection) -> None:
-        split, parent_of = self.names.split, self._parent
-        connection.executemany(
-            _INSERT_URL,
-            [
-                (number, *split(url, host), *_place(arrival, candidate, parent_of))
-                for number, (host, arrival, url, candidate) in self._new.items()
-            ],
-        )
-        connection.executemany(
-            _UPDATE_URL,
-            [
-                (*_place(arrival, candidate, parent_of), number)
-                # Neighbours share a page of the file.
-                for number, (arrival, candidate) in sorted(self._changed.items())
-            ],
-        )
-        self._new.clear()
-        self._changed.clear()
+    def _place_rows(self) -> Iterator[tuple[Any, ...]]:
+        """Places of one page next to each other: they share most of what is to be written."""
+        first = self.first_unwritten
+        for (parent, depth), siblings in groupby(self._places, _page_of):
+            links = list(siblings)
+            for start in range(0, len(links), _MAX_PLACES_PER_ROW):
+                numbers, candidates = zip(*links[start : start + _MAX_PLACES_PER_ROW], strict=True)
+                yield (
+                    first,
+                    parent and (self._number_of(parent) or parent),
+                    depth,
+                    pack_memories([candidate.memory for candidate in candidates]),
+                    pack_numbers(numbers),
+                    pack_priorities([candidate.priority for candidate in candidates]),
+                )
+                first += len(numbers)
 
     def _write_outcomes(self, connection: sqlite3.Connection) -> None:
-        for number, outcome in self._outcomes.items():
-            if outcome is None:
+        for number, ended in self._outcomes.items():
+            if ended is None:
                 connection.execute(_DROP_OUTCOME, (number,))
             else:
-                connection.execute(_SAVE_OUTCOME, (number, outcome.value))
-        self._outcomes.clear()
-
-    def _parent(self, url: str | None) -> int | str | None:
-        """What stands for a parent in its children's rows; siblings follow each other."""
-        if url is not self._last_parent[0]:
-            self._last_parent = (url, url and (self._number_of(url) or url))
-        return self._last_parent[1]
+                connection.execute(_SAVE_OUTCOME, (number, ended[0].value, ended[1]))
 
     def commit(self) -> None:
         """Write the changes and make them survive a crash."""
@@ -231,13 +244,5 @@ class FrontierStore:
             self._ownership.release()
 
 
-def _place(
-    arrival: int,
-    candidate: Candidate | None,
-    parent_of: Callable[[str | None], int | str | None],
-) -> tuple[float | None, int, int | str | None, int, bytes]:
-    """``priority, arrival, parent, depth, memory`` of a row."""
-    if candidate is None:
-        return None, arrival, None, 0, b""
-    parent = parent_of(candidate.parent)
-    return candidate.priority, arrival, parent, candidate.depth, candidate.memory
+def _page_of(place: tuple[int, Candidate]) -> tuple[str | None, int]:
+    return place[1].parent, place[1].depth

@@ -42,7 +42,7 @@ class Briefing:
     @cached_property
     def similarity(self) -> TargetSimilarity:
         """Likeness to the session's targets: made once, shared by strategies and judges."""
-        return target_similarity(self.graph)
+        return target_similarity(self.graph, self.model.weights if self.model else None)
 
 
 class Strategy(Protocol):

@@ -1,0 +1,98 @@
+"""``trailhound config``: what is set, and where it was set."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trailhound.cli.crawl import ConfigOption
+
+if TYPE_CHECKING:
+    from trailhound.config import Configuration
+
+app = typer.Typer(
+    help="Settings of crawls: a flag wins over the environment, that over trailhound.toml, that "
+    "over the default.",
+    no_args_is_help=True,
+)
+
+
+@app.command("show")
+def show(
+    config: ConfigOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Show every setting with its value, its origin and its meaning."""
+    configuration = _read(config)
+    if as_json:
+        _print_json(configuration)
+    else:
+        _show(configuration)
+
+
+@app.command("check")
+def check(config: ConfigOption = None) -> None:
+    """Check the file and the environment; exit code 2 when something is wrong."""
+    from trailhound.cli.console import output
+    from trailhound.config.layers import find_file, unknown_variables
+    from trailhound.errors import ConfigError
+
+    _read(config)
+    strange = unknown_variables(os.environ)
+    if strange:
+        raise ConfigError(" ".join(strange))
+    file = find_file(config, os.environ, Path.cwd())
+    where = f"{file} and the environment are" if file is not None else "The environment is"
+    output.print(f"{where} in order.", soft_wrap=True, markup=False)
+
+
+def _read(config: Path | None) -> Configuration:
+    from trailhound.config import configure, find_file
+
+    return configure(None, os.environ, find_file(config, os.environ, Path.cwd()))
+
+
+def _show(configuration: Configuration) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from trailhound.cli.console import messages, output
+    from trailhound.config.settings import all_settings
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("setting", "value", "origin", "meaning"):
+        table.add_column(heading, overflow="fold")
+    for each in all_settings():
+        table.add_row(
+            each.key,
+            Text(_in_words(configuration.settings.value(each.key))),
+            Text(configuration.origins[each.key]),
+            Text(each.description),
+        )
+    output.print(table)
+    messages.print(
+        "In the environment, TRAILHOUND_ and the name in capitals: TRAILHOUND_MAX_PAGES."
+    )
+
+
+def _in_words(value: object) -> str:
+    if value is None or value == "" or value == ():
+        return "–"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return f"{value:,g}" if isinstance(value, float) else str(value)
+
+
+def _print_json(configuration: Configuration) -> None:
+    import msgspec
+
+    told = {
+        key: {"value": configuration.settings.value(key), "origin": origin}
+        for key, origin in configuration.origins.items()
+    }
+    typer.echo(msgspec.json.encode(told).decode())

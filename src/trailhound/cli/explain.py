@@ -1,0 +1,90 @@
+"""``trailhound explain``: why a page was fetched when it was, or why it was not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trailhound.cli.learn import TopicArgument, WorkspaceOption
+from trailhound.cli.results import crawl_folder
+
+if TYPE_CHECKING:
+    from trailhound.live.explaining import Explanation
+    from trailhound.live.folder import CrawlFolder
+
+
+def explain(
+    topic: TopicArgument,
+    url: Annotated[str, typer.Argument(metavar="URL", help="The page in question.")],
+    workspace: WorkspaceOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Tell why a page was fetched when it was, or why it was not.
+
+    From which page, with what priority and by which belief; or what stood against it: robots.txt,
+    a trap, the budget, its address, a copy of it, too low a priority.
+    """
+    explanation = _explanation(crawl_folder(topic, workspace), url)
+    if as_json:
+        import msgspec
+
+        typer.echo(msgspec.json.encode(explanation).decode())
+    else:
+        _show(explanation)
+
+
+def _explanation(folder: CrawlFolder, url: str) -> Explanation:
+    from trailhound.archive.result_reading import Results
+    from trailhound.cli.waiting import patiently
+    from trailhound.live.explaining import Explainer
+
+    with patiently("Looking it up"), Results(folder.results) as results:
+        return Explainer(folder, results, Beliefs(folder)).explain(url)
+
+
+class Beliefs:
+    """The crawl's strategy as far as it can put its memory into words; loaded when it is asked."""
+
+    def __init__(self, folder: CrawlFolder) -> None:
+        self._folder = folder
+
+    def __call__(self, memory: bytes) -> Mapping[str, float]:
+        """Named figures."""
+        from trailhound.errors import ModelError
+        from trailhound.live.parts import make_briefing
+        from trailhound.registry import make_strategy
+        from trailhound.strategies.base import Explaining
+
+        if not memory:
+            return {}
+        briefing = make_briefing(self._folder.topic.load())
+        strategy = make_strategy(self._folder.read().settings.crawl.strategy, briefing)
+        try:
+            return strategy.explain(memory) if isinstance(strategy, Explaining) else {}
+        except ModelError:  # the topic was learned again, in another way
+            return {}
+
+
+def _show(explanation: Explanation) -> None:
+    from rich.text import Text
+
+    from trailhound.cli.console import output
+    from trailhound.cli.shown import harmless
+
+    def line(text: str, style: str = "") -> None:
+        output.print(Text(harmless(text), style=style), soft_wrap=True)
+
+    line(explanation.url, "bold")
+    line(explanation.because)
+    for detail in explanation.details:
+        line(detail)
+    if explanation.belief:
+        line("What the strategy expected behind the link that led here:")
+        for name, probability in explanation.belief.items():
+            line(f"  {probability:6.1%}  {name}")
+    if len(explanation.path) > 1:
+        line("The path from the seed:")
+        for step, address in enumerate(explanation.path):
+            line(f"  {step:>3}  {address}")

@@ -1,0 +1,122 @@
+"""Settings from all sources, each with its origin."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trailhound.config.settings import PREFIX, Setting, Settings, all_settings
+from trailhound.config.values import from_file, from_text
+from trailhound.errors import ConfigError, unknown_name
+
+FILE_NAME = "trailhound.toml"
+FILE_VARIABLE = "TRAILHOUND_CONFIG"
+OTHER_VARIABLES = frozenset({FILE_VARIABLE, "TRAILHOUND_WORKSPACE", "TRAILHOUND_CORPORA"})
+"""Of the environment, with a meaning beside the settings."""
+
+DEFAULT = "default"
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Settings, and where each came from: ``default``, a file, a variable, or a flag."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+    """By ``section.name``."""
+
+
+def find_file(chosen: Path | None, environment: Mapping[str, str], folder: Path) -> Path | None:
+    """The file in use: ``chosen``, else that of ``TRAILHOUND_CONFIG``, else one in ``folder``."""
+    named = chosen or (Path(text) if (text := environment.get(FILE_VARIABLE, "").strip()) else None)
+    if named is not None:
+        if not named.is_file():
+            raise ConfigError(f"There is no configuration file {named}. Check its name.")
+        return named
+    usual = folder / FILE_NAME
+    return usual if usual.is_file() else None
+
+
+def configure(
+    flags: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] | None = None,
+    file: Path | None = None,
+) -> Configuration:
+    """Put the sources together. ``flags`` are by ``section.name``; ``None`` is not given."""
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    layers = (
+        _from_file(file) if file is not None else {},
+        _from_environment(environment or {}),
+        {key: (value, "flag") for key, value in (flags or {}).items() if value is not None},
+    )
+    for layer in layers:
+        for key, (value, origin) in layer.items():
+            values[key], origins[key] = value, origin
+    settings = Settings().changed(values)
+    return Configuration(
+        settings, {each.key: origins.get(each.key, DEFAULT) for each in all_settings()}
+    )
+
+
+def unknown_variables(environment: Iterable[str]) -> list[str]:
+    """Variables that begin like ours and mean nothing, with the likeliest correction of each."""
+    known = {each.variable for each in all_settings()} | OTHER_VARIABLES
+    strange = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+    return [str(unknown_name("variable", name, known)) for name in strange]
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
+    found = {}
+    for each in all_settings():
+        text = environment.get(each.variable, "")
+        if text.strip():
+            value = _read(each, text, each.variable, from_text)
+            found[each.key] = (value, each.variable)
+    return found
+
+
+def _from_file(path: Path) -> dict[str, tuple[Any, str]]:
+    known = {each.key: each for each in all_settings()}
+    sections = {key.partition(".")[0] for key in known}
+    found = {}
+    for section, content in _read_toml(path).items():
+        if section not in sections:
+            raise _unknown(path, "section", section, sections)
+        if not isinstance(content, dict):
+            raise ConfigError(f"{path}: '{section}' is a section. Write [{section}] on a line.")
+        names = {key.partition(".")[2] for key in known if key.startswith(f"{section}.")}
+        for name, value in content.items():
+            if name not in names:
+                raise _unknown(path, f"setting in [{section}]", name, names)
+            key = f"{section}.{name}"
+            found[key] = (_read(known[key], value, f"{path}: {key}", from_file), str(path))
+    return found
+
+
+def _read(setting: Setting, value: Any, where: str, read: Any) -> Any:
+    try:
+        return read(value, setting.type)
+    except ValueError as error:
+        raise ConfigError(f"{where} is {value!r}: {error}. {setting.description}") from error
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def _unknown(path: Path, kind: str, name: str, known: Iterable[str]) -> ConfigError:
+    return ConfigError(f"{path}: {unknown_name(kind, name, known)}")
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror or error}. Check that you may read it."
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is no valid TOML: {error}.") from error

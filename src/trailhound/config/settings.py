@@ -1,0 +1,164 @@
+"""Everything that can be set for a crawl, with its default, its limits and one sentence on it.
+
+Each class is a section of ``trailhound.toml``. The descriptions are shown by ``config show``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+PREFIX = "TRAILHOUND_"
+DEFAULT_MAX_PAGES = 1000
+"""The page budget of a crawl that was given none at all, neither pages nor time."""
+
+Duration = Annotated[float, Meta(gt=0, extra={"duration": True})]
+"""Seconds; written as a number or as ``90s``, ``10m``, ``2h``, ``1h30m``, ``1d``."""
+Count = Annotated[int, Meta(ge=1)]
+Names = tuple[str, ...]
+
+
+class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[crawl]``: where it goes, and when it ends."""
+
+    seeds: Annotated[Names, Meta(description="Pages to start from.")] = ()
+    strategy: Annotated[
+        str, Meta(description="Which link next: a name of 'trailhound strategies', with options.")
+    ] = "hidden-markov"
+    max_pages: Annotated[
+        Count | None,
+        Meta(description="Requests in all, earlier runs of the crawl included."),
+    ] = None
+    max_time: Annotated[Duration | None, Meta(description="Length of one run.")] = None
+    scope: Annotated[
+        Names,
+        Meta(description="Hosts (*.example.org) or beginnings of URLs to stay in; empty: the web."),
+    ] = ()
+    same_domain: Annotated[
+        bool, Meta(description="Stay on the registered domains of the seeds.")
+    ] = False
+    exclude: Annotated[Names, Meta(description="Hosts or beginnings of URLs never to visit.")] = ()
+    sitemaps: Annotated[
+        bool, Meta(description="Also start from the sitemaps and feeds of the seeds' sites.")
+    ] = False
+    obey_nofollow: Annotated[
+        bool, Meta(description="Leave links alone that their pages mark as nofollow.")
+    ] = False
+    give_up_after: Annotated[
+        Count | None, Meta(description="End after so many pages without a relevant one.")
+    ] = None
+    max_idle: Annotated[
+        Duration,
+        Meta(description="End when all hosts that are left want to be left alone for longer."),
+    ] = 600.0
+    concurrency: Annotated[
+        Annotated[int, Meta(ge=1, le=500)], Meta(description="Fetches in flight, on as many hosts.")
+    ] = 16
+    workers: Annotated[Count, Meta(description="Processes that read and score pages.")] = 1
+
+
+class JudgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[judge]``: is this page on topic?"""
+
+    threshold: Annotated[
+        Annotated[float, Meta(ge=0, le=1)] | None,
+        Meta(description="Score from which a page is relevant; as learned when it is not set."),
+    ] = None
+
+
+class FetchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[fetch]``: how the web is asked."""
+
+    user_agent: Annotated[
+        str, Meta(description="Who we are, with a contact; needed for every live crawl.")
+    ] = ""
+    delay_seconds: Annotated[
+        float, Meta(ge=0, description="From a host's answer to the next request to it.")
+    ] = 1.0
+    address_delay_seconds: Annotated[
+        float, Meta(ge=0, description="Between requests to one IP address.")
+    ] = 0.5
+    max_crawl_delay_seconds: Annotated[
+        float, Meta(ge=0, description="The most that a site's Crawl-delay gets.")
+    ] = 60.0
+    timeout_seconds: Annotated[float, Meta(gt=0, description="For one request as a whole.")] = 10.0
+    max_bytes: Annotated[Count, Meta(description="Size of one page, unpacked.")] = 5_000_000
+    max_redirects: Annotated[int, Meta(ge=0, description="Redirects that one fetch follows.")] = 10
+    obey_robots: Annotated[bool, Meta(description="Obey robots.txt.")] = True
+    allow_impolite: Annotated[
+        bool, Meta(description="Accept settings that are rude to the sites visited.")
+    ] = False
+    allow_addresses: Annotated[
+        Names,
+        Meta(description="Hosts, addresses or networks beyond the public web that may be visited."),
+    ] = ()
+    resolve: Annotated[
+        Names, Meta(description="HOST=ADDRESS[:PORT]: where a host is, whatever DNS says.")
+    ] = ()
+
+
+class OutputSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[output]``: what a crawl leaves behind, besides its results."""
+
+    archive: Annotated[bool, Meta(description="Keep everything fetched as WARC files.")] = True
+    archive_file_bytes: Annotated[
+        Annotated[int, Meta(ge=1_000_000)], Meta(description="Size at which a WARC file is full.")
+    ] = 1_000_000_000
+    log: Annotated[bool, Meta(description="Write each event to log.jsonl.")] = True
+    metrics_port: Annotated[
+        Annotated[int, Meta(ge=1, le=65535)] | None,
+        Meta(description="Port on this machine for Prometheus; none when it is not set."),
+    ] = None
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All sections."""
+
+    crawl: CrawlSettings = msgspec.field(default_factory=CrawlSettings)
+    judge: JudgeSettings = msgspec.field(default_factory=JudgeSettings)
+    fetch: FetchSettings = msgspec.field(default_factory=FetchSettings)
+    output: OutputSettings = msgspec.field(default_factory=OutputSettings)
+
+    def value(self, key: str) -> Any:
+        """The value under ``section.name``."""
+        section, _, name = key.partition(".")
+        return getattr(getattr(self, section), name)
+
+    def changed(self, values: dict[str, Any]) -> Settings:
+        """A copy with other values, by ``section.name``."""
+        sections = msgspec.structs.asdict(self)
+        for key, value in values.items():
+            section, _, name = key.partition(".")
+            sections[section] = msgspec.structs.replace(sections[section], **{name: value})
+        return Settings(**sections)
+
+
+class Setting(NamedTuple):
+    """One thing that can be set."""
+
+    key: str
+    """``section.name``, as in the file."""
+    variable: str
+    """Of the environment."""
+    type: Any
+    description: str
+
+
+def all_settings() -> Iterator[Setting]:
+    """In the order of the file."""
+    for section in msgspec.structs.fields(Settings):
+        for field in msgspec.structs.fields(section.type):
+            yield Setting(
+                f"{section.name}.{field.name}",
+                PREFIX + field.name.upper(),
+                field.type,
+                _description(field.type),
+            )
+
+
+def _description(kind: Any) -> str:
+    notes = getattr(kind, "__metadata__", ())
+    return next((note.description for note in notes if note.description), "")

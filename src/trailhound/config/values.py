@@ -1,0 +1,82 @@
+"""Single values: from what a person writes to what a setting holds."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, get_args
+
+import msgspec
+
+from trailhound.errors import ConfigError
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?[smhd])+")
+_PART = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
+_TRUE = {"true": True, "yes": True, "on": True, "1": True}
+_FALSE = {"false": False, "no": False, "off": False, "0": False}
+_BOOLEANS = {**_TRUE, **_FALSE}
+
+
+def parse_duration(text: str) -> float:
+    """Seconds in ``90``, ``90s``, ``10m``, ``2h``, ``1h30m``, ``1d``."""
+    plain = text.strip().lower().replace(" ", "")
+    if _DURATION.fullmatch(plain):
+        return sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(plain))
+    try:
+        return float(plain)
+    except ValueError:
+        raise ConfigError(
+            f"'{text}' is no length of time. Write seconds, or for example 90s, 10m, 2h, 1h30m."
+        ) from None
+
+
+def from_text(text: str, kind: Any) -> Any:
+    """What a variable of the environment says; ``ValueError`` when it makes no sense."""
+    if _holds(kind, tuple):
+        return tuple(filter(None, re.split(r"[,\s]+", text)))
+    if _holds(kind, bool):
+        try:
+            return _BOOLEANS[text.strip().lower()]
+        except KeyError:
+            raise ValueError("write true or false") from None
+    return _checked(text, kind, strict=False)
+
+
+def from_file(value: Any, kind: Any) -> Any:
+    """What a TOML file says; ``ValueError`` when it makes no sense."""
+    if _holds(kind, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    return _checked(value, kind, strict=True)
+
+
+def _checked(value: Any, kind: Any, *, strict: bool) -> Any:
+    if isinstance(value, str) and _is_duration(kind):
+        value = parse_duration(value)
+    try:
+        return msgspec.convert(value, kind, strict=strict)
+    except msgspec.ValidationError as error:
+        raise ValueError(_in_words(error)) from error
+
+
+def _in_words(error: msgspec.ValidationError) -> str:
+    """``expected int >= 1``: msgspec's words without its marks."""
+    words = str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "")
+    return words[:1].lower() + words[1:]
+
+
+def _holds(kind: Any, wanted: type) -> bool:
+    """Whether a type is ``wanted``, below its annotations and beside ``None``."""
+    if kind is wanted or getattr(kind, "__origin__", None) is wanted:
+        return True
+    return any(_holds(part, wanted) for part in _parts(kind))
+
+
+def _is_duration(kind: Any) -> bool:
+    notes = getattr(kind, "__metadata__", ())
+    if any((note.extra or {}).get("duration") for note in notes):
+        return True
+    return any(_is_duration(part) for part in _parts(kind))
+
+
+def _parts(kind: Any) -> list[Any]:
+    return [part for part in get_args(kind) if not isinstance(part, msgspec.Meta)]

@@ -1,0 +1,117 @@
+"""What can be said about a page by looking at it alone: the part of the work that needs no order.
+
+Extraction, judgement, fingerprint and, where a strategy's opinion does not depend on what the crawl
+has met before, the priorities of the page's links. All of it may happen in any process; the rest
+is :mod:`trailhound.crawling.digestion`.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from trailhound.records import Candidate, CrawledPage, FetchResult, Page, Relevance
+from trailhound.relevance.base import RelevanceJudge
+from trailhound.strategies.base import Strategy
+from trailhound.text.extract import extract_page
+from trailhound.text.near_duplicates import fingerprint
+
+
+class PageJob(msgspec.Struct, frozen=True, array_like=True):
+    """A fetched page on its way to an analyst."""
+
+    candidate: Candidate
+    url: str
+    """Where the redirects ended."""
+    content_type: str
+    body: bytes
+    page: Page | None = None
+    """Set by a recorded web; there is nothing to extract then."""
+
+    @classmethod
+    def of(cls, candidate: Candidate, result: FetchResult) -> PageJob:
+        """What an analyst needs of a fetch."""
+        return cls(candidate, result.final_url, result.content_type, result.body, result.page)
+
+
+class LinkScore(msgspec.Struct, frozen=True, array_like=True):
+    """A strategy's verdict on one link, as the frontier needs it."""
+
+    url: str
+    priority: float
+    memory: bytes = b""
+    nofollow: bool = False
+
+
+class Analysis(msgspec.Struct, array_like=True):
+    """What an analyst found; as far as it came, when something failed."""
+
+    page: Page | None = None
+    relevance: Relevance | None = None
+    fingerprint: int | None = None
+    """What near duplicates are told by; ``None`` when nobody asked or the page says too little."""
+    scores: list[LinkScore] | None = None
+    """``None`` when the links are left to the main process."""
+    failure: str = ""
+    """The error, in words; empty when all went well."""
+    trace: str = ""
+    """Where in our own code it happened."""
+
+
+class Analyst:
+    """Looks at one page at a time and remembers nothing of it.
+
+    ``strategy`` is given only when it may score links here: when it does not learn while crawling
+    (see :func:`trailhound.strategies.base.learns_online`). ``with_fingerprints`` is for crawls
+    that look for near duplicates.
+    """
+
+    def __init__(
+        self,
+        judge: RelevanceJudge,
+        strategy: Strategy | None = None,
+        *,
+        with_fingerprints: bool = False,
+    ) -> None:
+        self._judge = judge
+        self._strategy = strategy
+        self._with_fingerprints = with_fingerprints
+
+    def analyse(self, job: PageJob) -> Analysis:
+        """Everything that can be said about the page; our own errors are part of the answer."""
+        analysis = Analysis()
+        try:
+            self._fill(analysis, job)
+        except Exception as error:
+            note_failure(analysis, error)
+        return analysis
+
+    def _fill(self, analysis: Analysis, job: PageJob) -> None:
+        page = job.page or extract_page(job.body, job.url, job.content_type)
+        analysis.page = page
+        analysis.relevance = self._judge.judge(page)
+        if self._with_fingerprints:
+            analysis.fingerprint = fingerprint(page)
+        if self._strategy is not None:
+            crawled = CrawledPage(page, analysis.relevance, job.candidate)
+            analysis.scores = list(link_scores(self._strategy, crawled))
+
+
+AnalystRecipe = Callable[[], Analyst]
+"""Makes the analyst of a worker process; it is pickled on its way there."""
+
+
+def link_scores(strategy: Strategy, crawled: CrawledPage) -> Iterable[LinkScore]:
+    """The strategy's verdicts on the links of a page."""
+    return (
+        LinkScore(scored.link.url, scored.priority, scored.memory, scored.link.nofollow)
+        for scored in strategy.score_links(crawled)
+    )
+
+
+def note_failure(analysis: Analysis, error: Exception) -> None:
+    """Let the analysis tell of an error of our own."""
+    analysis.failure = f"{type(error).__name__}: {error}"
+    analysis.trace = "".join(traceback.format_exception(error))

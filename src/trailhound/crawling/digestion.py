@@ -1,0 +1,117 @@
+"""What the main process does with an analysed page, one page after the other.
+
+Claim its address, look for earlier copies of it, let the strategy learn, queue the links. The order
+of pages matters here: it decides what is a duplicate, what is learned when, and what the frontier
+has seen before.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from trailhound.crawling.analysis import Analysis, LinkScore, link_scores, note_failure
+from trailhound.crawling.story import Story
+from trailhound.frontier.base import Frontier
+from trailhound.records import Candidate, CrawledPage, Outcome, Page
+from trailhound.strategies.base import Strategy
+
+_log = logging.getLogger(__name__)
+
+
+class KnownTexts(Protocol):
+    """The pages so far by what they say."""
+
+    def find_or_add(self, fingerprint: int, url: str) -> str | None:
+        """An earlier page that says the same; without one, remember this page."""
+        ...
+
+
+class Digestion:
+    """Takes pages into the crawl. See :class:`trailhound.crawling.engine.Crawler` for the parts."""
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        frontier: Frontier,
+        *,
+        in_scope: Callable[[str], bool] | None,
+        find_duplicate: Callable[[Page], str | None] | None,
+        known_texts: KnownTexts | None,
+        obey_nofollow: bool,
+    ) -> None:
+        self._strategy = strategy
+        self._frontier = frontier
+        self._in_scope = in_scope
+        self._find_duplicate = find_duplicate
+        self._known_texts = known_texts
+        self._obey_nofollow = obey_nofollow
+
+    def is_known(self, story: Story) -> bool:
+        """Whether a redirect led to a page that has been fetched by now."""
+        final_url = story.result.final_url
+        if final_url == story.candidate.url:
+            return False
+        return self._frontier.outcome_of(final_url) is Outcome.FETCHED
+
+    def claim(self, story: Story) -> bool:
+        """A page behind a redirect is fetched under its own URL, and only once."""
+        final_url = story.result.final_url
+        if self.is_known(story):
+            story.outcome = Outcome.DUPLICATE
+            story.why = f"it redirects to {final_url}, which was fetched before"
+            return False
+        if final_url != story.candidate.url:
+            self._frontier.mark_seen(final_url, Outcome.FETCHED)
+        return True
+
+    def digest(self, story: Story, analysis: Analysis) -> None:
+        """Take in a claimed page. An error of our own costs that page, not the crawl."""
+        story.page, story.relevance = analysis.page, analysis.relevance
+        if not analysis.failure:
+            try:
+                self._take_in(story, analysis)
+            except Exception as error:
+                note_failure(analysis, error)
+        if analysis.failure:
+            _log.error("Page %s could not be processed\n%s", story.result.final_url, analysis.trace)
+            story.outcome = Outcome.BROKEN
+            story.why = analysis.failure
+
+    def _take_in(self, story: Story, analysis: Analysis) -> None:
+        page, relevance = analysis.page, analysis.relevance
+        if page is None or relevance is None:
+            raise ValueError("the analysis is incomplete")
+        story.duplicate_of = self._earlier_copy(page, analysis.fingerprint)
+        crawled = CrawledPage(page, relevance, story.candidate)
+        self._strategy.observe(crawled)
+        scores = analysis.scores
+        self._queue(story, page, link_scores(self._strategy, crawled) if scores is None else scores)
+
+    def _earlier_copy(self, page: Page, fingerprint: int | None) -> str | None:
+        if self._known_texts is not None and fingerprint is not None:
+            return self._known_texts.find_or_add(fingerprint, page.url)
+        return self._find_duplicate(page) if self._find_duplicate is not None else None
+
+    def _queue(self, story: Story, page: Page, scores: Iterable[LinkScore]) -> None:
+        story.links_found = len(page.links)
+        if self._obey_nofollow and (page.nofollow or story.result.nofollow):
+            story.why = "it asks not to follow its links"
+            return
+        allowed = self._allowed(story, page)
+        parent, depth = page.url, story.candidate.depth + 1
+        story.links_added = self._frontier.add(
+            Candidate(score.url, score.priority, score.memory, parent, depth)
+            for score in scores
+            if (allowed is None or score.url in allowed)
+            and not (self._obey_nofollow and score.nofollow)
+        )
+
+    def _allowed(self, story: Story, page: Page) -> set[str] | None:
+        """Which of the page's links the crawl may visit; ``None`` for all."""
+        if self._in_scope is None:
+            return None
+        allowed = set(filter(self._in_scope, dict.fromkeys([link.url for link in page.links])))
+        story.links_outside = sum(link.url not in allowed for link in page.links)
+        return allowed

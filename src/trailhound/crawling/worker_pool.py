@@ -1,0 +1,245 @@
+"""Worker processes that analyse pages for the crawl loop.
+
+Each has a socket of its own, which the loop reads and writes like any other: no threads, and a
+worker that dies is noticed at once. Processes are spawned, not forked, so that no lock or open file
+of the parent leaks into them, and it works alike on every system.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import multiprocessing
+import pickle
+import socket
+from collections import deque
+from dataclasses import dataclass
+from multiprocessing.context import SpawnProcess
+
+import msgspec
+
+from trailhound.crawling.analysis import Analysis, AnalystRecipe, PageJob
+from trailhound.crawling.worker import LENGTH, encoder, serve
+from trailhound.errors import ConfigError, TrailhoundError
+
+JOBS_PER_WORKER = 3
+"""Pages handed to a worker at a time: the next is there before the loop has taken the last one."""
+
+MAX_ATTEMPTS = 2
+"""Workers that one page may cost: a death may have had another reason, but not twice."""
+
+MAX_FAILED_STARTS = 3
+"""Workers in a row that may die while they load; then there is no point in another."""
+
+_EXIT_SECONDS = 5.0
+_analysis_decoder = msgspec.msgpack.Decoder(Analysis)
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Job:
+    url: str
+    message: bytes
+    answer: asyncio.Future[Analysis]
+    attempts: int = 0
+
+
+class _Worker(asyncio.Protocol):
+    """One process, seen from the loop: the jobs that it has, and the answers as they come in."""
+
+    def __init__(self, pool: WorkerPool, process: SpawnProcess) -> None:
+        self.process = process
+        self.jobs: deque[_Job] = deque()
+        self.has_started = False
+        self._pool = pool
+        self._received = bytearray()
+        self._transport: asyncio.Transport | None = None
+
+    @property
+    def room(self) -> int:
+        """How many jobs more it may have now."""
+        return JOBS_PER_WORKER - len(self.jobs) if self._transport is not None else 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.Transport):
+            self._transport = transport
+        self._pool.hand_out()
+
+    def data_received(self, data: bytes) -> None:
+        received = self._received
+        received += data
+        while len(received) >= LENGTH.size:
+            end = LENGTH.size + LENGTH.unpack_from(received)[0]
+            if len(received) < end:
+                return
+            message = bytes(memoryview(received)[LENGTH.size : end])
+            del received[:end]
+            self._take(_analysis_decoder.decode(message))
+
+    def _take(self, analysis: Analysis) -> None:
+        if not self.has_started:
+            self.has_started = True
+            self._pool.note_start(analysis)
+            return
+        job = self.jobs.popleft()
+        if not job.answer.done():
+            job.answer.set_result(analysis)
+        self._pool.hand_out()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        del exc  # the exit code says more
+        self._transport = None
+        self._pool.replace(self)
+
+    def give(self, job: _Job) -> None:
+        """Send a job; there must be room for it."""
+        self.jobs.append(job)
+        if self._transport is not None:
+            self._transport.write(job.message)
+
+    def close(self) -> None:
+        """End the process, whatever it is doing: it holds nothing that could be lost."""
+        if self._transport is not None:
+            self._transport.abort()
+        self.process.terminate()
+
+    def wait(self) -> int | None:
+        """The process's exit code, once it has ended."""
+        self.process.join(_EXIT_SECONDS)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        return self.process.exitcode
+
+
+class WorkerPool:
+    """``workers`` processes, each with an analyst made by ``recipe``."""
+
+    def __init__(self, recipe: AnalystRecipe, workers: int) -> None:
+        self._recipe = recipe
+        self._n_workers = workers
+        self._workers: list[_Worker] = []
+        self._waiting: deque[_Job] = deque()
+        self._starts: set[asyncio.Task[None]] = set()
+        self._failed_starts = 0
+        self._failure: TrailhoundError | None = None
+        self._is_closed = False
+
+    async def start(self) -> None:
+        """Start the processes. They take jobs at once and answer when they have loaded."""
+        for _ in range(self._n_workers):
+            await self._start_worker()
+
+    async def _start_worker(self) -> None:
+        ours, theirs = socket.socketpair()
+        process = multiprocessing.get_context("spawn").Process(
+            target=serve, args=(theirs, self._recipe), daemon=True, name="trailhound-worker"
+        )
+        try:
+            _launch(process)
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        worker = _Worker(self, process)
+        self._workers.append(worker)
+        await asyncio.get_running_loop().create_connection(lambda: worker, sock=ours)
+
+    def submit(self, job: PageJob) -> asyncio.Future[Analysis]:
+        """Have a page analysed. Raises, through the future, only when no worker can be had."""
+        answer: asyncio.Future[Analysis] = asyncio.get_running_loop().create_future()
+        if self._failure is not None:
+            answer.set_exception(self._failure)
+            return answer
+        body = encoder.encode(job)
+        self._waiting.append(_Job(job.url, LENGTH.pack(len(body)) + body, answer))
+        self.hand_out()
+        return answer
+
+    def hand_out(self) -> None:
+        """Give waiting jobs to the workers that have the fewest."""
+        while self._waiting and self._workers:
+            idlest = max(self._workers, key=lambda worker: worker.room)
+            if idlest.room <= 0:
+                return
+            idlest.give(self._waiting.popleft())
+
+    def note_start(self, start: Analysis) -> None:
+        """A worker has loaded its parts, or could not."""
+        if start.failure:
+            _log.error("A worker process could not start\n%s", start.trace)
+            self._fail(f"A worker process could not start: {start.failure}")
+        self._failed_starts = 0
+
+    def replace(self, lost: _Worker) -> None:
+        """A worker is gone: its jobs wait again, and another takes its place."""
+        if self._is_closed:
+            return
+        self._workers.remove(lost)
+        exit_code = lost.wait()
+        if lost.has_started:
+            self._count_attempt(lost, exit_code)
+        self._waiting.extendleft(reversed(lost.jobs))
+        self._failed_starts += not lost.has_started
+        if self._failed_starts >= MAX_FAILED_STARTS:
+            self._fail(
+                f"Worker processes die while they start (exit code {exit_code}), perhaps for want "
+                "of memory. A script of your own must start its crawl below "
+                "'if __name__ == \"__main__\":'"
+            )
+        if self._failure is None:
+            start = asyncio.get_running_loop().create_task(self._start_worker())
+            self._starts.add(start)
+            start.add_done_callback(self._note_launch)
+
+    def _note_launch(self, start: asyncio.Task[None]) -> None:
+        self._starts.discard(start)
+        error = None if start.cancelled() else start.exception()
+        if error is not None:
+            self._fail(f"A worker process could not be started again: {error}")
+
+    def _count_attempt(self, lost: _Worker, exit_code: int | None) -> None:
+        """The oldest job was in hand: it may have been the reason."""
+        if not lost.jobs:
+            return
+        job = lost.jobs[0]
+        job.attempts += 1
+        _log.warning("A worker process died on %s (exit code %s)", job.url, exit_code)
+        if job.attempts >= MAX_ATTEMPTS:
+            lost.jobs.popleft()
+            why = f"{MAX_ATTEMPTS} worker processes died on this page (exit code {exit_code})"
+            if not job.answer.done():
+                job.answer.set_result(Analysis(failure=why, trace=why))
+
+    def _fail(self, reason: str) -> None:
+        """Nothing will be analysed any more: the crawl must end."""
+        advice = "Crawl with --workers 1, or repair the cause; the crawl can be resumed."
+        self._failure = TrailhoundError(f"{reason}. {advice}")
+        jobs = [*self._waiting, *(job for worker in self._workers for job in worker.jobs)]
+        self._waiting.clear()
+        for job in jobs:
+            if not job.answer.done():
+                job.answer.set_exception(self._failure)
+
+    async def close(self) -> None:
+        """End all processes; none is left when this returns."""
+        self._is_closed = True
+        for start in self._starts:
+            start.cancel()
+        for worker in self._workers:
+            worker.close()
+        for worker in self._workers:
+            worker.wait()
+        self._workers.clear()
+        self._waiting.clear()
+
+
+def _launch(process: SpawnProcess) -> None:
+    try:
+        process.start()
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        raise ConfigError(
+            f"The strategy or the judge cannot be sent to a worker process: {error}. Crawl with "
+            "--workers 1, or give the crawler a recipe that makes them there."
+        ) from error

@@ -1,0 +1,252 @@
+"""One run of a topic's crawl: the parts put together, run, and left in order."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from contextlib import ExitStack, aclosing, contextmanager, suppress
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from trailhound.archive.event_log import ProblemHandler
+from trailhound.crawling.driving import drive
+from trailhound.crawling.engine import Crawler
+from trailhound.crawling.progress import BARREN_PAGES, CrawlProgress
+from trailhound.crawling.stopping import StopReason
+from trailhound.errors import StorageError
+from trailhound.fetching.crawl_fetcher import CrawlFetcher, Validators
+from trailhound.fetching.polite_settings import PoliteSettings
+from trailhound.frontier.base import FrontierStats
+from trailhound.frontier.overview import delayed_hosts
+from trailhound.live.folder import CrawlFolder, CrawlLock, CrawlRecord
+from trailhound.live.parts import make_briefing, make_fetcher, make_judge, scope_of
+from trailhound.live.plan import CrawlPlan, CrawlRequest, make_plan
+from trailhound.live.refreshing import queue_refresh
+from trailhound.live.sitemap_seeds import sitemap_candidates
+from trailhound.live.stores import CrawlStores
+from trailhound.records import PageEvent
+from trailhound.registry import make_strategy
+from trailhound.workspace.learned import LearnedTopic
+from trailhound.workspace.model_folder import MANIFEST
+from trailhound.workspace.topics import TopicFolder
+
+Notify = Callable[[str], None]
+"""Told what a person should know, a sentence or two at a time."""
+
+
+def open_crawl(
+    topic: TopicFolder, request: CrawlRequest, notify: Notify = lambda _: None
+) -> LiveCrawl:
+    """Prepare a run. Mistakes are found here, before anything is fetched."""
+    stack = ExitStack()
+    try:
+        stack.enter_context(CrawlLock(topic))
+        learned = topic.load()
+        folder = CrawlFolder(topic)
+        plan = make_plan(request, folder, learned)
+        return LiveCrawl(folder, plan, learned, stack, notify)
+    except BaseException:
+        stack.close()
+        raise
+
+
+class LiveCrawl:
+    """A crawl that is ready to run, once. Close it, or use it in a ``with`` statement."""
+
+    def __init__(
+        self,
+        folder: CrawlFolder,
+        plan: CrawlPlan,
+        learned: LearnedTopic,
+        stack: ExitStack,
+        notify: Notify,
+    ) -> None:
+        self.folder = folder
+        self.settings = plan.settings
+        self._plan = plan
+        self._notify = notify
+        self._stack = stack
+        self._in_scope = scope_of(plan.settings, plan.all_seeds)
+        self._fetcher = make_fetcher(plan.settings.fetch, self._in_scope)
+        self._hold_hosts()
+        self._record = self._new_record(learned)
+        make_crawler = self._prepared(learned)
+        if plan.record is None and (aside := folder.set_aside()) is not None:
+            notify(f"The earlier crawl is now in {aside}.")
+        known = {page.url for page in learned.model.graph.pages}
+        self._stores = CrawlStores(folder, plan.settings, known, stack)
+        to_refresh = self._queue_refresh() if plan.refresh else {}
+        earlier = self._stores.results.progress()
+        self.budget = plan.budget(earlier.requests, len(to_refresh))
+        self._crawler = make_crawler(to_refresh)
+        self._crawler.pages, self._crawler.requests = earlier.pages, earlier.requests
+        self.progress = CrawlProgress(
+            self.budget, time.time(), requests_before=earlier.requests, barren=earlier.barren
+        )
+        folder.write(self._record)
+
+    def _prepared(self, learned: LearnedTopic) -> Callable[[dict[str, Validators]], Crawler]:
+        """Makes what may fail for want of sense first; the crawler when its stores are open."""
+        briefing = make_briefing(learned)
+        strategy = make_strategy(self.settings.crawl.strategy, briefing)
+        judge = make_judge(learned, self.settings, briefing)
+
+        def make(to_refresh: dict[str, Validators]) -> Crawler:
+            crawl, stores = self.settings.crawl, self._stores
+            max_wait = PoliteSettings().max_wait_seconds
+            return Crawler(
+                strategy=strategy,
+                frontier=stores.frontier,
+                fetcher=CrawlFetcher(self._fetcher, to_refresh, max_wait_seconds=max_wait),
+                judge=judge,
+                in_scope=self._in_scope,
+                keepers=stores.keepers(),
+                known_texts=stores.duplicates,
+                obey_nofollow=crawl.obey_nofollow,
+                concurrency=crawl.concurrency,
+                workers=crawl.workers,
+                patience_seconds=crawl.max_idle,
+            )
+
+        return make
+
+    def run(self) -> Generator[PageEvent]:
+        """Crawl until the budget is spent, nothing is left, or :meth:`stop` is called."""
+        self._log("start", settings=self.settings, seeds=self._plan.all_seeds)
+        self._tell_repairs()
+        try:
+            with self._problems_logged():
+                for event in drive(self._events(), self._fetcher.close):
+                    self.progress.add(event)
+                    self._watch()
+                    yield event
+        finally:
+            self._note_end()
+
+    def stop(self) -> None:
+        """Start no further fetch and end soon; may be called from a signal handler."""
+        self._crawler.stop()
+
+    @property
+    def stop_reason(self) -> StopReason | None:
+        """Why it ended; ``None`` while it runs."""
+        return self._crawler.stop_reason
+
+    def stats(self) -> FrontierStats:
+        """What waits."""
+        return self._stores.frontier.stats()
+
+    def notify(self, message: str) -> None:
+        """Tell a person, and the log."""
+        self._log("notice", message=message)
+        self._notify(message)
+
+    def close(self) -> None:
+        """Let everything go; what is on disk is complete."""
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def _events(self) -> AsyncGenerator[PageEvent]:
+        if self.settings.crawl.sitemaps and self._plan.seeds:
+            await self._queue_sitemaps()
+        async with aclosing(self._crawler.crawl(self._plan.all_seeds, self.budget)) as events:
+            async for event in events:
+                yield event
+
+    async def _queue_sitemaps(self) -> None:
+        found, fetched = await sitemap_candidates(
+            self._fetcher, self._plan.seeds, self._in_scope, self.notify
+        )
+        frontier = self._stores.frontier
+        frontier.add(found)
+        for result in fetched:
+            self._crawler.requests += result.requests
+            for host, seconds in result.host_delays:
+                frontier.delay_host(host, time.time() + seconds)
+        frontier.commit()
+
+    def _hold_hosts(self) -> None:
+        """What an earlier run agreed with hosts holds for redirects and robots.txt as well."""
+        now = time.time()
+        for host, until in delayed_hosts(self.folder.frontier, now).items():
+            self._fetcher.hold_host(host, until - now)
+
+    def _queue_refresh(self) -> dict[str, Validators]:
+        queued = queue_refresh(self.folder.results, self._stores.frontier)
+        self._notify(f"{len(queued)} relevant pages will be asked for news.")
+        return queued
+
+    def _new_record(self, learned: LearnedTopic) -> CrawlRecord:
+        before = self._plan.record
+        manifest = (self.folder.topic.model_path / MANIFEST).read_bytes()
+        model = hashlib.sha256(manifest).hexdigest()
+        if before is not None and before.model != model:
+            self._notify(
+                "The topic was learned again since the crawl began; what waits keeps the rank that "
+                "the earlier model gave it."
+            )
+        states = learned.model.hmm.n_states
+        return self._plan.record_of(self.folder.topic.name, states, model, time.time())
+
+    def _tell_repairs(self) -> None:
+        archive = self._stores.archive
+        for repair in archive.repairs if archive is not None else ():
+            self.notify(f"The last run was cut short; its archive is mended. {repair}")
+
+    def _watch(self) -> None:
+        """After each page: is there still hope?"""
+        barren, limit = self.progress.barren, self.settings.crawl.give_up_after
+        if limit is not None and barren >= limit:
+            self._crawler.stop(StopReason.BARREN)
+        elif barren and barren % BARREN_PAGES == 0:
+            self.notify(
+                f"{barren} pages without a relevant one. Seeds nearer to the topic, a wider scope, "
+                "or a session with more useful pages would help; Ctrl-C stops."
+            )
+
+    def _note_end(self) -> None:
+        reason = self.stop_reason
+        with suppress(StorageError):  # when the disk is full, that is what the user must hear of
+            self._log(
+                "end",
+                reason=reason,
+                pages=self.progress.pages,
+                requests=self.progress.requests,
+                relevant=self.progress.relevant,
+                outcomes=dict(self.progress.outcomes),
+            )
+            ended = msgspec.structs.replace(
+                self._record, ended=reason.value if reason else "", ended_at=time.time()
+            )
+            self.folder.write(ended)
+
+    def _log(self, event: str, **details: object) -> None:
+        if self._stores.log is not None:
+            self._stores.log.note(event, **details)
+
+    @contextmanager
+    def _problems_logged(self) -> Iterator[None]:
+        """Our own errors and warnings go to the log, not between the lines of the display."""
+        if self._stores.log is None:
+            yield
+            return
+        logger, handler = logging.getLogger("trailhound"), ProblemHandler(self._stores.log)
+        logger.addHandler(handler)
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)

@@ -1,0 +1,198 @@
+"""Why a page was fetched when it was, or why it was not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+
+import msgspec
+
+from trailhound.archive.result_reading import Results, StoredPage
+from trailhound.crawling.engine import SEED_PRIORITY
+from trailhound.crawling.scope import Scope
+from trailhound.crawling.traps import TrapGuard
+from trailhound.frontier.base import UrlState, UrlStatus
+from trailhound.frontier.overview import queue_place
+from trailhound.frontier.reading import look_up
+from trailhound.live.folder import CrawlFolder, CrawlRecord
+from trailhound.live.parts import scope_of
+from trailhound.live.plan import typed_url
+from trailhound.records import Candidate, Outcome
+from trailhound.urls import strip_tracking
+
+Beliefs = Callable[[bytes], Mapping[str, float]]
+"""From the memory of a candidate to named figures; see ``strategies.base.Explaining``."""
+
+_ENDS = {
+    Outcome.NOT_FOUND: "there is no such page",
+    Outcome.CLIENT_ERROR: "the server refused the request",
+    Outcome.SERVER_ERROR: "the server failed, or its answer made no sense",
+    Outcome.NOT_HTML: "it is no HTML page",
+    Outcome.TOO_LARGE: "it is larger than max_bytes",
+    Outcome.TIMEOUT: "the server took too long",
+    Outcome.UNREACHABLE: "the server could not be reached",
+    Outcome.ROBOTS: "the robots.txt of its site does not allow it",
+    Outcome.TOO_MANY_REDIRECTS: "it redirects without end",
+    Outcome.OUT_OF_SCOPE: "it redirects to where the crawl may not go",
+    Outcome.DUPLICATE: "it leads to a page that had been fetched before",
+    Outcome.NOT_MODIFIED: "it had not changed since it was fetched",
+    Outcome.ADDRESS_REFUSED: "its host is at an address that is not public (see --allow-address)",
+    Outcome.BUSY: "the server was busy, again and again",
+    Outcome.POSTPONED: "its host could not be asked in time",
+    Outcome.BROKEN: "our own code failed on it",
+    Outcome.SKIPPED: "its host had had its share of the crawl",
+}
+
+
+class Explanation(msgspec.Struct, kw_only=True):
+    """The story of one URL."""
+
+    url: str
+    verdict: str
+    """``fetched``, ``waiting``, ``refused``, ``out-of-scope``, ``never-seen``, or the outcome."""
+    because: str
+    """The answer in one sentence."""
+    details: list[str] = msgspec.field(default_factory=list)
+    path: list[str] = msgspec.field(default_factory=list)
+    """From the seed to the URL."""
+    number: int | None = None
+    """Its position in the crawl."""
+    priority: float | None = None
+    belief: Mapping[str, float] = msgspec.field(default_factory=dict)
+    """What the strategy expected behind the link that led here."""
+    ahead: int | None = None
+    """URLs that come before it in the queue."""
+
+
+class Explainer:
+    """Answers for one crawl; ``beliefs`` puts a strategy's memory into words."""
+
+    def __init__(self, folder: CrawlFolder, results: Results, beliefs: Beliefs) -> None:
+        self._folder = folder
+        self._results = results
+        self._beliefs = beliefs
+        self._record: CrawlRecord = folder.read()
+
+    def explain(self, address: str) -> Explanation:
+        """The story of a URL as a person may write it."""
+        url = typed_url(address)
+        found = self._known(url)
+        plain = strip_tracking(url)
+        if found is None and plain != url and (found := self._known(plain)) is not None:
+            found.details.append(f"Its tracking parameters were taken off: {plain}")
+        return found or self._unknown(url)
+
+    def _known(self, url: str) -> Explanation | None:
+        events = self._results.events_of(url)
+        if events:
+            return self._from_events(url, events)
+        state = look_up(self._folder.frontier, url)
+        refusal = self._results.refusal_of(url)
+        if state is not None and state.status is not UrlStatus.FINISHED:
+            return self._waiting(url, state)
+        if refusal is not None:
+            reason, parent = refusal
+            details = [f"The page {parent} links to it."] if parent else []
+            because = f"A rule of the crawl's own kept it away: {reason}."
+            return Explanation(url=url, verdict="refused", because=because, details=details)
+        if state is not None and state.outcome is not None:
+            because = f"It ended without being kept: {_ENDS.get(state.outcome, state.outcome)}."
+            return Explanation(url=url, verdict=state.outcome.value, because=because)
+        return None
+
+    def _from_events(self, url: str, events: list[StoredPage]) -> Explanation:
+        page = next((page for page in events[::-1] if page.outcome is Outcome.FETCHED), events[-1])
+        explanation = Explanation(
+            url=url,
+            verdict=page.outcome.value,
+            because=_what_came_of_it(page),
+            details=list(self._details(url, page)),
+            path=self._results.path_to(page),
+            number=page.number,
+            priority=page.priority,
+            belief=self._beliefs(page.memory),
+        )
+        if len(events) > 1:
+            explanation.details.append(f"It was asked for {len(events)} times.")
+        return explanation
+
+    def _details(self, url: str, page: StoredPage) -> Iterator[str]:
+        moment = datetime.fromtimestamp(page.at).astimezone()
+        yield f"It was number {page.number:,} of the crawl, at {moment:%Y-%m-%d %H:%M:%S}."
+        if page.url != page.address:
+            other = page.address if url == page.url else page.url
+            yield f"It redirects to {other}." if url == page.url else f"{other} redirects to it."
+        yield _how_it_was_queued(page.parent, page.priority, page.depth)
+        if page.outcome is Outcome.FETCHED:
+            yield from _what_it_gave(page)
+
+    def _waiting(self, url: str, state: UrlState) -> Explanation:
+        place = queue_place(self._folder.frontier, url)
+        candidate = state.candidate or Candidate(url, 0.0)
+        details = [_how_it_was_queued(candidate.parent, candidate.priority, candidate.depth)]
+        if place is not None:
+            details.append(f"{place.ahead:,} of {place.waiting:,} waiting URLs come before it.")
+        ended = self._record.ended
+        because = f"It waits: the crawl ended before its turn came, as {ended.partition(':')[0]}."
+        return Explanation(
+            url=url,
+            verdict="waiting",
+            because=because if ended else "It waits for its turn.",
+            details=details,
+            path=self._path_behind(candidate),
+            priority=candidate.priority,
+            belief=self._beliefs(candidate.memory),
+            ahead=place.ahead if place is not None else None,
+        )
+
+    def _path_behind(self, candidate: Candidate) -> list[str]:
+        events = self._results.events_of(candidate.parent) if candidate.parent else []
+        return [*self._results.path_to(events[0]), candidate.url] if events else [candidate.url]
+
+    def _unknown(self, url: str) -> Explanation:
+        if not self._in_scope(url):
+            because = "It lies outside the crawl's scope, so links to it were not followed."
+            return Explanation(url=url, verdict="out-of-scope", because=because)
+        trap = TrapGuard().reason_against(url)
+        if trap is not None:
+            because = f"It was never queued, and would not be: it looks like a trap ({trap})."
+            return Explanation(url=url, verdict="refused", because=because)
+        return Explanation(
+            url=url,
+            verdict="never-seen",
+            because="The crawl has never seen it: no page it fetched links there.",
+            details=["To have it fetched, give it as a seed: --resume --seed URL"],
+        )
+
+    def _in_scope(self, url: str) -> bool:
+        settings = self._record.settings
+        scope: Scope | None = scope_of(settings, settings.crawl.seeds)
+        return scope is None or scope(url)
+
+
+def _what_came_of_it(page: StoredPage) -> str:
+    if page.outcome is not Outcome.FETCHED:
+        end = f"It was asked for, but {_ENDS.get(page.outcome, page.outcome.value)}"
+        return f"{end}: {page.why}." if page.why else f"{end}."
+    verdict = "is relevant" if page.relevant else "is not relevant"
+    score = f" (score {page.score:.3f})" if page.score is not None else ""
+    return f"It was fetched, and {verdict}{score}."
+
+
+def _how_it_was_queued(parent: str | None, priority: float, depth: int) -> str:
+    if parent is None:
+        return "It is a seed."
+    if priority >= SEED_PRIORITY / 100:
+        return f"It was queued next to the seeds: from a sitemap of {parent}, or to be refreshed."
+    links = "link" if depth == 1 else "links"
+    return f"It was found on {parent}, {depth} {links} from a seed, with priority {priority:g}."
+
+
+def _what_it_gave(page: StoredPage) -> Iterator[str]:
+    yield f"It has {page.links_found} links, of which {page.links_added} were new."
+    if page.duplicate_of is not None:
+        yield f"It says what {page.duplicate_of} says, so it does not count as a find."
+    if page.noindex:
+        yield "It asks not to be listed, so results leave it out."
+    if page.why:
+        yield f"Remark: {page.why}."

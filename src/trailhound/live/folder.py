@@ -1,0 +1,171 @@
+"""Where a topic's crawl lives.
+
+::
+
+    TOPIC/crawl.lock          one crawl at a time
+          crawl/crawl.json    settings, and how the last run ended
+                frontier.db   every URL seen
+                results.db    every page dealt with
+                archive/      WARC files and their index
+                log.jsonl     one line per event
+          crawl-1/ …          earlier crawls that were set aside
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from trailhound import __version__
+from trailhound.archive.files import explaining
+from trailhound.config.settings import Settings
+from trailhound.errors import StorageError, UsageError
+from trailhound.workspace.topics import TopicFolder
+from trailhound.workspace.whole_files import write_whole
+
+FORMAT_NAME = "trailhound-crawl"
+FORMAT_VERSION = 1
+
+
+class CrawlRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """``crawl.json``."""
+
+    topic: str
+    settings: Settings
+    created_at: float
+    """Seconds since 1970."""
+    states: int
+    """Hidden states of the model it began with: what candidates remember depends on it."""
+    model: str
+    """Checksum of that model."""
+    ended: str = ""
+    """Why the last run ended; empty while it runs, or when it was killed."""
+    ended_at: float | None = None
+    made_by: str = f"trailhound {__version__}"
+    format: str = FORMAT_NAME
+    version: int = FORMAT_VERSION
+
+
+class _Format(msgspec.Struct):
+    format: str
+    version: int
+
+
+class CrawlFolder:
+    """One topic's crawl on disk; it need not exist yet."""
+
+    def __init__(self, topic: TopicFolder) -> None:
+        self.topic = topic
+        self.path = topic.path / "crawl"
+        self.frontier = self.path / "frontier.db"
+        self.results = self.path / "results.db"
+        self.archive = self.path / "archive"
+        self.log = self.path / "log.jsonl"
+        self._record = self.path / "crawl.json"
+
+    def exists(self) -> bool:
+        """Whether there is a crawl to resume, or results to look at."""
+        return self._record.is_file()
+
+    def require(self) -> Self:
+        """Itself; UsageError when the topic has not been crawled."""
+        if not self.exists():
+            raise UsageError(
+                f"The topic '{self.topic.name}' has not been crawled yet. Begin with: "
+                f"trailhound crawl {self.topic.name} --seed URL"
+            )
+        return self
+
+    def make(self) -> None:
+        """Make the folder."""
+        with explaining(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+
+    def set_aside(self) -> Path | None:
+        """Move what is there to ``crawl-1``, ``crawl-2``, …; where to, if there was anything."""
+        if not self.path.exists():
+            return None
+        candidates = (self.path.with_name(f"crawl-{number}") for number in count(1))
+        aside = next(path for path in candidates if not path.exists())
+        with explaining(self.path):
+            self.path.rename(aside)
+        return aside
+
+    def write(self, record: CrawlRecord) -> None:
+        """Keep the record."""
+        content = msgspec.json.format(msgspec.json.encode(record), indent=1)
+        write_whole(self._record, content)
+
+    def read(self) -> CrawlRecord:
+        """The record; StorageError says what is wrong with it."""
+        try:
+            content = self._record.read_bytes()
+            found = msgspec.json.decode(content, type=_Format)
+            if found.format != FORMAT_NAME or found.version > FORMAT_VERSION:
+                raise StorageError(
+                    f"{self._record} has format '{found.format}' version {found.version}, and this "
+                    f"Trailhound reads '{FORMAT_NAME}' up to {FORMAT_VERSION}. Upgrade Trailhound."
+                )
+            return msgspec.json.decode(content, type=CrawlRecord)
+        except OSError as error:
+            raise StorageError(
+                f"{self._record} cannot be read: {error.strerror or error}. Check that you may "
+                "read it."
+            ) from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise StorageError(
+                f"{self._record} is damaged: {error}. Repair it, or begin anew with --restart."
+            ) from error
+
+
+class CrawlLock:
+    """One crawl per topic at a time; the system releases it when its holder dies.
+
+    It is the lock of an empty SQLite database, which works alike on every system.
+    """
+
+    def __init__(self, topic: TopicFolder) -> None:
+        path = topic.path / "crawl.lock"
+        try:
+            self._lock = sqlite3.connect(
+                path, timeout=0.0, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise _no_lock(path, error) from error
+        try:
+            self._lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as error:
+            self._lock.close()
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+                raise StorageError(
+                    f"Another crawl of the topic '{topic.name}' is running. Wait until it has "
+                    "ended, or stop it with Ctrl-C; 'trailhound results' works meanwhile."
+                ) from error
+            raise _no_lock(path, error) from error
+
+    def release(self) -> None:
+        """Let another crawl have the topic."""
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+def _no_lock(path: Path, error: sqlite3.Error) -> StorageError:
+    return StorageError(
+        f"{path} cannot be written ({error}). Check that you may write in that folder and that the "
+        "disk is not full, or choose another place with --workspace."
+    )

@@ -1,0 +1,161 @@
+"""What ``trailhound forget`` does: a page, a host or a whole topic leaves everything we keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from trailhound.archive.files import explaining
+from trailhound.archive.forgetting import forget_records
+from trailhound.archive.result_forgetting import forget_lines, forget_results
+from trailhound.errors import UsageError
+from trailhound.frontier.forgetting import forget_urls
+from trailhound.live.folder import CrawlLock
+from trailhound.urls import canonicalize, host_key
+from trailhound.workspace.forgetting import (
+    forget_content,
+    forget_events,
+    forget_topic,
+    model_knows,
+    renew_model,
+)
+from trailhound.workspace.topics import TopicFolder, Workspace
+from trailhound.workspace.whole_files import write_whole
+
+Forgotten = Callable[[str], bool]
+"""Whether a URL is to be forgotten."""
+
+FETCHED_NAME = "fetched.part.jsonl"
+"""Pages of an interrupted import."""
+
+
+@dataclass
+class ForgetReport:
+    """What was removed, or would be."""
+
+    removed: dict[str, int] = field(default_factory=dict)
+    """By kind, in words."""
+    model: str = ""
+    """What became of the model; empty when nothing did."""
+
+    def add(self, what: str, count: int) -> None:
+        """Count something that was removed."""
+        if count:
+            self.removed[what] = self.removed.get(what, 0) + count
+
+
+def one_url(url: str) -> Forgotten:
+    """Exactly this page, however it is spelled."""
+    wanted = canonicalize(url)
+    if wanted is None:
+        raise UsageError(f"'{url}' is not an address on the web. Write it with https://.")
+    return lambda each: canonicalize(each) == wanted
+
+
+def one_host(host: str) -> Forgotten:
+    """All pages of this host and of the hosts below it (``www.``, …), at any port."""
+    address = canonicalize(f"http://{host.strip()}/")
+    if not host.strip() or address is None or host_key(address) != address[7:-1]:
+        raise UsageError(f"'{host}' is not the name of a host. Write it as: example.org")
+    wanted = _bare_host(address)
+
+    def is_there(url: str) -> bool:
+        found = canonicalize(url)
+        name = _bare_host(found) if found is not None else ""
+        return name == wanted or name.endswith(f".{wanted}")
+
+    return is_there
+
+
+def _bare_host(url: str) -> str:
+    key = host_key(url)
+    return key[: key.index("]") + 1] if key.startswith("[") else key.partition(":")[0]
+
+
+def forget_pages(
+    workspace: Workspace, topic: str, forgotten: Forgotten, *, dry_run: bool = False
+) -> ForgetReport:
+    """Remove pages from a topic's sessions, model, crawls and archives."""
+    folder = workspace.topic(topic)
+    report = ForgetReport()
+    with nullcontext() if dry_run else CrawlLock(folder):
+        events = forget_events(folder, forgotten, dry_run=dry_run)
+        report.add("visits and marks in sessions", events)
+        looked_up = forget_content(folder, forgotten, dry_run=dry_run)
+        report.add("pages looked up elsewhere", looked_up)
+        fetched = forget_lines(folder.path / FETCHED_NAME, forgotten, dry_run=dry_run)
+        report.add("pages fetched for an import", fetched)
+        for crawl in _crawls(folder):
+            _forget_in_crawl(crawl, forgotten, report, dry_run=dry_run)
+        changed = bool(events or looked_up) and folder.model_path.exists()
+        if changed or model_knows(folder, forgotten):
+            plan = "the model would be learned again from what is left, or removed"
+            report.model = plan if dry_run else renew_model(workspace, folder)
+    return report
+
+
+def _crawls(folder: TopicFolder) -> Iterator[Path]:
+    """The crawl, and those that were set aside."""
+    for path in sorted(folder.path.glob("crawl*")):
+        if path.is_dir():
+            yield path
+
+
+def _forget_in_crawl(
+    crawl: Path, forgotten: Forgotten, report: ForgetReport, *, dry_run: bool
+) -> None:
+    results = forget_results(crawl / "results.db", forgotten, dry_run=dry_run)
+    report.add("results of crawls", results)
+    queued = forget_urls(crawl / "frontier.db", forgotten, dry_run=dry_run)
+    report.add("addresses in crawls' queues", queued)
+    told = forget_lines(crawl / "log.jsonl", forgotten, dry_run=dry_run)
+    report.add("lines of crawls' logs", told)
+    archived = forget_records(crawl / "archive", forgotten, dry_run=dry_run)
+    report.add("records in archives", archived)
+    report.add("settings of crawls", _forget_settings(crawl / "crawl.json", forgotten, dry_run))
+
+
+def _forget_settings(path: Path, forgotten: Forgotten, dry_run: bool) -> int:
+    """Seeds and the like; they are in lists."""
+    if not path.is_file():
+        return 0
+    with explaining(path):
+        content = path.read_bytes()
+    try:
+        before = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return 0  # damaged: the next crawl says so
+    after, removed = _without_items(before, forgotten)
+    if removed and not dry_run:
+        write_whole(path, msgspec.json.format(msgspec.json.encode(after), indent=1))
+    return removed
+
+
+def _without_items(value: Any, forgotten: Forgotten) -> tuple[Any, int]:
+    if isinstance(value, dict):
+        pairs = {key: _without_items(each, forgotten) for key, each in value.items()}
+        return {key: pair[0] for key, pair in pairs.items()}, sum(n for _, n in pairs.values())
+    if isinstance(value, list):
+        kept = [each for each in value if not (isinstance(each, str) and forgotten(each))]
+        return kept, len(value) - len(kept)
+    return value, 0
+
+
+def forget_everything(workspace: Workspace, topic: str, *, dry_run: bool = False) -> ForgetReport:
+    """Remove a topic: sessions, model, crawls, archives."""
+    folder = workspace.topic(topic)
+    report = ForgetReport()
+    files = [path for path in folder.path.rglob("*") if path.is_file()]
+    report.add("sessions", len(folder.session_names()))
+    report.add("files in all", len(files))
+    if folder.model_path.exists():
+        report.model = "the model would be removed" if dry_run else "the model was removed"
+    if not dry_run:
+        CrawlLock(folder).release()  # refuses while a crawl is running
+        forget_topic(folder)
+    return report

@@ -1,0 +1,177 @@
+"""Pages for sessions that were imported without contents, fetched politely and resumably."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from trailhound.archive.files import explaining
+from trailhound.config.settings import FetchSettings
+from trailhound.fetching.http import HttpFetcher
+from trailhound.live.parts import make_fetcher
+from trailhound.records import FetchResult, Outcome
+from trailhound.sessions.events import Session, Visit
+from trailhound.text.encoding import decode
+from trailhound.urls import canonicalize, host_key
+
+HOSTS_AT_ONCE = 16
+MAX_WAIT_SECONDS = 60.0
+"""A host that wants to be left alone for longer is given up."""
+_ATTEMPTS = 3
+
+Progress = Callable[[int, int], None]
+"""Called with the pages asked for so far, and all of them."""
+
+
+class FetchedPage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of asking for one page."""
+
+    url: str
+    """Canonical, as it was asked for."""
+    outcome: Outcome
+    final_url: str = ""
+    html: str | None = None
+
+
+class FetchedPages:
+    """Pages by URL, in a file beside the topic's sessions until they are in these.
+
+    Each page is on disk when it has come, so that an interrupted import goes on where it was.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.pages: dict[str, FetchedPage] = {}
+        if path.exists():
+            with explaining(path):
+                lines = path.read_bytes().splitlines()
+            for line in lines:
+                self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            page = msgspec.json.decode(line, type=FetchedPage)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return  # torn when the import was interrupted
+        self.pages[page.url] = page
+
+    def add(self, page: FetchedPage) -> None:
+        """Keep a page."""
+        self.pages[page.url] = page
+        with explaining(self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("ab") as file:
+                # A line end first: the line before may be torn.
+                file.write(b"\n" + msgspec.json.encode(page))
+
+    def outcomes(self) -> Counter[str]:
+        """How many pages ended how."""
+        return Counter(page.outcome.value for page in self.pages.values())
+
+    def discard(self) -> None:
+        """The pages are where they belong; the file is no longer needed."""
+        with explaining(self._path):
+            self._path.unlink(missing_ok=True)
+
+
+def pages_wanted(sessions: Iterable[Session]) -> list[str]:
+    """Canonical URLs of the pages without contents, the most visited first."""
+    visits: Counter[str] = Counter()
+    have = set()
+    for session in sessions:
+        for event in session.events:
+            if isinstance(event, Visit) and (url := canonicalize(event.url)) is not None:
+                visits[url] += 1
+                if event.html:
+                    have.add(url)
+    return [url for url, _ in visits.most_common() if url not in have]
+
+
+async def fetch_all(
+    urls: Sequence[str], settings: FetchSettings, store: FetchedPages, progress: Progress
+) -> None:
+    """Like :func:`fetch_pages`, with a fetcher of its own."""
+    if all(url in store.pages for url in urls):
+        return
+    fetcher = make_fetcher(settings, None)
+    try:
+        await fetch_pages(urls, fetcher, store, progress)
+    finally:
+        await fetcher.close()
+
+
+async def fetch_pages(
+    urls: Sequence[str], fetcher: HttpFetcher, store: FetchedPages, progress: Progress
+) -> None:
+    """Ask for every page that ``store`` does not have; one at a time from each host."""
+    by_host: dict[str, list[str]] = {}
+    for url in urls:
+        if url not in store.pages:
+            by_host.setdefault(host_key(url), []).append(url)
+    done = sum(url in store.pages for url in urls)
+    places = asyncio.Semaphore(HOSTS_AT_ONCE)
+
+    async def visit_host(wanted: list[str]) -> None:
+        nonlocal done
+        async with places:
+            for url in wanted:
+                store.add(_kept(await _patient_fetch(fetcher, url)))
+                done += 1
+                progress(done, len(urls))
+
+    progress(done, len(urls))
+    async with asyncio.TaskGroup() as hosts:
+        for wanted in by_host.values():
+            hosts.create_task(visit_host(wanted))
+
+
+async def _patient_fetch(fetcher: HttpFetcher, url: str) -> FetchResult:
+    """Wait as the host asks for, a few times."""
+    for _ in range(_ATTEMPTS):
+        result = await fetcher.fetch(url)
+        wait = result.retry_after_seconds
+        if wait is None or wait > MAX_WAIT_SECONDS:
+            break
+        await asyncio.sleep(wait)
+    return result
+
+
+def _kept(result: FetchResult) -> FetchedPage:
+    if result.outcome is not Outcome.FETCHED:
+        return FetchedPage(result.url, result.outcome)
+    html = decode(result.body, result.content_type).text
+    return FetchedPage(result.url, result.outcome, result.final_url, html)
+
+
+class FilledSessions:
+    """Sessions with the fetched pages in them, each page once: at its first visit of all."""
+
+    def __init__(self, sessions: Iterable[Session], pages: dict[str, FetchedPage]) -> None:
+        self._sessions = sessions
+        self._pages = pages
+
+    def __iter__(self) -> Iterator[Session]:
+        left = {url: page for url, page in self._pages.items() if page.html is not None}
+        for session in self._sessions:
+            events = tuple(
+                _filled(event, left) if isinstance(event, Visit) else event
+                for event in session.events
+            )
+            yield msgspec.structs.replace(session, events=events)
+
+
+def _filled(visit: Visit, left: dict[str, FetchedPage]) -> Visit:
+    page = left.pop(canonicalize(visit.url) or "", None) if visit.html is None else None
+    if page is None:
+        return visit
+    if page.final_url == page.url:
+        return msgspec.structs.replace(visit, html=page.html)
+    # Relative links count from where the page is now.
+    requested = visit.requested_url or visit.url
+    return msgspec.structs.replace(
+        visit, url=page.final_url, requested_url=requested, html=page.html
+    )

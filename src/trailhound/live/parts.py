@@ -1,0 +1,69 @@
+"""The parts of a live crawl, each made from the settings and what was learned."""
+
+from __future__ import annotations
+
+from trailhound.config.settings import FetchSettings, Settings
+from trailhound.crawling.scope import Scope, make_scope
+from trailhound.errors import ConfigError
+from trailhound.fetching.http import HttpFetcher
+from trailhound.fetching.polite_settings import PoliteSettings
+from trailhound.fetching.resolver import MappedResolver
+from trailhound.relevance.cosine import CosineJudge
+from trailhound.strategies.base import Briefing
+from trailhound.workspace.learned import LearnedTopic
+
+_PHASE_SECONDS = 10.0
+
+
+def make_briefing(learned: LearnedTopic) -> Briefing:
+    """What a strategy may know beforehand."""
+    return Briefing(learned.model.graph, model=learned.model)
+
+
+def make_judge(learned: LearnedTopic, settings: Settings, briefing: Briefing) -> CosineJudge:
+    """The judge as it was calibrated, unless the settings have another threshold."""
+    threshold = settings.judge.threshold
+    if threshold is None:
+        threshold = learned.judge.threshold
+    return CosineJudge.from_graph(learned.model.graph, threshold, similarity=briefing.similarity)
+
+
+def scope_of(settings: Settings, seeds: tuple[str, ...]) -> Scope | None:
+    """Where the crawl may go; ``seeds`` are all seeds it ever had."""
+    crawl = settings.crawl
+    return make_scope(crawl.scope, crawl.exclude, seeds if crawl.same_domain else ())
+
+
+def make_fetcher(settings: FetchSettings, in_scope: Scope | None) -> HttpFetcher:
+    """The HTTP fetcher; ConfigError when the settings are impossible or impolite."""
+    return HttpFetcher(
+        settings.user_agent,
+        timeout_seconds=settings.timeout_seconds,
+        connect_timeout_seconds=min(_PHASE_SECONDS, settings.timeout_seconds),
+        read_timeout_seconds=min(_PHASE_SECONDS, settings.timeout_seconds),
+        max_redirects=settings.max_redirects,
+        max_bytes=settings.max_bytes,
+        politeness=PoliteSettings(
+            delay_seconds=settings.delay_seconds,
+            address_delay_seconds=min(settings.address_delay_seconds, settings.delay_seconds),
+            max_crawl_delay_seconds=settings.max_crawl_delay_seconds,
+        ),
+        obey_robots=settings.obey_robots,
+        allow_impolite=settings.allow_impolite,
+        allow_addresses=settings.allow_addresses,
+        in_scope=in_scope,
+        resolver=_resolver(settings.resolve),
+    )
+
+
+def _resolver(entries: tuple[str, ...]) -> MappedResolver | None:
+    hosts = {}
+    for entry in entries:
+        host, equals, address = entry.partition("=")
+        if not (host and equals and address):
+            raise ConfigError(
+                f"'{entry}' does not say where a host is. Write HOST=ADDRESS or "
+                "HOST=ADDRESS:PORT, for example '*.demo.test=127.0.0.1:8080'."
+            )
+        hosts[host.strip()] = address.strip()
+    return MappedResolver(hosts) if hosts else None

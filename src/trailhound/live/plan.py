@@ -1,0 +1,153 @@
+"""What a run of a crawl is to do: settings from flags and files, or those of the run before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trailhound.config.settings import DEFAULT_MAX_PAGES, Settings
+from trailhound.crawling.stopping import Budget
+from trailhound.errors import ConfigError, UsageError
+from trailhound.live.folder import CrawlFolder, CrawlRecord
+from trailhound.registry import check_spec, parse_spec
+from trailhound.urls import canonicalize
+from trailhound.workspace.learned import LearnedTopic
+
+# A name with a dot in it, perhaps a port, perhaps a path: no mailto:, no a/b.
+_BARE_HOST = re.compile(r"[^\s/:@?#]+\.[^\s/:@?#]+(:\d+)?([/?#]|$)")
+
+
+@dataclass(frozen=True)
+class CrawlRequest:
+    """What was asked for."""
+
+    settings: Settings = field(default_factory=Settings)
+    """For a new crawl: from flags, environment, file and defaults."""
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    """What was said in so many words, by ``section.name``; a resumed crawl takes only these."""
+    resume: bool = False
+    restart: bool = False
+    """Set an earlier crawl aside."""
+    refresh: bool = False
+    """Resume, and ask first whether the relevant pages have changed."""
+
+
+@dataclass(frozen=True)
+class CrawlPlan:
+    """What this run will do."""
+
+    settings: Settings
+    seeds: tuple[str, ...]
+    """Canonical; those that a resumed crawl is to add."""
+    record: CrawlRecord | None
+    """Of the crawl that is resumed; ``None`` for a new one."""
+    refresh: bool = False
+
+    @property
+    def all_seeds(self) -> tuple[str, ...]:
+        """Those of earlier runs, too."""
+        before = self.record.settings.crawl.seeds if self.record is not None else ()
+        return tuple(dict.fromkeys((*before, *self.seeds)))
+
+    def budget(self, requests: int, to_refresh: int = 0) -> Budget:
+        """Limits of all runs together, ``requests`` of which have been made.
+
+        A crawl without any limit has a default one; a refresh always gets what it needs.
+        """
+        max_pages, max_time = self.settings.crawl.max_pages, self.settings.crawl.max_time
+        if max_pages is None and max_time is None:
+            max_pages = DEFAULT_MAX_PAGES
+        if max_pages is None:
+            return Budget(None, max_time)
+        if to_refresh:
+            return Budget(max(max_pages, requests + to_refresh), max_time)
+        if requests >= max_pages:
+            raise UsageError(
+                f"The crawl has made {requests:,} requests, and its budget is {max_pages:,}. "
+                f"Allow more with --max-pages {2 * max_pages}."
+            )
+        return Budget(max_pages, max_time)
+
+    def record_of(self, topic: str, states: int, model: str, now: float) -> CrawlRecord:
+        """What is written down when the run begins."""
+        return CrawlRecord(
+            topic=topic,
+            settings=self.settings.changed({"crawl.seeds": self.all_seeds}),
+            created_at=self.record.created_at if self.record is not None else now,
+            states=states,
+            model=model,
+        )
+
+
+def make_plan(request: CrawlRequest, folder: CrawlFolder, learned: LearnedTopic) -> CrawlPlan:
+    """Check everything that can be checked before a file is written or a page is fetched."""
+    record = None
+    if request.resume or request.refresh:
+        record = folder.require().read()
+        settings = record.settings.changed(_values(request.flags))
+        _check_same_kind(record, settings, learned)
+        seeds = request.flags.get("crawl.seeds") or ()
+    else:
+        _check_new(request, folder)
+        settings, seeds = request.settings, request.settings.crawl.seeds
+        if not seeds:
+            raise UsageError("A crawl needs a page to start from. Name one or more: --seed URL")
+    _check_user_agent(settings)
+    check_spec(settings.crawl.strategy)
+    return CrawlPlan(settings, tuple(map(typed_url, seeds)), record, request.refresh)
+
+
+def typed_url(text: str) -> str:
+    """The canonical URL of what a person typed; ``example.org`` means ``https://example.org/``."""
+    address = text.strip()
+    if "://" not in address and _BARE_HOST.match(address):
+        address = f"https://{address}"
+    url = canonicalize(address)
+    if url is None:
+        raise UsageError(f"'{text}' is no web address. Write it as https://example.org/.")
+    return url
+
+
+def _values(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Flags that change settings; new seeds are added to the old ones."""
+    return {
+        key: value for key, value in flags.items() if value is not None and key != "crawl.seeds"
+    }
+
+
+def _check_new(request: CrawlRequest, folder: CrawlFolder) -> None:
+    if folder.exists() and not request.restart:
+        name = folder.topic.name
+        raise UsageError(
+            f"The topic '{name}' has a crawl already. Go on with: trailhound crawl {name} --resume "
+            "(with more --seed URLs if you like), or begin anew with --restart, which keeps the "
+            "old one beside it."
+        )
+
+
+def _check_same_kind(record: CrawlRecord, settings: Settings, learned: LearnedTopic) -> None:
+    """What waits in the frontier was ranked by one strategy and one kind of model."""
+    before, now = record.settings.crawl.strategy, settings.crawl.strategy
+    if before != now:
+        raise UsageError(
+            f"The crawl was begun with the strategy '{before}', and what waits was ranked by it. "
+            f"Resume without --strategy, or begin anew with '{now}' and --restart."
+        )
+    states = learned.model.hmm.n_states
+    if states != record.states and parse_spec(now)[0] == "hidden-markov":
+        raise UsageError(
+            f"The topic was learned again with {states} states, and the crawl remembers paths in "
+            f"{record.states}. Begin it anew with --restart, or learn with --states "
+            f"{record.states}."
+        )
+
+
+def _check_user_agent(settings: Settings) -> None:
+    if not settings.fetch.user_agent.strip():
+        raise ConfigError(
+            "A live crawl must say who it is, so that sites can reach you. Give a name and a "
+            "contact with --user-agent 'bees-bot (+https://example.org/bot)', in the variable "
+            "TRAILHOUND_USER_AGENT, or as user_agent under [fetch] in trailhound.toml."
+        )
