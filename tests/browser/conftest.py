@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -25,10 +25,20 @@ def chromium_path() -> str:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="session")
-def browser(chromium_path: str) -> Iterator[Browser]:
-    """One headless browser for all tests of a run."""
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium_path, args=_ARGUMENTS)
-        yield started
-        started.close()
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Playwright]:
+    """What drives browsers.
+
+    A process can have one only, and while it lives ``asyncio.run`` cannot be used: later tests
+    must find it gone.
+    """
+    with sync_playwright() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="module")
+def browser(chromium_path: str, playwright: Playwright) -> Iterator[Browser]:
+    """One headless browser for all tests of a module."""
+    started = playwright.chromium.launch(executable_path=chromium_path, args=_ARGUMENTS)
+    yield started
+    started.close()

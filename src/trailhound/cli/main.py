@@ -8,7 +8,22 @@ from typing import Annotated
 import typer
 
 from trailhound import __version__
-from trailhound.cli import corpus, demo, inspect_topic, lab, learn, strategies
+from trailhound.cli import (
+    collect,
+    config,
+    corpus,
+    crawl,
+    demo,
+    explain,
+    export,
+    forget,
+    import_,
+    inspect_topic,
+    lab,
+    learn,
+    results,
+    strategies,
+)
 from trailhound.cli.console import messages
 from trailhound.errors import TrailhoundError
 
@@ -21,11 +36,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo")(demo.demo)
+app.command("collect")(collect.collect)
 app.command("learn")(learn.learn)
 app.command("inspect")(inspect_topic.inspect)
+app.command("crawl")(crawl.crawl)
+app.command("results")(results.results)
+app.command("export")(export.export)
+app.command("explain")(explain.explain)
 app.command("strategies")(strategies.strategies)
+app.add_typer(import_.app, name="import")
+app.command("forget")(forget.forget)
 app.add_typer(corpus.app, name="corpus")
 app.add_typer(lab.app, name="lab")
+app.add_typer(config.app, name="config")
 
 
 def _show_version(wanted: bool) -> None:

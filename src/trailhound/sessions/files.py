@@ -68,8 +68,12 @@ def load_sessions(
     return [read_session(path, strict=strict) for path in paths]
 
 
-def write_session(session: Session, path: str | Path) -> None:
-    """Write a whole session; a file appears under its name only when it is complete."""
+def write_session(session: Session, path: str | Path, *, sync: bool = True) -> None:
+    """Write a whole session; a file appears under its name only when it is complete.
+
+    Without ``sync`` a power cut within seconds may undo it: for thousands of files that can be
+    made again, a wait for the disk at each is too long.
+    """
     if str(path) == STREAM:
         sys.stdout.buffer.writelines(session_lines(session))
         sys.stdout.buffer.flush()
@@ -80,7 +84,8 @@ def write_session(session: Session, path: str | Path) -> None:
         with draft.open("wb") as file:
             file.writelines(session_lines(session))
             file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                os.fsync(file.fileno())
         draft.replace(target)
     except OSError as error:
         raise _cannot_write(target, error) from error

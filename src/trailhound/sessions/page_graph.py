@@ -34,7 +34,7 @@ class PageGraph:
 
 
 def build_page_graph(
-    sessions: Sequence[Session], content: Content, label: str | None = None
+    sessions: Sequence[Session], content: Content | None = None, label: str | None = None
 ) -> PageGraph:
     """Turn sessions, of one person or several, into one graph.
 
@@ -51,7 +51,9 @@ def build_page_graph(
       meant for the inner page that came up last.
     """
     events = events_in_order(sessions)
-    book = AddressBook(collect_pages(events, content))
+    # Not "content or …": a source that is empty still, and so false, may be filled on the way.
+    source = (lambda _: None) if content is None else content
+    book = AddressBook(collect_pages(events, source))
     targets, rejected = _verdicts(events, book, label)
     return PageGraph(
         tuple(book.pages), _edges(book), targets, rejected - targets, _starts(events, book)

@@ -6,6 +6,7 @@ topic remembers what was found there.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -42,6 +43,15 @@ class KnownContent:
         if page is not None:
             self._pages[url] = page
         return self._pages.get(url)
+
+    def without(self, forgotten: Callable[[str], bool]) -> KnownContent:
+        """What is known, but for the pages that are to be forgotten."""
+        kept = {
+            url: page
+            for url, page in self._pages.items()
+            if not forgotten(url) and not forgotten(page.url)
+        }
+        return KnownContent(kept, self._source)
 
     def write(self, path: Path) -> None:
         """Keep what is known, or nothing at all when there is nothing to keep."""

@@ -44,6 +44,7 @@ def learn_into(
 ) -> LearnedTopic:
     """Learn a topic and save it. Nothing is written unless all of it succeeds."""
     folder = workspace.folder_for(request.topic)
+    present = folder.session_names()
     known, content, label = _known(folder, request)
     sessions = _joined(known, request.sessions)
     if not sessions:
@@ -56,7 +57,7 @@ def learn_into(
     report(f"Learning from {len(graph.pages)} pages")
     learned = _learn(graph, request, _origin(folder.name, label, labels, sessions))
     report("Saving")
-    folder.save(learned, sessions, content)
+    folder.save(learned, sessions, content, present)
     return learned
 
 

@@ -56,6 +56,19 @@ class TopicFolder:
         """Where the model is."""
         return self.path / "model"
 
+    @property
+    def sessions_path(self) -> Path:
+        """Where its sessions are."""
+        return self.path / "sessions"
+
+    def prepare(self) -> None:
+        """Make the folder, so that sessions can be recorded into it before anything is learned."""
+        self._make()
+        if self.exists():
+            self.record()
+        else:
+            write_whole(self.path / "topic.json", msgspec.json.encode(TopicRecord(self.name)))
+
     def exists(self) -> bool:
         """Whether the topic was ever saved."""
         return (self.path / "topic.json").exists()
@@ -83,10 +96,23 @@ class TopicFolder:
         """The topic's model; ModelError says what is wrong with it."""
         return load_model(self.model_path)
 
+    def session_names(self) -> frozenset[str]:
+        """File names of all sessions that are there now."""
+        return frozenset(path.name for path in self.sessions_path.glob(f"[!.]*{SESSION_SUFFIX}"))
+
     def save(
-        self, learned: LearnedTopic, sessions: Mapping[str, Session], content: KnownContent
+        self,
+        learned: LearnedTopic,
+        sessions: Mapping[str, Session],
+        content: KnownContent,
+        replaced: Iterable[str] | None = None,
     ) -> None:
-        """Keep sessions and model; the model goes last, in one step."""
+        """Keep sessions and model; the model goes last, in one step.
+
+        Sessions among ``replaced`` (default: all that are there) and not in ``sessions`` go. What
+        was recorded while the model was learned is not among them.
+        """
+        replaced = self.session_names() if replaced is None else replaced
         self._make()
         for name, session in sessions.items():
             if not (self.path / "sessions" / name).exists():
@@ -95,7 +121,7 @@ class TopicFolder:
         record = TopicRecord(self.name, learned.origin.label)
         write_whole(self.path / "topic.json", msgspec.json.encode(record))
         save_model(learned, self.model_path)
-        self._forget_sessions_except(sessions)
+        self._forget_sessions(set(replaced) - set(sessions))
 
     def _make(self) -> None:
         try:
@@ -103,12 +129,10 @@ class TopicFolder:
         except OSError as error:
             raise cannot_write(self.path, error) from error
 
-    def _forget_sessions_except(self, kept: Iterable[str]) -> None:
-        names = set(kept)
-        for path in (self.path / "sessions").glob(f"[!.]*{SESSION_SUFFIX}"):
-            if path.name not in names:
-                with contextlib.suppress(OSError):
-                    path.unlink()
+    def _forget_sessions(self, names: Iterable[str]) -> None:
+        for name in names:
+            with contextlib.suppress(OSError):
+                (self.sessions_path / name).unlink()
 
 
 class Workspace:

@@ -1,0 +1,121 @@
+// The popup: pairing, start, counts, pause, forget, submit. Shows only what the worker tells;
+// words from the web go in as text, never as HTML.
+const REFRESH_MILLISECONDS = 1000;
+const find = (id) => document.getElementById(id);
+let pairingWanted = false;
+let failed = "";
+
+/** The tab under the popup. When the popup is open in a tab of its own, its address names one. */
+async function tabBelow() {
+  const named = Number(new URLSearchParams(location.search).get("tab"));
+  if (named) return named;
+  const [active] = await chrome.tabs.query({ active: true, lastFocusedWindow: true });
+  return active?.id ?? null;
+}
+
+async function ask(type, more = {}) {
+  const answer = await chrome.runtime.sendMessage({ type, tabId: await tabBelow(), ...more });
+  failed = answer?.error ?? "";
+  return answer;
+}
+
+async function act(type, more) {
+  await ask(type, more);
+  const kept = failed;
+  await refresh();
+  failed = kept;
+  showProblem(kept);
+}
+
+function showProblem(text) {
+  find("problem").hidden = !text;
+  find("problem").textContent = text;
+}
+
+function show(state) {
+  const { session } = state;
+  const active = Boolean(session) && session.state !== "submitted";
+  const pairing = !state.paired || pairingWanted;
+  find("pairing").hidden = !pairing;
+  find("beginning").hidden = pairing || active;
+  find("session").hidden = pairing || !active;
+  find("state").textContent = { recording: "recording", paused: "paused" }[session?.state] ?? "";
+  find("paired").textContent = state.paired ? `Collector on this machine, port ${state.port}.` : "";
+  find("repair").hidden = !state.paired || pairingWanted;
+  showProblem(failed || state.problem);
+  showQueue(state);
+  if (active) showSession(session, state.page);
+  if (document.activeElement !== find("hosts")) find("hosts").value = state.excluded.join("\n");
+}
+
+function showSession(session, page) {
+  find("name").textContent = session.topic;
+  find("pages").textContent = session.pages;
+  find("targets").textContent = session.targets;
+  find("quality").className = session.missing.length ? "" : "ready";
+  find("quality").textContent = session.missing.join(" ") || "Good enough to learn from. More makes it better.";
+  find("pause").textContent = session.state === "paused" ? "Resume" : "Pause";
+  find("forget").disabled = !page;
+  find("page").textContent = page ? `This page: ${page.title || page.url}` : "This page is not recorded.";
+}
+
+function showQueue({ waiting, bare, lost, problem }) {
+  const parts = [];
+  if (waiting && problem) parts.push(`${waiting} events wait in the browser until the collector is back.`);
+  if (bare) parts.push(`${bare} pages are kept without their content: the waiting room is full.`);
+  if (lost) parts.push(`${lost} events were lost.`);
+  find("queue").hidden = !parts.length;
+  find("queue").textContent = parts.join(" ");
+}
+
+async function showLast(session) {
+  const done = session?.state === "submitted";
+  find("last").hidden = !done;
+  if (!done) return;
+  const { learning, message } = await chrome.runtime.sendMessage({ type: "learned" });
+  const said = { running: "Learning …", done: message, failed: message }[learning];
+  const next = said ?? `Learn from it with: trailhound learn ${JSON.stringify(session.topic)}`;
+  find("last").textContent = `“${session.topic}” was submitted: ${session.pages} pages, ${session.targets} useful. ${next}`;
+}
+
+async function refresh() {
+  const before = failed;
+  const state = await ask("state");
+  failed = before;
+  if (state?.session !== undefined) {
+    show(state);
+    await showLast(state.session);
+  }
+}
+
+function onSubmit(id, action) {
+  find(id).addEventListener("submit", (event) => {
+    event.preventDefault();
+    void action();
+  });
+}
+
+onSubmit("pairing", async () => {
+  await ask("pair", { code: find("code").value });
+  if (!failed) {
+    pairingWanted = false;
+    find("code").value = "";
+  }
+  await refresh();
+});
+onSubmit("beginning", async () => {
+  // Firefox grants access to pages when the user asks for it; elsewhere it is there already.
+  const allowed = await chrome.permissions.request({ origins: ["http://*/*", "https://*/*"] });
+  if (allowed) await act("start", { topic: find("topic").value });
+  else showProblem("Without access to pages there is nothing to record. Press Start again and allow it.");
+});
+find("pause").addEventListener("click", () => act(find("pause").textContent === "Resume" ? "resume" : "pause"));
+find("forget").addEventListener("click", () => act("forget"));
+find("submit").addEventListener("click", () => act("submit"));
+find("exclude").addEventListener("click", () => act("exclude", { hosts: find("hosts").value }));
+find("repair").addEventListener("click", () => {
+  pairingWanted = true;
+  void refresh();
+});
+await refresh();
+setInterval(refresh, REFRESH_MILLISECONDS);

@@ -1,0 +1,90 @@
+"""What an import tells: counts of what was read and skipped, and the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trailhound.cli.importing import Kept
+    from trailhound.sessions.imports.imported import Tally
+    from trailhound.workspace import TopicFolder
+
+
+def counts(tally: Tally) -> Iterator[str]:
+    """Read, kept, and skipped by reason, most frequent first."""
+    yield f"{tally.read:,} {tally.unit} read, {tally.kept:,} kept"
+    for reason, number in tally.skipped.most_common():
+        if number:
+            yield f"{number:,} skipped: {reason}"
+
+
+def show_report(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterable[str]) -> None:
+    """The counts on stdout, notes and the next step on stderr."""
+    from trailhound.cli.importing import echo, say
+
+    for line in counts(tally):
+        echo(line)
+    sessions = "1 session" if kept.sessions == 1 else f"{kept.sessions:,} sessions"
+    echo(
+        f"{sessions} with {kept.visits:,} visits of {kept.pages:,} pages: "
+        f"{kept.with_content:,} with content, {kept.marked:,} marked useful"
+    )
+    for line in (*tally.notes, *_about_fetching(kept), *_about_useful(kept, unvisited)):
+        say(f"Note: {line}.")
+    say(f"Stored in {folder.path / 'sessions'}")
+    say(_next_step(folder.name, kept))
+
+
+def _about_fetching(kept: Kept) -> Iterator[str]:
+    if kept.fetched is not None:
+        ends = ", ".join(
+            f"{number:,} {outcome}" for outcome, number in sorted(kept.fetched.items())
+        )
+        yield f"asked the web for pages: {ends or 'none was missing'}"
+        if kept.unfetched:
+            yield f"{kept.unfetched:,} more pages have no content: raise --max-pages and run again"
+    elif kept.with_content < kept.pages:
+        missing = kept.pages - kept.with_content
+        yield (
+            f"{missing:,} pages have no content, only an address and perhaps a title; --fetch gets "
+            "them from the web"
+        )
+
+
+def _about_useful(kept: Kept, unvisited: Iterable[str]) -> Iterator[str]:
+    missing = sorted(unvisited)
+    if missing:
+        more = f" and {len(missing) - 3:,} more" if len(missing) > 3 else ""
+        yield f"useful, but never visited, so not marked: {', '.join(missing[:3])}{more}"
+    if not kept.marked:
+        yield "no page is marked useful; import again with --useful to say which ones were"
+
+
+def _next_step(topic: str, kept: Kept) -> str:
+    shown = f"'{topic}'" if " " in topic else topic
+    if not kept.marked:
+        return "Nothing can be learned before a page is marked useful."
+    return f"Learn from it with: trailhound learn {shown}"
+
+
+def print_json(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterable[str]) -> None:
+    """Everything as one object."""
+    from dataclasses import asdict
+
+    import msgspec
+
+    from trailhound.cli.importing import echo
+
+    report = {
+        "topic": folder.name,
+        "folder": str(folder.path / "sessions"),
+        "unit": tally.unit,
+        "read": tally.read,
+        "kept": tally.kept,
+        "skipped": dict(tally.skipped),
+        "notes": tally.notes,
+        **asdict(kept),
+        "useful_but_unvisited": sorted(unvisited),
+    }
+    echo(msgspec.json.encode(report).decode())

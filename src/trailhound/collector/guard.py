@@ -1,0 +1,134 @@
+"""Who may speak to the collector: the user's own extension, and nobody else.
+
+Any page in the user's browser can send requests to this machine. Browsers say truthfully where a
+request comes from (``Origin``) and which host it was meant for (``Host``); pages cannot change
+either. Both are checked, and the token as well, before anything of the body is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Middleware
+
+from trailhound.collector.pairing import Pairing, is_extension_origin
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+PAIR_PATH = "/v1/pair"
+MAX_BODY_BYTES = 24_000_000
+"""The extension sends at most 8 MB at once."""
+
+_SAFE_HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'none'",
+}
+
+
+class RefusedRequestError(Exception):
+    """The request is not answered; status and reason."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class Guard:
+    """Checks each request in the order: host, origin, method, token, size."""
+
+    def __init__(self, pairing: Pairing) -> None:
+        self._pairing = pairing
+        self.port = 0
+        """Where the collector listens; known once it does."""
+
+    def check(self, request: web.Request) -> None:
+        """Raise :class:`RefusedRequestError` unless the request is the extension's."""
+        self._check_host(request)
+        origin = self._checked_origin(request)
+        if request.method == hdrs.METH_OPTIONS:
+            return
+        _check_form(request)
+        self._check_token(request, origin)
+
+    def _check_host(self, request: web.Request) -> None:
+        """Another name for this machine's address is DNS rebinding."""
+        allowed = {f"127.0.0.1:{self.port}", f"localhost:{self.port}"}
+        hosts = request.headers.getall(hdrs.HOST, [])
+        if len(hosts) != 1 or hosts[0].lower() not in allowed:
+            raise RefusedRequestError(403, "This host is not served here.")
+
+    def _checked_origin(self, request: web.Request) -> str:
+        origins = request.headers.getall(hdrs.ORIGIN, [])
+        if len(origins) != 1 or not is_extension_origin(origins[0]):
+            raise RefusedRequestError(403, "Only the Trailhound extension may speak to this port.")
+        return origins[0]
+
+    def _check_token(self, request: web.Request, origin: str) -> None:
+        scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
+        if scheme != "Bearer" or not self._pairing.knows(token):
+            raise RefusedRequestError(
+                401, "The pairing code is wrong or old. Copy it again from 'trailhound collect'."
+            )
+        if request.path != PAIR_PATH and not self._pairing.is_paired(origin):
+            raise RefusedRequestError(401, "This browser is not paired. Enter the pairing code.")
+
+
+def _check_form(request: web.Request) -> None:
+    if request.method != hdrs.METH_POST:
+        raise RefusedRequestError(405, "Only POST is understood.")
+    if request.content_type != "application/json":
+        raise RefusedRequestError(415, "Only JSON is understood.")
+    if (request.content_length or 0) > MAX_BODY_BYTES:
+        raise RefusedRequestError(413, f"More than {MAX_BODY_BYTES:,} bytes at once.")
+
+
+def error_response(status: int, reason: str) -> web.Response:
+    """A refusal, as the extension reads it."""
+    response = web.json_response({"error": reason}, status=status)
+    if status in (403, 413):
+        response.force_close()  # whatever else the sender has to say is not read
+    return response
+
+
+def guarded(guard: Guard) -> Middleware:
+    """The guard as a middleware of aiohttp."""
+
+    @web.middleware
+    async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+        response = await _answer(guard, request, handler)
+        response.headers.update(_SAFE_HEADERS)
+        origin = request.headers.get(hdrs.ORIGIN, "")
+        if is_extension_origin(origin) and response.status != 403:
+            response.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = origin
+            response.headers[hdrs.VARY] = "Origin"
+        return response
+
+    return middleware
+
+
+async def _answer(guard: Guard, request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        guard.check(request)
+        if request.method == hdrs.METH_OPTIONS:
+            return _preflight()
+        return await handler(request)
+    except RefusedRequestError as refusal:
+        return error_response(refusal.status, str(refusal))
+    except web.HTTPRequestEntityTooLarge:
+        return error_response(413, f"More than {MAX_BODY_BYTES:,} bytes at once.")
+    except web.HTTPException as error:
+        return error_response(error.status, error.reason)
+
+
+def _preflight() -> web.Response:
+    """An extension asks whether it may; its origin was just found to be one."""
+    return web.Response(
+        status=204,
+        headers={
+            hdrs.ACCESS_CONTROL_ALLOW_METHODS: "POST",
+            hdrs.ACCESS_CONTROL_ALLOW_HEADERS: "authorization, content-type",
+            "Access-Control-Allow-Private-Network": "true",
+        },
+    )

@@ -1,0 +1,160 @@
+"""The collector: an HTTP server on this machine's loopback address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+from aiohttp import hdrs, web
+
+from trailhound.collector.guard import (
+    MAX_BODY_BYTES,
+    PAIR_PATH,
+    Guard,
+    error_response,
+    guarded,
+)
+from trailhound.collector.learning import Learner, learn_in
+from trailhound.collector.messages import EventsMessage, ForgetMessage, StatusMessage, read_message
+from trailhound.collector.pairing import Pairing
+from trailhound.collector.store import SessionStore
+from trailhound.errors import ConfigError, TrailhoundError
+from trailhound.sessions.events import Event, Mark, Submit
+from trailhound.workspace import Workspace
+
+DEFAULT_PORT = 8917
+_LOOPBACK = "127.0.0.1"
+_SHUTDOWN_SECONDS = 2.0
+
+Report = Callable[[str], None]
+"""Told in a line what happened. The words may come from the web."""
+
+
+class Collector:
+    """Receives sessions from paired browsers and writes them into a workspace.
+
+    ::
+
+        async with Collector(workspace, pairing) as collector:
+            await collector.start()
+            ...  # pairing.code(collector.port) is what the user copies into the popup
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        pairing: Pairing,
+        *,
+        learn: bool = False,
+        report: Report = lambda _: None,
+    ) -> None:
+        self._pairing = pairing
+        self._report = report
+        self._store = SessionStore(workspace)
+        self._learner = Learner(learn_in(workspace), report) if learn else None
+        self._guard = Guard(pairing)
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def port(self) -> int:
+        """Where it listens; 0 while it does not."""
+        return self._guard.port
+
+    async def start(self, port: int = 0) -> int:
+        """Listen, by default at a free port; the port."""
+        # Without lingering, the rest of a body that is too large is not read.
+        runner = web.AppRunner(
+            self._application(),
+            access_log=None,
+            shutdown_timeout=_SHUTDOWN_SECONDS,
+            lingering_time=0.0,
+        )
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, _LOOPBACK, port).start()
+        except OSError as error:
+            await runner.cleanup()
+            raise ConfigError(
+                f"The collector cannot listen at port {port}: {error.strerror or error}. Is "
+                "another one running? Stop it, or choose another port with --port."
+            ) from error
+        self._runner = runner
+        self._guard.port = int(runner.addresses[0][1])
+        return self.port
+
+    async def stop(self) -> None:
+        """Stop listening, finish learning, close all files."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+        self._runner, self._guard.port = None, 0
+        if self._learner is not None:
+            await self._learner.finish()
+        self._store.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+    def _application(self) -> web.Application:
+        application = web.Application(
+            middlewares=[guarded(self._guard)], client_max_size=MAX_BODY_BYTES
+        )
+        application.router.add_post(PAIR_PATH, self._pair)
+        application.router.add_post("/v1/events", self._events)
+        application.router.add_post("/v1/forget", self._forget)
+        application.router.add_post("/v1/status", self._status)
+        return application
+
+    async def _pair(self, request: web.Request) -> web.Response:
+        self._pairing.add(request.headers[hdrs.ORIGIN])
+        self._report("A browser was paired.")
+        return _answer({"paired": True})
+
+    async def _events(self, request: web.Request) -> web.Response:
+        message = read_message(await request.read(), EventsMessage)
+        try:
+            added = self._store.append(message)
+        except TrailhoundError as error:
+            self._report(str(error))
+            return error_response(507, str(error))
+        for event in added:
+            self._tell(message, event)
+        return _answer({"stored": len(added), "known": len(message.events) - len(added)})
+
+    async def _forget(self, request: web.Request) -> web.Response:
+        message = read_message(await request.read(), ForgetMessage)
+        try:
+            forgotten = self._store.forget(message)
+        except TrailhoundError as error:
+            self._report(str(error))
+            return error_response(507, str(error))
+        return _answer({"forgotten": forgotten})
+
+    async def _status(self, request: web.Request) -> web.Response:
+        message = read_message(await request.read(), StatusMessage)
+        if self._learner is None:
+            return _answer({"learning": "no"})
+        return _answer(self._learner.status(message.topic))
+
+    def _tell(self, message: EventsMessage, event: Event) -> None:
+        if isinstance(event, Mark):
+            verdict = {True: "Useful", False: "Not useful", None: "Not useful after all"}
+            self._report(f"{message.topic}: {verdict[event.useful]}: {event.url}")
+        elif isinstance(event, Submit):
+            pages, targets = self._store.counts(message.topic, message.session)
+            self._report(f"{message.topic}: submitted, {pages} pages, {targets} of them useful.")
+            if self._learner is not None:
+                self._learner.submitted(message.topic)
+
+
+def _answer(content: Any) -> web.Response:
+    return web.Response(body=msgspec.json.encode(content), content_type="application/json")

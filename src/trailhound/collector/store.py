@@ -1,0 +1,136 @@
+"""Writes what the browsers send into the topics' folders, event by event."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urldefrag
+
+import msgspec
+
+from trailhound.collector.guard import RefusedRequestError
+from trailhound.collector.messages import EventsMessage, ForgetMessage
+from trailhound.sessions.events import Event, Mark, Submit, Visit
+from trailhound.sessions.files import (
+    SESSION_SUFFIX,
+    SessionRecorder,
+    read_with_problems,
+    write_session,
+)
+from trailhound.sessions.lines import event_line
+from trailhound.workspace import TopicFolder, Workspace
+
+MAX_SESSION_BYTES = 1_000_000_000
+MAX_OPEN_FILES = 32
+
+
+@dataclass
+class _Recording:
+    """An open session file, and which lines it has."""
+
+    recorder: SessionRecorder
+    n_bytes: int
+    known: set[bytes] = field(default_factory=set)
+    """Digests of its lines: what is sent a second time, after a lost answer, is left out."""
+
+
+class SessionStore:
+    """The session files of all browsers; each event is on disk when ``append`` returns."""
+
+    def __init__(self, workspace: Workspace, max_session_bytes: int = MAX_SESSION_BYTES) -> None:
+        self._workspace = workspace
+        self._max_session_bytes = max_session_bytes
+        self._open: OrderedDict[Path, _Recording] = OrderedDict()
+
+    def append(self, message: EventsMessage) -> list[Event]:
+        """Write the events that are not there yet; returns them."""
+        path = self._path(message.topic, message.session)
+        recording = self._recording(path, message)
+        added = []
+        for event in message.events:
+            line = event_line(event)
+            digest = hashlib.sha256(line).digest()
+            if digest in recording.known:
+                continue
+            self._check_room(recording, len(line))
+            recording.recorder.append(event)
+            recording.known.add(digest)
+            recording.n_bytes += len(line)
+            added.append(event)
+        if any(isinstance(event, Submit) for event in added):
+            self._close(path)
+        return added
+
+    def forget(self, message: ForgetMessage) -> int:
+        """Remove a page from a session; the number of events that went."""
+        path = self._path(message.topic, message.session)
+        self._close(path)
+        if not path.exists():
+            return 0
+        session = read_with_problems(path, strict=False).session
+        kept = without_page(session.events, message.url)
+        write_session(msgspec.structs.replace(session, events=kept), path)
+        return len(session.events) - len(kept)
+
+    def counts(self, topic: str, session: str) -> tuple[int, int]:
+        """(pages, useful pages) of a session."""
+        events = read_with_problems(self._path(topic, session), strict=False).session.events
+        pages = {event.url for event in events if isinstance(event, Visit)}
+        marks = {event.url: event.useful for event in events if isinstance(event, Mark)}
+        return len(pages), sum(useful is True for useful in marks.values())
+
+    def close(self) -> None:
+        """Close all files."""
+        for path in list(self._open):
+            self._close(path)
+
+    def _path(self, topic: str, session: str) -> Path:
+        return self._folder(topic).sessions_path / f"{session}{SESSION_SUFFIX}"
+
+    def _folder(self, topic: str) -> TopicFolder:
+        return self._workspace.folder_for(topic)
+
+    def _recording(self, path: Path, message: EventsMessage) -> _Recording:
+        recording = self._open.pop(path, None)
+        if recording is None or not path.exists():
+            self._folder(message.topic).prepare()
+            recorder = SessionRecorder(path, message.topic, recorder=message.recorder)
+            lines = path.read_bytes().splitlines(keepends=True)
+            known = {hashlib.sha256(line).digest() for line in lines}
+            recording = _Recording(recorder, sum(map(len, lines)), known)
+        self._open[path] = recording
+        while len(self._open) > MAX_OPEN_FILES:
+            self._close(next(iter(self._open)))
+        return recording
+
+    def _close(self, path: Path) -> None:
+        recording = self._open.pop(path, None)
+        if recording is not None:
+            recording.recorder.close()
+
+    def _check_room(self, recording: _Recording, n_bytes: int) -> None:
+        if recording.n_bytes + n_bytes > self._max_session_bytes:
+            raise RefusedRequestError(413, "The session is full. Submit it, and start another.")
+
+
+def without_page(events: Iterable[Event], url: str) -> tuple[Event, ...]:
+    """Events that do not tell of a page; pages reached from it begin a path of their own."""
+    plain = urldefrag(url).url
+    kept: list[Event] = []
+    for event in events:
+        if not isinstance(event, Submit) and plain in _shown(event):
+            continue
+        if isinstance(event, Visit) and event.from_url and urldefrag(event.from_url).url == plain:
+            event = msgspec.structs.replace(event, from_url=None)
+        kept.append(event)
+    return tuple(kept)
+
+
+def _shown(event: Visit | Mark) -> set[str]:
+    urls: list[str | None] = [event.url]
+    if isinstance(event, Visit):
+        urls += [event.requested_url, event.frame_of]
+    return {urldefrag(url).url for url in urls if url}

@@ -1,0 +1,205 @@
+"""Web archives as browsing: WARC files, and WACZ packages such as archiveweb.page makes.
+
+A WACZ lists the pages that were visited, with titles and times; then these are the visits. Without
+such a list every archived HTML page is one, at the time of its capture.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from trailhound.errors import CorpusError, SessionError
+from trailhound.sessions.events import Session, Visit
+from trailhound.sessions.imports.imported import Imported, Tally, unix_time
+from trailhound.sessions.imports.page_titles import title_of
+from trailhound.sessions.imports.succession import in_succession
+from trailhound.text.encoding import decode
+from trailhound.urls import canonicalize
+from trailhound.web_archives.captures import ArchiveDamageError, Capture, read_captures
+from trailhound.web_archives.files import Archive, find_archives
+
+MAX_PAGES = 20_000
+"""Of one import; more is no longer a person's browsing."""
+MAX_LIST_BYTES = 64_000_000
+_PAGE_LISTS = ("pages/pages.jsonl", "pages/extraPages.jsonl")
+_MAX_REDIRECTS = 20
+
+
+class _ListedPage(msgspec.Struct):
+    url: str
+    ts: str | int | float
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """An archived page."""
+
+    url: str
+    time: float
+    html: str
+
+
+@dataclass
+class _Contents:
+    """What the archives hold, by canonical URL."""
+
+    pages: dict[str, list[_Shown]] = field(default_factory=dict)
+    redirects: dict[str, str] = field(default_factory=dict)
+    bodies: dict[str, _Shown] = field(default_factory=dict)
+    """By digest, for captures that do not repeat a body."""
+
+    def end_of(self, url: str) -> str:
+        """Where redirects lead from a canonical URL."""
+        for _ in range(_MAX_REDIRECTS):
+            if url in self.pages or url not in self.redirects:
+                break
+            url = self.redirects[url]
+        return url
+
+    def nearest(self, url: str, when: float) -> _Shown | None:
+        """The capture of a canonical URL that is nearest in time."""
+        captures = self.pages.get(url, ())
+        return min(captures, key=lambda each: abs(each.time - when), default=None)
+
+
+def read_archive(path: Path, topic: str) -> Imported:
+    """The browsing in a WARC or WACZ file, or in a folder of them, as one session."""
+    try:
+        archives = list(find_archives(path))
+    except CorpusError as error:
+        raise SessionError(str(error)) from error
+    tally = Tally("records")
+    contents = _contents(archives, tally)
+    listed = list(_listed_pages(path, tally)) if path.is_file() else []
+    visits = _visits_of_list(listed, contents, tally) if listed else _all_pages(contents)
+    visits.sort(key=lambda visit: visit.time)
+    return Imported([Session(topic, in_succession(visits), recorder="archive import")], tally)
+
+
+def _contents(archives: Iterable[Archive], tally: Tally) -> _Contents:
+    contents = _Contents()
+    for archive in archives:
+        before = tally.read
+        try:
+            for capture in read_captures(archive):
+                tally.read += 1
+                _sort_in(capture, contents, tally)
+        except ArchiveDamageError as damage:
+            after = f"after {tally.read - before:,} records"
+            tally.notes.append(f"{archive.name} could not be read to its end, {after}: {damage}")
+    return contents
+
+
+def _sort_in(capture: Capture, contents: _Contents, tally: Tally) -> None:
+    answer, when = capture.answer, unix_time(capture.date)
+    url = canonicalize(answer.url)
+    if url is None:
+        tally.skip("not on the web")
+    elif when is None:
+        tally.skip("record without a time")
+    elif 300 <= answer.status < 400 and answer.location and not capture.is_revisit:
+        contents.redirects[url] = canonicalize(answer.location, url) or url
+        tally.skip("redirect (part of the visit it led to)")
+    elif capture.is_revisit:
+        _repeat(capture, url, when, contents, tally)
+    elif not answer.is_page:
+        tally.skip("not an HTML page")
+    elif len(contents.pages) >= MAX_PAGES:
+        tally.skip(f"beyond the first {MAX_PAGES:,} pages")
+    else:
+        shown = _Shown(answer.url, when, decode(answer.body, answer.content_type).text)
+        contents.pages.setdefault(url, []).append(shown)
+        contents.bodies.setdefault(capture.digest, shown)
+
+
+def _repeat(capture: Capture, url: str, when: float, contents: _Contents, tally: Tally) -> None:
+    """A capture whose body was archived before."""
+    known = contents.bodies.get(capture.digest) if capture.digest else None
+    if known is None:
+        tally.skip("revisit of something that is no page here")
+    else:
+        contents.pages.setdefault(url, []).append(_Shown(capture.answer.url, when, known.html))
+
+
+def _all_pages(contents: _Contents) -> list[Visit]:
+    asked = {contents.end_of(target): source for source, target in contents.redirects.items()}
+    return [
+        Visit(
+            shown.time,
+            shown.url,
+            title_of(shown.html),
+            requested_url=asked.get(url),
+            html=shown.html,
+        )
+        for url, captures in contents.pages.items()
+        for shown in captures
+    ]
+
+
+def _visits_of_list(
+    listed: Iterable[_ListedPage], contents: _Contents, tally: Tally
+) -> list[Visit]:
+    visits, used, missing = [], 0, 0
+    for page in listed:
+        when, asked = _time_of(page.ts), canonicalize(page.url)
+        if when is None or asked is None:
+            tally.notes.append(f"a listed page has no usable time or address: {page.url[:200]}")
+            continue
+        end = contents.end_of(asked)
+        shown = contents.nearest(end, when)
+        used += shown is not None
+        missing += shown is None
+        url = page.url if end == asked else end
+        requested = asked if end != asked else None
+        html = shown.html if shown is not None else None
+        visits.append(Visit(when, url, page.title, requested_url=requested, html=html))
+    unused = max(0, tally.kept - used)
+    tally.skip("HTML that is not in the list of visited pages", unused)
+    if missing:
+        tally.notes.append(f"{missing:,} of the listed pages are not in the archive: titles only")
+    return visits
+
+
+def _time_of(stamp: str | int | float) -> float | None:
+    """ISO dates, fourteen digits, or milliseconds since 1970."""
+    if not isinstance(stamp, str):
+        return stamp / 1000 if 0 < stamp < 1e15 else None
+    if stamp.isdigit() and len(stamp) == 14:
+        stamp = f"{stamp[:8]}T{stamp[8:]}"
+    return unix_time(stamp)
+
+
+def _listed_pages(path: Path, tally: Tally) -> Iterator[_ListedPage]:
+    """The pages that a WACZ says were visited; none for other files."""
+    try:
+        with zipfile.ZipFile(path) as package:
+            names = set(package.namelist())
+            for name in _PAGE_LISTS:
+                if name in names:
+                    yield from _lines_of(package, name, tally)
+    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, ValueError) as error:
+        if zipfile.is_zipfile(path):
+            tally.notes.append(f"the list of visited pages cannot be read: {error}")
+
+
+def _lines_of(package: zipfile.ZipFile, name: str, tally: Tally) -> Iterator[_ListedPage]:
+    with package.open(name) as file:
+        content = file.read(MAX_LIST_BYTES + 1)
+    if len(content) > MAX_LIST_BYTES:
+        tally.notes.append(f"{name} is cut after {MAX_LIST_BYTES // 1_000_000} MB")
+        content = content[:MAX_LIST_BYTES]
+    lines = [line for line in content.splitlines() if line.strip() and b'"format"' not in line]
+    damaged = 0
+    for line in lines:
+        try:
+            yield msgspec.json.decode(line, type=_ListedPage)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            damaged += 1
+    if damaged:
+        tally.notes.append(f"{name}: {damaged:,} damaged lines")
