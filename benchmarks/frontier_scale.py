@@ -3,10 +3,10 @@
     python -m benchmarks.frontier_scale [--urls 10_000_000] [--folder DIR] [--strict]
 
 The frontier is filled through its own interface, page by page. At each size, windows of realistic
-pages are timed: lease one URL, delay its host, add 50 links of which 40 have been seen before,
-finish, with everything committed at every page. Windows alternate with windows on a fresh frontier
-of 100 thousand URLs; costs are CPU time of this process, costs and ratios are medians. ``--strict``
-exits with 1 when a limit is missed.
+pages are timed: lease one URL, delay its host, add 50 links (40 of them seen before, 40 of them on
+the page's own host), finish, with everything committed at every page. Windows alternate with
+windows on a fresh frontier of 100 thousand URLs; costs are CPU time of this process, costs and
+ratios are medians. ``--strict`` exits with 1 when a limit is missed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from array import array
 from pathlib import Path
 
 import msgspec
@@ -35,17 +35,17 @@ MAX_RESIDENT_MB = 600
 
 HOSTS = 100_000
 LINKS = 50
-NEW = 10
-"""New URLs among the links of a page; 15 more are recent, 15 popular, 10 from anywhere."""
-RECENT = 5_000
+"""Links of a page, of which 40 have been seen before and 40 stay on its host."""
+NAVIGATION = 30
+"""The first pages of each host, which all of its pages link to."""
+RECENT = 50
 WINDOWS = 7
 PAGES_PER_WINDOW = 400
 MEMORY_BYTES = 16
 """A belief over four hidden states as single-precision numbers, say."""
 
 WORDS = ("bees", "honey", "meadow", "archive", "notes", "guide", "winter", "market", "review")
-FRACTION = 2.0**-64
-GOLDEN = 0x9E3779B97F4A7C15
+_PREFIX = "https://www.site-"
 
 
 class Window(msgspec.Struct, frozen=True):
@@ -71,36 +71,51 @@ class Size(msgspec.Struct, frozen=True):
 
 
 class SyntheticWeb:
-    """Numbered URLs of about 70 characters on hosts whose sizes follow Zipf's law."""
+    """URLs of about 70 characters on hosts whose sizes follow Zipf's law."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.known = 0
+        """URLs that have been linked to."""
+        self._pages = array("I", [0]) * (HOSTS + 1)
+        """The same, by host."""
 
     @staticmethod
-    def url(number: int) -> str:
-        """The URL of that number, always the same."""
-        scattered = (number * GOLDEN) & 0xFFFF_FFFF_FFFF_FFFF
-        host = int(HOSTS ** (scattered * FRACTION))
-        first, second = WORDS[scattered % 9], WORDS[scattered // 9 % 9]
-        path = f"{first}/{second}-and-{first}-{number:09}.html"
-        return f"https://www.site-{host:05}.example/{path}"
+    def url(host: int, page: int) -> str:
+        """The URL of one page of a host, always the same."""
+        first, second = WORDS[(host + page) % 9], WORDS[page % 7]
+        return f"{_PREFIX}{host:05}.example/{first}/{second}-and-{first}-{page:07}.html"
 
-    def new(self, count: int) -> Iterator[int]:
-        """The next unseen URLs."""
-        start = self.known + 1
-        self.known += count
-        return iter(range(start, self.known + 1))
+    def any_host(self) -> int:
+        """A host, with a probability that falls with its rank."""
+        return int(HOSTS ** self.rng.random())
 
-    def links(self) -> list[str]:
+    def new(self, host: int) -> str:
+        """A URL of this host that was not seen before."""
+        self.known += 1
+        self._pages[host] += 1
+        return self.url(host, self._pages[host])
+
+    def seen_elsewhere(self) -> str:
+        """A URL of any host, one of its first pages more likely than one of its last."""
+        while not self._pages[host := self.any_host()]:
+            pass
+        return self.url(host, int(self._pages[host] ** self.rng.random()))
+
+    def links(self, parent: str) -> list[str]:
         """The links of a realistic page."""
-        rng, known = self.rng, self.known
-        numbers = [known - rng.randrange(min(known, RECENT)) for _ in range(15)]
-        numbers += [int(known ** rng.random()) for _ in range(15)]
-        numbers += [rng.randrange(known) + 1 for _ in range(10)]
-        numbers += self.new(NEW)
-        rng.shuffle(numbers)
-        return [self.url(number) for number in numbers]
+        chance = self.rng.random
+        host = int(parent[len(_PREFIX) : len(_PREFIX) + 5])
+        pages = self._pages[host]
+        numbers = [1 + int(min(pages, NAVIGATION) * chance()) for _ in range(16)]
+        numbers += [pages - int(min(pages, RECENT) * chance()) for _ in range(8)]
+        numbers += [1 + int(pages * chance()) for _ in range(8)]
+        links = [self.url(host, number) for number in numbers]
+        links += [self.seen_elsewhere() for _ in range(8)]
+        links += [self.new(host) for _ in range(8)]
+        links += [self.new(self.any_host()) for _ in range(2)]
+        self.rng.shuffle(links)
+        return links
 
     def candidates(self, urls: list[str], parent: Candidate) -> list[Candidate]:
         """Links with priorities; all of a page share its memory."""
@@ -117,7 +132,7 @@ class Benchmark:
         self.folder = folder
         self.web = SyntheticWeb(seed=1)
         self.frontier = SqliteFrontier(folder / "frontier.db")
-        self.frontier.add([Candidate(self.web.url(next(self.web.new(1))), 1.0)])
+        self.frontier.add([Candidate(self.web.new(1), 1.0)])
         self.now = 0.0
 
     def fill(self, size: int) -> None:
@@ -125,7 +140,7 @@ class Benchmark:
         while self.web.known < size:
             (page,) = self.frontier.lease(1, self.now)
             count = min(20 * LINKS, size - self.web.known)
-            urls = [self.web.url(number) for number in self.web.new(count)]
+            urls = [self.web.new(self.web.any_host()) for _ in range(count)]
             self.frontier.add(self.web.candidates(urls, page))
             self.frontier.finish(page.url, Outcome.FETCHED)
 
@@ -141,7 +156,7 @@ class Benchmark:
             leased = clock()
             self.frontier.delay_host(host_key(page.url), self.now + 1.0)
             delayed = clock()
-            links = self.web.candidates(self.web.links(), page)
+            links = self.web.candidates(self.web.links(page.url), page)
             before = self._arrivals()
             ready = clock()
             new = self.frontier.add(links)

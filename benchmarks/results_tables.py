@@ -1,6 +1,6 @@
 """Markdown tables for docs/results.md from finished experiments.
 
-    python -m benchmarks.results_tables OUT [OUT ...]
+python -m benchmarks.results_tables OUT [OUT ...]
 """
 
 from __future__ import annotations

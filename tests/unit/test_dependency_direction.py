@@ -17,13 +17,15 @@ LEARNING = FIRST_TIER | {"sessions", "text", "models"}
 RANKING = LEARNING | {"strategies", "relevance"}
 STORES = frozenset({"frontier", "fetching", "archive"})
 CRAWLING = RANKING | STORES | {"crawling"}
-LAB = CRAWLING | {"lab", "demo", "registry"}
+LAB = CRAWLING | {"web_archives", "lab", "demo", "registry", "html_report"}
+KEEPING = LEARNING | {"relevance", "workspace"}
 
 ALLOWED: dict[str, frozenset[str]] = {
     "records": frozenset(),
     "errors": frozenset(),
     "urls": FIRST_TIER,
-    "sessions": LEARNING,
+    "sessions": LEARNING | {"web_archives"},
+    "web_archives": FIRST_TIER | {"fetching"},
     "text": LEARNING,
     "models": LEARNING,
     "strategies": RANKING,
@@ -32,11 +34,20 @@ ALLOWED: dict[str, frozenset[str]] = {
     "fetching": FIRST_TIER | {"fetching"},
     "archive": FIRST_TIER | {"archive"},
     "demo": FIRST_TIER | {"demo", "sessions"},
+    "demo_sessions": LEARNING | {"demo"},
     "registry": RANKING,
+    "html_report": frozenset(),
+    "workspace": KEEPING,
+    "collector": FIRST_TIER | {"collector", "sessions", "workspace"},
+    "inspection": KEEPING | {"html_report"},
     "crawling": CRAWLING,
+    "config": FIRST_TIER,
+    "live": CRAWLING | KEEPING | {"config", "registry"},
     "lab": LAB,
-    "assemble": LAB,
-    "cli": LAB | {"assemble", "cli"},
+    "assemble": LAB | KEEPING | {"demo_sessions"},
+    "cli": LAB
+    | KEEPING
+    | {"assemble", "cli", "collector", "config", "demo_sessions", "inspection", "live"},
 }
 
 IMPURE = frozenset({"socket", "time", "random", "asyncio", "aiohttp", "sqlite3", "os", "pathlib"})

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
+import msgspec
 import pytest
 
 from trailhound.crawling.engine import Crawler
@@ -23,8 +24,9 @@ from trailhound.records import (
     Relevance,
     ScoredLink,
 )
-from trailhound.strategies.base import Strategy
+from trailhound.strategies.base import Strategy, learns_online
 from trailhound.strategies.breadth_first import BreadthFirstStrategy
+from trailhound.strategies.random_order import RandomStrategy
 
 
 class TinyWeb:
@@ -287,3 +289,89 @@ def test_keepers_get_every_page_before_it_is_finished() -> None:
     )
     list(crawl.run([u("b")]))
     assert seen == [("b", "b", False), ("d", "d", False), ("e", None, False)]
+
+
+def test_the_same_words_are_counted_once_however_many_pages_have_them() -> None:
+    class SameEverywhere(TinyWeb):
+        async def fetch(self, url: str) -> FetchResult:
+            result = await super().fetch(url)
+            if result.page is None:
+                return result
+            page = msgspec.structs.replace(result.page, text="say it again " * 50)
+            return msgspec.structs.replace(result, page=page)
+
+    class Texts:
+        def __init__(self) -> None:
+            self.first: dict[int, str] = {}
+
+        def find_or_add(self, fingerprint: int, url: str) -> str | None:
+            earlier = self.first.setdefault(fingerprint, url)
+            return earlier if earlier != url else None
+
+    crawl = Crawler(
+        strategy=BreadthFirstStrategy(),
+        frontier=MemoryFrontier(),
+        fetcher=SameEverywhere(WEB),
+        judge=TitleJudge(),
+        known_texts=Texts(),
+    )
+    events = [event for event in crawl.run([u("b")]) if event.outcome is Outcome.FETCHED]
+    assert [event.duplicate_of for event in events] == [None, u("b")]
+
+
+def test_a_host_rests_from_the_end_of_its_fetch() -> None:
+    class Patient(MemoryFrontier):
+        def __init__(self) -> None:
+            super().__init__()
+            self.rests: list[float] = []
+
+        def delay_host(self, host: str, until: float) -> None:
+            self.rests.append(until)
+            super().delay_host(host, until)
+
+    class SlowJudge(TitleJudge):
+        def judge(self, page: Page) -> Relevance:
+            now[0] += 5.0
+            return super().judge(page)
+
+    now = [100.0]
+    answer = FetchResult(u("d"), Outcome.FETCHED, u("d"), page=Page(u("d")))
+    answer = msgspec.structs.replace(answer, host_delays=(("h.test", 2.0),))
+    frontier = Patient()
+    crawl = Crawler(
+        strategy=BreadthFirstStrategy(),
+        frontier=frontier,
+        fetcher=MoodyWeb([answer]),
+        judge=SlowJudge(),
+        clock=lambda: now[0],
+    )
+    list(crawl.run([u("d")]))
+    assert frontier.rests == [102.0]
+
+
+class Heir(BreadthFirstStrategy):
+    """Has inherited a promise."""
+
+
+class Ranker(BreadthFirstStrategy):
+    """Changes its mind, whatever it says."""
+
+    learns_online: ClassVar[bool] = False
+
+    def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("strategy", "learns"),
+    [
+        (BreadthFirstStrategy(), False),
+        (RandomStrategy(), True),  # its numbers depend on the order of pages
+        (Heir(), True),
+        (Ranker(), True),
+    ],
+)
+def test_only_a_strategy_that_promises_not_to_learn_is_taken_at_its_word(
+    strategy: Strategy, learns: bool
+) -> None:
+    assert learns_online(strategy) is learns

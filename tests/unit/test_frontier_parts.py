@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,7 +62,9 @@ def test_a_queue_of_equals_is_first_come_first_served() -> None:
 def test_a_queue_loaded_in_any_order_drops_what_does_not_wait(size: int) -> None:
     rng = random.Random(size)
     queue, standings = empty_queue()
-    standings.extend([rng.randrange(9) for _ in range(size)], list(range(1, size + 1)))
+    standings.expect(size)
+    numbers = np.arange(1, size + 1, dtype=np.uintc)
+    standings.arrive_together(numbers, np.array([rng.randrange(9) for _ in range(size)], float))
     for number in range(1, size + 1):
         queue.append_unsorted(number)
         if rng.random() < 0.3:

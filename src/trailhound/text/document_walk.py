@@ -101,6 +101,8 @@ _SPECIAL = (
 
 # Elements that the walk does not go into.
 _CLOSED = _UNSEEN | frozenset(["title", "noframes"])
+# Elements that are nothing but a place for words, and do not part them.
+_PLAIN_INLINE = _INLINE - _SPECIAL
 
 Attributes = dict[str, str | None]
 _Closing = Callable[[], None]
@@ -148,14 +150,12 @@ class DocumentWalk:
         self._marks = 0
         self._stack: list[tuple[LexborNode, str, _Closing | None]] = []
         self._paths: dict[int, str] = {}
-        self._steps: dict[int, str] = {}
         self._open_links: list[LinkSpan] = []
 
     def run(self, root: LexborNode, hiding_nodes: Set[int] = frozenset()) -> None:
         """Walk everything below ``root``; ``hiding_nodes`` are ids of elements not shown."""
         self._paths.clear()  # ids are unique within one tree only
-        self._steps.clear()
-        pieces, stack = self.pieces, self._stack
+        add_piece, open_element = self.pieces.append, self._stack.append
         room = MAX_TEXT_CHARS
         node = root.first_child
         while node is not None:
@@ -164,34 +164,38 @@ class DocumentWalk:
                 text = node.text_content or ""
                 room -= len(text)
                 if room >= 0:
-                    pieces.append(text)
+                    add_piece(text)
+                node = node.next or self._leave()
+                continue
+            if hiding_nodes or tag in _SPECIAL:
+                child = self._enter(node, tag, hiding_nodes)
             else:
-                if tag in _SPECIAL or hiding_nodes:
-                    child = self._enter(node, tag, hiding_nodes)
-                else:
-                    child = self._open(node, tag, None)
+                if tag not in _PLAIN_INLINE:
+                    add_piece(" ")
+                child = node.first_child
                 if child is not None:
-                    node = child
-                    continue
+                    open_element((node, tag, None))
+            node = child or node.next or self._leave()
+
+    def _leave(self) -> LexborNode | None:
+        """End the elements that have no more to visit; what follows the last of them."""
+        stack = self._stack
+        while stack:
+            node, tag, closing = stack.pop()
+            if closing is not None:
+                closing()
+            if tag not in _INLINE:
+                self.pieces.append(" ")
             following = node.next
-            while following is None and stack:
-                node, tag, closing = stack.pop()
-                if closing is not None:
-                    closing()
-                if tag not in _INLINE:
-                    pieces.append(" ")
-                following = node.next
-            node = following
+            if following is not None:
+                return following
+        return None
 
     def _enter(self, node: LexborNode, tag: str, hiding_nodes: Set[int]) -> LexborNode | None:
         """Note what begins here; its first child to visit, ``None`` if there is none."""
         closing = self._enter_special(node, tag) if tag in _SPECIAL else None
-        if node.mem_id in hiding_nodes:
+        if hiding_nodes and node.mem_id in hiding_nodes:
             closing = partial(self._end_hiding, self._mark(), closing)
-        return self._open(node, tag, closing)
-
-    def _open(self, node: LexborNode, tag: str, closing: _Closing | None) -> LexborNode | None:
-        """Go into an element; ``closing`` will be called at its end, at once if it is empty."""
         if tag not in _INLINE:
             self.pieces.append(" ")
         child = node.first_child if tag not in _CLOSED else None
@@ -203,8 +207,9 @@ class DocumentWalk:
 
     def _enter_special(self, node: LexborNode, tag: str) -> _Closing | None:
         """Record an element that means more than its words; what to do at its end, if anything."""
-        if tag in _LINK_KINDS:
-            return self._start_link(node, _LINK_KINDS[tag])
+        kind = _LINK_KINDS.get(tag)
+        if kind is not None:
+            return self._start_link(node, kind)
         if tag in _HEADINGS:
             return self._start_heading()
         if tag in _METADATA:
@@ -265,21 +270,38 @@ class DocumentWalk:
 
     def _path(self) -> str:
         """The open elements below the body, as ``div.nav/ul/li``."""
-        if not self._stack:
-            return ""
-        parent = self._stack[-1][0].mem_id
-        path = self._paths.get(parent)
-        if path is None:
-            opened = self._stack[-MAX_PATH_STEPS:]
-            path = "/".join(self._step(node, tag) for node, tag, _ in opened if tag not in _ROOTS)
-            self._paths[parent] = path
+        stack, paths = self._stack, self._paths
+        known = paths.get(stack[-1][0].mem_id) if stack else ""
+        if known is None:
+            known = self._deep_path() if len(stack) > MAX_PATH_STEPS else self._grown_path()
+            paths[stack[-1][0].mem_id] = known
+        return known
+
+    def _deep_path(self) -> str:
+        nearest = self._stack[-MAX_PATH_STEPS:]
+        return "/".join([_step(node, tag) for node, tag, _ in nearest if tag not in _ROOTS])
+
+    def _grown_path(self) -> str:
+        """The path of the nearest open element that has one, and the steps from there."""
+        stack, paths = self._stack, self._paths
+        path, above = "", len(stack) - 1
+        while above:
+            above -= 1
+            found = paths.get(stack[above][0].mem_id)
+            if found is not None:
+                path = found
+                above += 1
+                break
+        for node, tag, _ in stack[above:]:
+            if tag not in _ROOTS:
+                path = f"{path}/{_step(node, tag)}" if path else _step(node, tag)
+            paths[node.mem_id] = path
         return path
 
-    def _step(self, node: LexborNode, tag: str) -> str:
-        step = self._steps.get(node.mem_id)
-        if step is None:
-            classes = (node.attributes.get("class") or "").split(None, 1)
-            shown = bool(classes) and classes[0].isprintable()
-            step = f"{tag}.{classes[0][:MAX_CLASS_CHARS]}" if shown else tag
-            self._steps[node.mem_id] = step
-        return step
+
+def _step(node: LexborNode, tag: str) -> str:
+    """One element of a path, with its first class."""
+    classes = (node.attributes.get("class") or "").split(None, 1)
+    if classes and classes[0].isprintable():
+        return f"{tag}.{classes[0][:MAX_CLASS_CHARS]}"
+    return tag

@@ -10,6 +10,8 @@ from trailhound.text.document_walk import MARK
 CONTEXT_WORDS = 10
 # A window that holds ten ordinary words and the blanks that indent them in the source.
 CONTEXT_CHARS = 400
+# Most often ten words need no more than this.
+_SHORT_CONTEXT_CHARS = 120
 MAX_SPAN_CHARS = 500
 
 # Control characters but white space and our own mark, and invisible characters.
@@ -28,13 +30,14 @@ class MarkedText:
 
     def __init__(self, pieces: list[str], hidden: list[tuple[int, int]]) -> None:
         text = "".join(pieces)
-        words = " ".join(text.replace(MARK, "").split())
-        if not words.isprintable():
-            text = _CONTROLS.sub("", text)
-            words = collapse(words)
         # Part k stands between marks k-1 and k, so mark k stands at the end of part k.
         parts = text.split(MARK)
         self._all, self._positions = _joined(parts)
+        words = " ".join(self._all.split())
+        if not words.isprintable():
+            parts = _CONTROLS.sub("", text).split(MARK)
+            self._all, self._positions = _joined(parts)
+            words = collapse(words)
         self._shown, self._shown_positions = self._all, self._positions
         if hidden:
             self._shown, self._shown_positions = _joined(_without_hidden(parts, hidden))
@@ -49,22 +52,26 @@ class MarkedText:
 
     def before(self, mark: int) -> str:
         """Up to ten visible words in front of a mark."""
-        end = self._shown_positions[mark]
-        start = max(0, end - CONTEXT_CHARS)
-        words = self._shown[start:end].rsplit(None, CONTEXT_WORDS)
-        # More than ten, or the window cut the first one in two.
-        if len(words) > CONTEXT_WORDS or (start and not self._shown[start - 1].isspace()):
-            del words[:1]
-        return " ".join(words)
+        shown, end = self._shown, self._shown_positions[mark]
+        words = shown[max(0, end - _SHORT_CONTEXT_CHARS) : end].rsplit(None, CONTEXT_WORDS)
+        if len(words) <= CONTEXT_WORDS:
+            start = max(0, end - CONTEXT_CHARS)
+            words = shown[start:end].rsplit(None, CONTEXT_WORDS)
+            # Not more than ten, and the window cut the first one in two.
+            if len(words) <= CONTEXT_WORDS and start and not shown[start - 1].isspace():
+                del words[:1]
+        return " ".join(words[-CONTEXT_WORDS:])
 
     def after(self, mark: int) -> str:
         """Up to ten visible words behind a mark."""
-        start = self._shown_positions[mark]
-        end = start + CONTEXT_CHARS
-        words = self._shown[start:end].split(None, CONTEXT_WORDS)
-        if len(words) > CONTEXT_WORDS or self._shown[end : end + 1].strip():
-            del words[-1:]
-        return " ".join(words)
+        shown, start = self._shown, self._shown_positions[mark]
+        words = shown[start : start + _SHORT_CONTEXT_CHARS].split(None, CONTEXT_WORDS)
+        if len(words) <= CONTEXT_WORDS:
+            end = start + CONTEXT_CHARS
+            words = shown[start:end].split(None, CONTEXT_WORDS)
+            if len(words) <= CONTEXT_WORDS and shown[end : end + 1].strip():
+                del words[-1:]
+        return " ".join(words[:CONTEXT_WORDS])
 
 
 def collapse(text: str) -> str:

@@ -48,7 +48,10 @@ class TargetSimilarity:
         return float(weights @ self._centroid[ids])
 
 
-def target_similarity(graph: PageGraph) -> TargetSimilarity:
-    """Similarity to a session's targets, terms weighed over all its pages."""
-    weights = TermWeights.fit([page.terms for page in graph.pages])
+def target_similarity(graph: PageGraph, weights: TermWeights | None = None) -> TargetSimilarity:
+    """Similarity to a session's targets, terms weighed over all its pages.
+
+    ``weights`` saves work when terms have been weighed over this graph already.
+    """
+    weights = weights or TermWeights.fit([page.terms for page in graph.pages])
     return TargetSimilarity(weights, [graph.pages[i].terms for i in sorted(graph.targets)])

@@ -6,7 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +41,19 @@ class TermWeights:
         df = np.fromiter((frequency[term] for term in vocabulary), np.float64, len(vocabulary))
         return cls(vocabulary, np.log2(len(documents) / df) + 1)
 
+    @cached_property
+    def _latest(self) -> list[Any]:
+        """The last document weighed, and what came out: judge and strategy ask about the same."""
+        return []
+
     def weigh(self, terms: Terms) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Columns and weights, of length one together, of one document's known terms."""
+        if not self._latest or self._latest[0] is not terms:
+            self._latest[:] = terms, self._weighed(terms)
+        found: tuple[NDArray[np.int64], NDArray[np.float64]] = self._latest[1]
+        return found
+
+    def _weighed(self, terms: Terms) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         size = len(terms)
         columns = np.fromiter(map(self.vocabulary.get, terms, repeat(-1)), np.int64, size)
         counts = np.fromiter(terms.values(), np.float64, size)

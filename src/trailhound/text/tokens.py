@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 
@@ -129,16 +130,20 @@ _TURKIC_CAPITALS = str.maketrans({"I": "ı", "İ": "i"})
 
 def tokenize(text: str, language: str = "") -> list[str]:
     """The terms of ``text`` in order. ``language`` is a two-letter code, ``""`` if unknown."""
-    if language in ("tr", "az"):
-        text = text.translate(_TURKIC_CAPITALS)
-    vocabulary = _vocabulary(_rules_of(language))
-    chunks = text.encode("utf-8", "replace").translate(_PLAIN_ASCII).split()
-    return list(chain.from_iterable(map(vocabulary.__getitem__, chunks)))
+    return list(_terms(text, language))
 
 
 def count_terms(text: str, language: str = "") -> dict[str, int]:
     """How often each term of ``text`` occurs, in order of first occurrence."""
-    return dict(Counter(tokenize(text, language)))
+    return dict(Counter(_terms(text, language)))
+
+
+def _terms(text: str, language: str) -> Iterator[str]:
+    if language in ("tr", "az"):
+        text = text.translate(_TURKIC_CAPITALS)
+    vocabulary = _vocabulary(_rules_of(language))
+    chunks = text.encode("utf-8", "replace").translate(_PLAIN_ASCII).split()
+    return chain.from_iterable(map(vocabulary.__getitem__, chunks))
 
 
 class _Vocabulary(dict[bytes, tuple[str, ...]]):

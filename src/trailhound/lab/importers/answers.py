@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from trailhound.fetching.media_types import is_html_type, looks_like_html
 from trailhound.fetching.redirects import REDIRECT_STATUSES
 from trailhound.lab.corpora.writer import CorpusWriter
+from trailhound.web_archives.answers import ServerAnswer
 
 # Answers to questions that a crawler never asks: part of a file, or nothing new.
 _BESIDE_THE_POINT = frozenset([206, 304])
-
-
-class ServerAnswer(NamedTuple):
-    """What a server said to one request."""
-
-    url: str
-    status: int
-    content_type: str = ""
-    location: str = ""
-    """Where a redirect leads."""
-    body: bytes = b""
-
-    @property
-    def is_page(self) -> bool:
-        """A successful answer with HTML in it."""
-        if not 200 <= self.status < 300:
-            return False
-        if self.content_type:
-            return is_html_type(self.content_type)
-        return looks_like_html(self.body)
 
 
 def record_answer(answer: ServerAnswer, writer: CorpusWriter) -> bool:

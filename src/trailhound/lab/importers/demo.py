@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trailhound.lab.corpora.writer import CorpusWriter
-from trailhound.lab.importers.answers import ServerAnswer, record_answer
+from trailhound.lab.importers.answers import record_answer
 from trailhound.lab.importers.base import CorpusKind, ImportRequest, Progress
+from trailhound.web_archives.answers import ServerAnswer
 
 if TYPE_CHECKING:
     from trailhound.demo import DemoWeb

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from trailhound.errors import CorpusError
 from trailhound.lab.corpora.writer import CorpusWriter
 from trailhound.lab.importers.answers import record_answer
-from trailhound.lab.importers.archives import Archive, find_archives
 from trailhound.lab.importers.base import CorpusKind, ImportRequest
-from trailhound.lab.importers.captures import ArchiveDamageError, Capture, read_captures
 from trailhound.urls import canonicalize
+from trailhound.web_archives.captures import ArchiveDamageError, Capture, read_captures
+from trailhound.web_archives.files import Archive, find_archives
 
 
 class _Recorder:

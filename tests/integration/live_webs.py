@@ -1,0 +1,150 @@
+"""The demo web on loopback, a topic learned from it, and crawls of it: for tests of live crawls."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from trailhound.config import configure
+from trailhound.demo import DemoWeb, DemoWebParameters
+from trailhound.demo_sessions import with_sources
+from trailhound.live.crawl import LiveCrawl, open_crawl
+from trailhound.live.plan import CrawlRequest
+from trailhound.workspace import LearningRequest, TopicFolder, Workspace, learn_into
+
+COMMAND = [sys.executable, "-c", "from trailhound.cli.main import run; run()"]
+USER_AGENT = "test-bot (+http://www.demo.test/about)"
+SMALL = DemoWebParameters(
+    universities=3,
+    people_per_department=3,
+    papers_per_person=2,
+    articles_per_newspaper=20,
+    threads_per_forum=15,
+)
+
+
+def options(port: int) -> list[str]:
+    """How the command line reaches a demo web at ``port`` of this machine."""
+    return [
+        *("--user-agent", USER_AGENT),
+        *("--resolve", f"*.demo.test=127.0.0.1:{port}"),
+        *("--allow-address", "*.demo.test"),
+    ]
+
+
+def learn(web: DemoWeb, topic: str, folder: Path) -> TopicFolder:
+    """A workspace in ``folder`` with one topic, learned from its recorded session."""
+    workspace = Workspace(folder)
+    session = with_sources(web.sessions[topic], web)
+    learn_into(workspace, LearningRequest(topic, [session]))
+    return workspace.topic(topic)
+
+
+@dataclass
+class Site:
+    """Where a web is served, and which topic is crawled."""
+
+    topic: TopicFolder
+    port: int
+    host: str = "*.demo.test"
+    notices: list[str] = field(default_factory=list)
+
+    def flags(self, **more: Any) -> dict[str, Any]:
+        """Settings that reach the web; ``more`` by name with ``__`` for the dot."""
+        return {
+            "fetch.user_agent": USER_AGENT,
+            "fetch.resolve": (f"{self.host}=127.0.0.1:{self.port}",),
+            "fetch.allow_addresses": (self.host,),
+            "crawl.strategy": "best-first",
+            **{name.replace("__", "."): value for name, value in more.items()},
+        }
+
+    @contextmanager
+    def begun(self, *, restart: bool = False, **more: Any) -> Iterator[LiveCrawl]:
+        """A new crawl."""
+        flags = self.flags(**more)
+        request = CrawlRequest(configure(flags).settings, flags, restart=restart)
+        with open_crawl(self.topic, request, self.notices.append) as crawl:
+            yield crawl
+
+    @contextmanager
+    def resumed(self, *, refresh: bool = False, **more: Any) -> Iterator[LiveCrawl]:
+        """The same crawl again."""
+        flags = {name.replace("__", "."): value for name, value in more.items()}
+        request = CrawlRequest(flags=flags, resume=True, refresh=refresh)
+        with open_crawl(self.topic, request, self.notices.append) as crawl:
+            yield crawl
+
+
+def wait_until(true: Any, seconds: float = 60.0) -> None:
+    """Until ``true()`` is."""
+    patience = time.time() + seconds
+    while not true():
+        assert time.time() < patience, "it takes too long"
+        time.sleep(0.01)
+
+
+@dataclass
+class Resource:
+    """What a tiny site answers to one path."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class TinySite:
+    """A server whose answers can be changed, and which remembers what it was asked."""
+
+    def __init__(self, resources: dict[str, Resource]) -> None:
+        self.resources = resources
+        self.asked: list[tuple[str, int]] = []
+        """Paths, and the status of each answer."""
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.port = int(self._server.server_address[1])
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                found = site.resources.get(self.path, Resource(b"no", 404))
+                etag = found.headers.get("ETag")
+                status, body = found.status, found.body
+                if etag is not None and self.headers.get("If-None-Match") == etag:
+                    status, body = 304, b""
+                site.asked.append((self.path, status))
+                self.send_response(status)
+                for name, value in {"Content-Type": "text/html", **found.headers}.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        return Handler
+
+    def paths(self) -> list[str]:
+        """Pages asked for, without robots.txt."""
+        return [path for path, _ in self.asked if path != "/robots.txt"]
+
+    def __enter__(self) -> TinySite:
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

@@ -1,0 +1,247 @@
+"""``crawl``, ``results``, ``export``, ``explain`` and ``config`` as a user meets them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import pytest
+from live_webs import COMMAND, SMALL, learn, options, wait_until
+from warcio.archiveiterator import ArchiveIterator
+
+from trailhound.cli.main import run
+from trailhound.demo import DemoWeb
+from trailhound.demo.server import serve_in_thread
+
+TOPIC = "bees"
+
+
+class Done(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Command(Protocol):
+    def __call__(self, *arguments: str | Path) -> Done: ...
+
+
+@pytest.fixture(scope="module")
+def web() -> DemoWeb:
+    return DemoWeb.generate(parameters=SMALL)
+
+
+@pytest.fixture(scope="module")
+def port(web: DemoWeb) -> Iterator[int]:
+    with serve_in_thread(web) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def workspace(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("workspace")
+    learn(web, max(web.topics, key=lambda name: len(web.topics[name])), folder)
+    (topic,) = (folder / "topics").iterdir()
+    record = json.loads((topic / "topic.json").read_text())
+    (topic / "topic.json").write_text(json.dumps({**record, "name": TOPIC}))
+    topic.rename(topic.with_name(TOPIC))
+    return folder
+
+
+@pytest.fixture
+def trailhound(
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    workspace: Path,
+    tmp_path: Path,
+) -> Command:
+    """The command line in this process: starting a new one each time would take minutes."""
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TRAILHOUND_WORKSPACE", str(workspace))
+    monkeypatch.chdir(tmp_path)
+
+    def execute(*arguments: str | Path) -> Done:
+        monkeypatch.setattr(sys, "argv", ["trailhound", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        out, err = capfdbinary.readouterr()
+        code = ended.value.code
+        assert b"Traceback" not in err
+        return Done(code if isinstance(code, int) else 0, out.decode(), err.decode())
+
+    return execute
+
+
+@pytest.fixture
+def crawled(trailhound: Command, web: DemoWeb, port: int, workspace: Path) -> Command:
+    """The same, after a crawl."""
+    if not (workspace / "topics" / TOPIC / "crawl").exists():
+        seeds = [option for seed in web.start_urls for option in ("--seed", seed)]
+        limits = ["--max-pages", "150", "--strategy", "best-first"]
+        done = trailhound("crawl", TOPIC, *seeds, *limits, *options(port))
+        assert done.code == 0, done.err
+        assert "the page budget is spent" in done.out
+        assert "trailhound results bees" in done.out
+    return trailhound
+
+
+def test_results_are_ranked_with_title_snippet_and_path(crawled: Command, web: DemoWeb) -> None:
+    done = crawled("results", TOPIC, "--limit", "3")
+    assert done.code == 0
+    assert re.search(r"^ +1 +[01]\.\d\d +\S", done.out, re.MULTILINE)
+    assert "via http://" in done.out
+    assert re.search(r"3 of \d+ relevant pages", done.err)
+    pages = json.loads(crawled("results", TOPIC, "--json", "--new").out)
+    scores = [page["score"] for page in pages]
+    assert scores == sorted(scores, reverse=True)
+    assert all(page["path"][0] in web.start_urls for page in pages)
+    assert not any(page["known"] for page in pages)
+
+
+def test_results_can_be_searched(crawled: Command) -> None:
+    title = json.loads(crawled("results", TOPIC, "--json", "-n", "1").out)[0]["title"]
+    word = max(re.findall(r"\w+", title), key=len)
+    found = json.loads(crawled("results", TOPIC, "--json", "--search", word).out)
+    assert title in [page["title"] for page in found]
+    assert json.loads(crawled("results", TOPIC, "--json", "--search", "zzzzz").out) == []
+
+
+def test_results_with_a_low_score_are_shown_on_demand(crawled: Command) -> None:
+    relevant = json.loads(crawled("results", TOPIC, "--json", "-n", "1000").out)
+    more = json.loads(crawled("results", TOPIC, "--json", "-n", "1000", "--min-score", "0").out)
+    everything = json.loads(crawled("results", TOPIC, "--json", "-n", "1000", "--all").out)
+    assert len(relevant) < len(more) <= len(everything)
+
+
+def test_results_leave_in_every_format(crawled: Command, tmp_path: Path) -> None:
+    urls = crawled("export", TOPIC, "--format", "urls").out.split()
+    assert urls
+    lines = crawled("export", TOPIC).out.splitlines()
+    assert [json.loads(line)["url"] for line in lines] == urls
+    table = crawled("export", TOPIC, "-f", "csv", "-n", "2").out
+    assert table.startswith("rank,url,title")
+    done = crawled("export", TOPIC, "-f", "warc", "-o", tmp_path / "bees.warc.gz")
+    assert f"{len(urls)} pages" in done.err
+    archived = (tmp_path / "bees.warc.gz").read_bytes()
+    records = ArchiveIterator(io.BytesIO(archived))
+    assert {record.rec_headers["WARC-Target-URI"] for record in records} == set(urls)
+    assert list(tmp_path.glob(".*")) == [], "no drafts are left"
+    done = crawled("export", TOPIC, "-o", tmp_path / "missing" / "x.jsonl")
+    assert done.code == 1
+    assert "Check that its folder exists" in done.err
+
+
+def test_every_page_can_be_explained(crawled: Command, web: DemoWeb) -> None:
+    best = json.loads(crawled("results", TOPIC, "--json", "-n", "1").out)[0]
+    done = crawled("explain", TOPIC, best["address"])
+    assert "It was fetched, and is relevant" in done.out
+    assert f"It was number {best['number']} of the crawl" in done.out
+    assert "The path from the seed:" in done.out
+    told = json.loads(crawled("explain", TOPIC, "http://x.demo.test/", "--json").out)
+    assert told["verdict"] == "never-seen"
+    assert crawled("explain", TOPIC, "mailto:x").code == 2
+
+
+def test_a_second_crawl_is_refused_and_a_resumed_one_needs_a_larger_budget(
+    crawled: Command, port: int
+) -> None:
+    again = crawled("crawl", TOPIC, "--seed", "http://a.test/", *options(port))
+    assert again.code == 2
+    assert "--resume" in again.err
+    assert "--restart" in again.err
+    spent = crawled("crawl", TOPIC, "--resume")
+    assert (spent.code, "--max-pages 300" in spent.err) == (2, True)
+    more = crawled("crawl", TOPIC, "--resume", "--max-pages", "170", "--json")
+    told = json.loads(more.out)
+    assert (told["reason"], told["requests"] >= 170) == ("pages-spent", True)
+    both = crawled("crawl", TOPIC, "--resume", "--restart")
+    assert (both.code, "Give one of them" in both.err) == (2, True)
+
+
+def test_commands_for_topics_that_are_not_there_say_what_to_do(trailhound: Command) -> None:
+    for command in (["results", "beez"], ["export", "beez"], ["explain", "beez", "http://a.test/"]):
+        done = trailhound(*command)
+        assert (done.code, "Did you mean bees?" in done.err) == (2, True)
+    assert "Did you mean bees?" in trailhound("crawl", "beez", "--seed", "http://a.test/").err
+
+
+def test_a_crawl_must_say_who_it_is(trailhound: Command) -> None:
+    done = trailhound("crawl", TOPIC, "--restart", "--seed", "http://a.test/")
+    assert done.code == 2
+    for words in ("--user-agent", "TRAILHOUND_USER_AGENT", "trailhound.toml"):
+        assert words in done.err
+
+
+def test_a_crawl_without_time_or_with_strange_seeds_is_refused(
+    trailhound: Command, tmp_path: Path
+) -> None:
+    assert trailhound("crawl", TOPIC, "--max-time", "0s").code == 2
+    assert trailhound("crawl", TOPIC, "--max-time", "soon").code == 2
+    assert trailhound("crawl", TOPIC, "--seeds", tmp_path / "none.txt").code == 2
+
+
+def test_config_shows_origins_and_finds_mistakes(
+    trailhound: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRAILHOUND_MAX_PAGES", "77")
+    file = tmp_path / "trailhound.toml"
+    file.write_text("[fetch]\ndelay_seconds = 3\n")
+    told = json.loads(trailhound("config", "show", "--json").out)
+    assert told["crawl.max_pages"] == {"value": 77, "origin": "TRAILHOUND_MAX_PAGES"}
+    assert told["fetch.delay_seconds"] == {"value": 3.0, "origin": str(file)}
+    assert told["fetch.obey_robots"] == {"value": True, "origin": "default"}
+    shown = trailhound("config", "show")
+    assert "fetch.delay_seconds" in shown.out
+    assert trailhound("config", "check").code == 0
+    monkeypatch.setenv("TRAILHOUND_MAXPAGES", "1")
+    assert "TRAILHOUND_MAX_PAGES" in trailhound("config", "check").err
+    file.write_text("[fetch]\ndelay = 3\n")
+    done = trailhound("config", "check")
+    assert (done.code, "Unknown setting in [fetch] 'delay'" in done.err) == (2, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
+    web: DemoWeb, port: int, tmp_path: Path
+) -> None:
+    topic = learn(web, min(web.topics), tmp_path)
+    seeds = [option for seed in web.start_urls for option in ("--seed", seed)]
+    command = [*COMMAND, "crawl", topic.name, "--workspace", str(tmp_path)]
+    process = subprocess.Popen(
+        [*command, *seeds, "--max-pages", "100000", *options(port)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "120"},
+    )
+    log = topic.path / "crawl" / "log.jsonl"
+    wait_until(lambda: log.exists() and log.read_bytes().count(b'"page"') > 20)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "it was interrupted" in out
+    assert f"Go on with: trailhound crawl {topic.name} --resume" in out
+    ends = [json.loads(line) for line in log.read_text().splitlines()]
+    assert ends[-1]["event"] == "end"
+    assert ends[0]["event"] == "start"
+    total = ends[-1]["requests"] + 20
+    done = subprocess.run(
+        [*command, "--resume", "--max-pages", str(total), "--json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["requests"] >= total
+    asked = [json.loads(line)["url"] for line in log.read_text().splitlines() if '"page"' in line]
+    assert len(set(asked)) == len(asked), "nothing was in flight, so nothing comes twice"

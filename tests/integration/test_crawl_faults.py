@@ -1,0 +1,200 @@
+"""A full disk, a folder that cannot be written, a locked database, a second crawl."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from live_webs import COMMAND, SMALL, Site, learn, options
+
+from trailhound.archive.result_reading import Results
+from trailhound.demo import DemoWeb
+from trailhound.demo.server import serve_in_thread
+from trailhound.errors import StorageError, TrailhoundError
+from trailhound.frontier.overview import all_urls
+from trailhound.records import Outcome, PageEvent
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+
+
+@pytest.fixture(scope="module")
+def web() -> DemoWeb:
+    return DemoWeb.generate(parameters=SMALL)
+
+
+@pytest.fixture(scope="module")
+def port(web: DemoWeb) -> Iterator[int]:
+    with serve_in_thread(web) as served:
+        yield served
+
+
+@pytest.fixture
+def site(web: DemoWeb, port: int, tmp_path: Path) -> Site:
+    return Site(learn(web, min(web.topics), tmp_path), port)
+
+
+def assert_nothing_is_lost(crawl: Path, pages: int) -> None:
+    """All pages so far are in the results, and what the frontier calls fetched is, too."""
+    with Results(crawl / "results.db") as results:
+        kept = {page.url for page in results.ranked(everything=True)}
+        assert results.summary().pages >= pages
+    fetched = {url for url, end in all_urls(crawl / "frontier.db") if end is Outcome.FETCHED}
+    assert fetched <= kept
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[Path]:
+    """A file system of its own in memory; skips where that is not allowed."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    try:
+        subprocess.run(mount, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("may not mount")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_ends_the_crawl_with_advice_and_costs_nothing(
+    web: DemoWeb, port: int, tmp_path: Path
+) -> None:
+    with small_disk(tmp_path / "disk", "3m") as disk:
+        site = Site(learn(web, min(web.topics), disk), port)
+        events: list[PageEvent] = []
+        with (
+            pytest.raises(TrailhoundError, match=r"disk is full|disk reports an error|Free space"),
+            site.begun(crawl__seeds=web.start_urls, crawl__max_pages=5000) as crawl,
+        ):
+            events.extend(crawl.run())
+        assert_nothing_is_lost(site.topic.path / "crawl", 20)
+        subprocess.run(["mount", "-o", "remount,size=100m", str(disk)], check=True)
+        with Results(site.topic.path / "crawl" / "results.db") as results:
+            before = results.summary().requests
+        with site.resumed(crawl__max_pages=before + 30) as crawl:
+            assert list(crawl.run())
+        assert_nothing_is_lost(site.topic.path / "crawl", 40)
+
+
+def test_a_limit_on_file_sizes_is_told_by_the_command(
+    web: DemoWeb, port: int, tmp_path: Path
+) -> None:
+    topic = learn(web, min(web.topics), tmp_path)
+    program = (
+        "import resource\n"
+        "from trailhound.cli.main import run\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))\n"
+        "run()\n"
+    )
+    seeds = [option for seed in web.start_urls for option in ("--seed", seed)]
+    done = subprocess.run(
+        [sys.executable, "-c", program, "crawl", topic.name, "--workspace", str(tmp_path), *seeds,
+         "--max-pages", "5000", *options(port)],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout
+    assert "Traceback" not in done.stderr
+    assert "is safe" in done.stderr
+    assert_nothing_is_lost(topic.path / "crawl", 10)
+
+
+OPEN = """
+import os, sys
+from pathlib import Path
+from trailhound.config import configure
+from trailhound.errors import TrailhoundError
+from trailhound.live.crawl import open_crawl
+from trailhound.live.plan import CrawlRequest
+from trailhound.workspace import Workspace
+topic = Workspace(Path(sys.argv[1])).topic(sys.argv[2])
+topic.load()
+flags = {"crawl.seeds": ("http://a.test/",), "fetch.user_agent": "x (+http://a.test/)"}
+request = CrawlRequest(configure(flags).settings, flags, resume=len(sys.argv) > 3)
+if os.geteuid() == 0:
+    os.setuid(65534)  # root may write anywhere
+try:
+    open_crawl(topic, request).close()
+except TrailhoundError as error:
+    print(error)
+"""
+
+
+def test_a_folder_that_cannot_be_written_is_told(site: Site, web: DemoWeb, tmp_path: Path) -> None:
+    with site.begun(crawl__seeds=web.start_urls, crawl__max_pages=5) as crawl:
+        list(crawl.run())
+    folders = [tmp_path.parent, tmp_path, *tmp_path.rglob("*")]
+    for path in folders:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", OPEN, str(tmp_path), site.topic.name, "resume"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    finally:
+        for path in folders:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    if "PermissionError" in done.stderr and "site-packages" in done.stderr:
+        pytest.skip("this Python cannot be used by another user")
+    assert "cannot be written" in done.stdout, done.stderr
+    assert_nothing_is_lost(site.topic.path / "crawl", 5)
+
+
+def test_only_one_crawl_of_a_topic_runs_at_a_time(site: Site, web: DemoWeb) -> None:
+    with site.begun(crawl__seeds=web.start_urls, crawl__max_pages=10) as first:
+        with pytest.raises(StorageError, match="Another crawl of the topic"), site.resumed():
+            pass
+        command = [*COMMAND, "crawl", site.topic.name, "--resume"]
+        done = subprocess.run(
+            [*command, "--workspace", str(site.topic.path.parents[1])],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 1
+        assert "Another crawl of the topic" in done.stderr.replace("\n", " ")
+        assert len(list(first.run())) == 10
+    assert_nothing_is_lost(site.topic.path / "crawl", 10)
+
+
+def test_a_locked_database_ends_the_crawl_with_advice(site: Site, web: DemoWeb) -> None:
+    with site.begun(crawl__seeds=web.start_urls, crawl__max_pages=5) as crawl:
+        list(crawl.run())
+    path = site.topic.path / "crawl" / "results.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageError, match="locked by another program"), site.resumed():
+            pass
+    with site.resumed(crawl__max_pages=10) as crawl:
+        assert list(crawl.run())
+    assert_nothing_is_lost(site.topic.path / "crawl", 10)
+
+
+def test_files_that_are_damaged_are_named(site: Site, web: DemoWeb) -> None:
+    with site.begun(crawl__seeds=web.start_urls, crawl__max_pages=5) as crawl:
+        list(crawl.run())
+    record = site.topic.path / "crawl" / "crawl.json"
+    content = record.read_bytes()
+    for damage, words in (
+        (b"{", "damaged"),
+        (content.replace(b'"version": 1', b'"version": 9'), "Upgrade"),
+    ):
+        record.write_bytes(damage)
+        with pytest.raises(StorageError, match=words), site.resumed():
+            pass
+    record.write_bytes(content)
+    assert os.access(record, os.W_OK)
+    (site.topic.path / "crawl" / "results.db").write_bytes(b"rubbish" * 1000)
+    with (
+        pytest.raises(StorageError, match=r"results\.db is damaged"),
+        site.resumed(crawl__max_pages=9),
+    ):
+        pass

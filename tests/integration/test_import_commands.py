@@ -1,0 +1,359 @@
+"""``trailhound import`` and ``trailhound forget`` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import pytest
+from archived_exchanges import read_folder
+from browser_histories import Step, chrome_bookmarks_file, chrome_history, places
+from test_import_logs import combined, squid
+from test_warc_importer import ArchiveBuilder
+
+from trailhound.cli.main import run
+from trailhound.demo import DemoWeb
+from trailhound.demo.server import serve_in_thread
+from trailhound.sessions.events import Mark, Session, Visit
+from trailhound.workspace import Workspace
+
+
+class Done(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def report(self) -> dict[str, Any]:
+        assert self.code == 0, self.err
+        found: dict[str, Any] = json.loads(self.out)
+        return found
+
+
+class Command(Protocol):
+    def __call__(self, *arguments: str | Path) -> Done: ...
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path / "workspace")
+
+
+@pytest.fixture
+def trailhound(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    workspace: Workspace,
+) -> Command:
+    """The command line in this process, with a workspace and a folder of its own."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TRAILHOUND_WORKSPACE", str(workspace.folder))
+    monkeypatch.chdir(tmp_path)
+
+    def execute(*arguments: str | Path) -> Done:
+        monkeypatch.setattr(sys, "argv", ["trailhound", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        out, err = capsys.readouterr()
+        code = ended.value.code
+        return Done(code if isinstance(code, int) else 0, out, err)
+
+    return execute
+
+
+@pytest.fixture(scope="module")
+def demo() -> DemoWeb:
+    return DemoWeb.generate(7)
+
+
+@pytest.fixture
+def online(demo: DemoWeb, tmp_path: Path) -> Iterator[Path]:
+    """The demo web over HTTP; the configuration that finds it there."""
+    with serve_in_thread(demo) as port:
+        config = tmp_path / "trailhound.toml"
+        hosts = json.dumps(list(demo.hosts))
+        where = json.dumps([f"{host}=127.0.0.1:{port}" for host in demo.hosts])
+        config.write_text(
+            "[fetch]\nuser_agent = 'test-bot (+mailto:a@b.test)'\ndelay_seconds = 0\n"
+            f"allow_impolite = true\nallow_addresses = {hosts}\nresolve = {where}\n"
+        )
+        yield config
+
+
+def sessions(workspace: Workspace) -> list[Session]:
+    return list(workspace.topic("bees").sessions().values())
+
+
+def visits(workspace: Workspace) -> list[Visit]:
+    return [
+        event
+        for session in sessions(workspace)
+        for event in session.events
+        if isinstance(event, Visit)
+    ]
+
+
+def walk(demo: DemoWeb) -> list[Visit]:
+    """The demo's own browsing, without page contents."""
+    events = demo.sessions["bee-health"].events
+    return [event for event in events if isinstance(event, Visit)]
+
+
+def useful_file(demo: DemoWeb, path: Path) -> Path:
+    marks = [event for event in demo.sessions["bee-health"].events if isinstance(event, Mark)]
+    path.write_text("# useful\n\n" + "\n".join(mark.url for mark in marks))
+    return path
+
+
+def places_of(demo: DemoWeb, path: Path) -> Path:
+    numbers: dict[str, int] = {}
+    steps = []
+    for number, visit in enumerate(walk(demo), start=1):
+        came_from = numbers.get(visit.from_url or "", 0)
+        steps.append(Step(visit.url, 1 if came_from else 2, came_from))
+        numbers[visit.url] = number
+    return places(path, steps)
+
+
+def test_a_history_is_fetched_learned_from_and_forgotten(
+    trailhound: Command, workspace: Workspace, demo: DemoWeb, online: Path, tmp_path: Path
+) -> None:
+    history = places_of(demo, tmp_path / "places.sqlite")
+    useful = useful_file(demo, tmp_path / "useful.txt")
+    arguments = ("import", "firefox", history, "--topic", "bees", "--useful", useful, "--json")
+    before = trailhound(*arguments).report
+    assert (before["with_content"], before["sessions"]) == (0, 1)
+    assert before["marked"] > 3
+
+    fetched = trailhound(*arguments, "--fetch").report
+    assert fetched["with_content"] > 0.9 * fetched["pages"]
+    assert fetched["fetched"]["fetched"] >= fetched["with_content"]
+    assert len(sessions(workspace)) == 1
+    assert not list(workspace.folder.rglob("fetched*"))
+
+    again = trailhound(*arguments, "--fetch").report
+    assert again["with_content"] == fetched["with_content"]
+    assert "fetched" not in again["fetched"], "known pages are not asked for again"
+
+    assert trailhound("learn", "bees").code == 0
+    done = trailhound("forget", "--topic", "bees", "--host", visits(workspace)[0].url.split("/")[2])
+    assert done.code == 0, done.err
+    assert "Removed" in done.out
+    assert "model was" in done.out
+    assert trailhound("forget", "--topic", "bees", "--all").code == 0
+    assert workspace.topics() == ()
+
+
+def test_fetching_is_bounded_and_goes_on_the_next_time(
+    trailhound: Command, workspace: Workspace, demo: DemoWeb, online: Path, tmp_path: Path
+) -> None:
+    history = places_of(demo, tmp_path / "places.sqlite")
+    arguments = ("import", "firefox", history, "-t", "bees", "--fetch", "--max-pages", "5")
+    first = trailhound(*arguments, "--json").report
+    assert (sum(first["fetched"].values()), first["unfetched"] > 0) == (5, True)
+    second = trailhound(*arguments)
+    assert "raise --max-pages" in second.err
+    assert sum(visit.html is not None for visit in visits(workspace)) > 5
+
+
+def test_an_interrupted_fetch_goes_on_where_it_was(
+    trailhound: Command, workspace: Workspace, demo: DemoWeb, online: Path, tmp_path: Path
+) -> None:
+    history = places_of(demo, tmp_path / "places.sqlite")
+    first = walk(demo)[0].url
+    kept = workspace.folder_for("bees").path / "fetched.part.jsonl"
+    kept.parent.mkdir(parents=True)
+    page = {"url": first, "outcome": "fetched", "final_url": first, "html": "<p>from before"}
+    kept.write_bytes(json.dumps(page).encode() + b'\n{"url": "torn')
+    trailhound("import", "firefox", history, "-t", "bees", "--fetch")
+    assert "<p>from before" in {visit.html for visit in visits(workspace)}
+    assert not kept.exists()
+
+
+def test_fetching_needs_a_contact(trailhound: Command, tmp_path: Path) -> None:
+    history = places(tmp_path / "places.sqlite", [Step("http://a.test/", 2)])
+    done = trailhound("import", "firefox", history, "-t", "bees", "--fetch")
+    assert done.code == 2
+    assert "--user-agent" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_visited_bookmarks_are_marked(
+    trailhound: Command, workspace: Workspace, tmp_path: Path
+) -> None:
+    chrome_history(tmp_path / "History", [Step("http://a.test/", 1), Step("http://a.test/b", 0, 1)])
+    chrome_bookmarks_file(tmp_path / "Bookmarks", "Bees", ["http://a.test/b", "http://x.test/"])
+    command = ("import", "chrome", tmp_path, "--topic", "bees", "--useful")
+    assert trailhound(*command, "bookmarks:Bees", "--json").report["marked"] == 1
+    (session,) = sessions(workspace)
+    assert [each.url for each in session.events if isinstance(each, Mark)] == ["http://a.test/b"]
+    done = trailhound(*command, "bookmarks:Cars")
+    assert done.code == 2
+    assert "Folders: Bees, Bookmarks bar" in done.err
+
+
+def test_logs_get_pseudonyms_unless_addresses_are_kept(
+    trailhound: Command, workspace: Workspace, tmp_path: Path
+) -> None:
+    log = tmp_path / "access.log"
+    lines = [squid(f"10.0.0.{n % 3}", n, f"http://a.test/{n}") for n in range(9)]
+    log.write_text("\n".join([*lines, "damaged"]))
+    done = trailhound("import", "squid", log, "--topic", "bees", "-u", "http://a.test/4")
+    assert done.code == 0, done.err
+    assert "10 lines read, 9 kept" in done.out
+    assert "1 skipped: not a line of this format" in done.out
+    assert "3 sessions with 9 visits of 9 pages: 0 with content, 1 marked useful" in done.out
+    assert "--fetch" in done.err
+    stored = b"".join(path.read_bytes() for path in workspace.folder.rglob("*") if path.is_file())
+    assert b"10.0.0." not in stored
+    trailhound("import", "squid", log, "--topic", "bees", "--keep-addresses")
+    assert {"10.0.0.0", "10.0.0.1", "10.0.0.2"} < {each.user for each in sessions(workspace)}
+
+
+def test_a_combined_log_of_a_part_of_the_time(
+    trailhound: Command, workspace: Workspace, tmp_path: Path
+) -> None:
+    log = tmp_path / "access.log"
+    hours = ("10:00:00 +0000", "12:00:00 +0000", "12:30:00 +0000", "15:00:00 +0000")
+    log.write_text(
+        "\n".join(combined("c", f"GET /{at[:2]}{at[3:5]} HTTP/1.1", at=at) for at in hours)
+    )
+    since, until = "2026-03-01T11:00+00:00", "2026-03-01T14:00+00:00"
+    report = trailhound(
+        "import", "combined", log, "--site", "https://a.test", "-t", "bees", "--json",
+        "--since", since, "--until", until,
+    ).report  # fmt: skip
+    assert report["visits"] == 2
+    assert report["skipped"]["outside the time asked for"] == 2
+    assert report["kept"] == 2
+
+
+def test_har_and_archives_are_imported(
+    trailhound: Command, workspace: Workspace, tmp_path: Path
+) -> None:
+    archive = ArchiveBuilder()
+    archive.page("http://a.test/", b"<title>A</title>")
+    (tmp_path / "r.warc.gz").write_bytes(archive.content())
+    done = trailhound(
+        "import", "warc", tmp_path / "r.warc.gz", "-t", "bees", "-u", "http://a.test/"
+    )
+    assert done.code == 0, done.err
+    assert "trailhound learn bees" in done.err
+    assert trailhound("import", "wacz", tmp_path / "r.warc.gz", "-t", "bees").code == 0
+    assert len(sessions(workspace)) == 1, "the same recording counts once"
+
+
+@pytest.mark.parametrize("kind", ["har", "warc", "wacz", "firefox", "chrome", "squid", "combined"])
+def test_wrong_files_end_with_one_message(trailhound: Command, tmp_path: Path, kind: str) -> None:
+    wrong = tmp_path / "wrong"
+    wrong.write_bytes(os.urandom(5000))
+    for file in (wrong, tmp_path / "missing"):
+        done = trailhound("import", kind, file, "--topic", "bees")
+        assert done.code in (1, 2)
+        assert done.err.startswith("Error:")
+        assert "Traceback" not in done.err
+    assert Workspace(tmp_path / "workspace").topics() == ()
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (("--useful", "no-such-file"), "neither an address"),
+        (("--useful", "bookmarks"), "Only the imports of chrome and firefox"),
+        (("--since", "yesterday"), "is no date"),
+        (("--since", "2026-01-02", "--until", "2026-01-01"), "is not before"),
+        (("--topic", "  "), "needs a name"),
+    ],
+)
+def test_wrong_options_are_explained(
+    trailhound: Command, tmp_path: Path, extra: tuple[str, ...], message: str
+) -> None:
+    done = trailhound("import", "har", tmp_path / "x.har", "--topic", "bees", *extra)
+    assert done.code == 2
+    assert message in " ".join(done.err.split())
+
+
+def test_titles_with_terminal_codes_and_hostile_names_do_no_harm(
+    trailhound: Command, workspace: Workspace, tmp_path: Path
+) -> None:
+    history = places(tmp_path / "places.sqlite", [Step("http://a.test/\x1b[31m", 2)])
+    done = trailhound(
+        "import", "firefox", history, "-t", "../../bees", "-u", "http://b.test/\x1b[2J"
+    )
+    assert done.code == 0, done.err
+    assert "\x1b" not in done.out + done.err
+    assert not (tmp_path / "bees").exists()
+    assert workspace.topics() == ("../../bees",)
+
+
+def test_forget_says_what_it_would_do_and_what_it_does_not_cover(
+    trailhound: Command, workspace: Workspace, tmp_path: Path
+) -> None:
+    history = places(
+        tmp_path / "places.sqlite", [Step("http://a.test/", 2), Step("http://b.test/", 2)]
+    )
+    trailhound("import", "firefox", history, "--topic", "bees", "--useful", "http://a.test/")
+    dry = trailhound("forget", "--topic", "bees", "--url", "http://a.test/", "--dry-run")
+    assert "Would remove 2 visits and marks in sessions" in dry.out
+    assert "Not covered: files outside the workspace" in dry.err
+    assert len(visits(workspace)) == 2
+    assert trailhound("forget", "--topic", "bees", "--url", "http://a.test/", "--json").report == {
+        "dry_run": False,
+        "removed": {"visits and marks in sessions": 2},
+        "model": "",
+    }
+    assert [each.url for each in visits(workspace)] == ["http://b.test/"]
+    nothing = trailhound("forget", "--topic", "bees", "--host", "a.test")
+    assert "Nothing of that" in nothing.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("--all", "--url", "http://a.test/"), ("--url", "nonsense"), ("--host", "a b")],
+)
+def test_forget_needs_to_know_what(trailhound: Command, arguments: tuple[str, ...]) -> None:
+    done = trailhound("forget", "--topic", "bees", *arguments)
+    assert done.code == 2
+    assert "Traceback" not in done.err
+
+
+def test_help_teaches(trailhound: Command) -> None:
+    for kind in ("har", "warc", "wacz", "firefox", "chrome", "squid", "combined"):
+        done = trailhound("import", kind, "--help")
+        assert f"trailhound import {'wacz' if kind == 'warc' else kind}" in done.out
+    assert "--dry-run" in trailhound("forget", "--help").out
+
+
+def test_a_crawl_forgets_a_page_and_can_be_resumed(
+    trailhound: Command, workspace: Workspace, demo: DemoWeb, online: Path, tmp_path: Path
+) -> None:
+    history = places_of(demo, tmp_path / "places.sqlite")
+    useful = useful_file(demo, tmp_path / "useful.txt")
+    trailhound("import", "firefox", history, "-t", "bees", "-u", useful, "--fetch")
+    trailhound("learn", "bees")
+    seed = demo.start_urls[0]
+    assert trailhound("crawl", "bees", "--seed", seed, "--max-pages", "25", "--json").code == 0
+    found = json.loads(trailhound("results", "bees", "--all", "--json").out)
+    address = next(row["address"] for row in found if row["depth"] > 0)
+
+    report = trailhound("forget", "--topic", "bees", "--url", address, "--json").report
+    assert report["removed"]["results of crawls"] >= 1
+    assert report["removed"]["records in archives"] >= 3
+    assert report["removed"]["lines of crawls' logs"] >= 1
+    assert report["removed"]["addresses in crawls' queues"] == 1
+    left = json.loads(trailhound("results", "bees", "--all", "--json").out)
+    assert address not in {row["address"] for row in left}
+    assert len(left) >= len(found) - report["removed"]["results of crawls"]
+    archive = workspace.topic("bees").path / "crawl" / "archive"
+    assert address not in {row.headers.get("WARC-Target-URI") for row in read_folder(archive)}
+    again = trailhound("forget", "--topic", "bees", "--url", address, "--json").report
+    assert again["removed"] == {}
+    resumed = trailhound("crawl", "bees", "--resume", "--max-pages", "35", "--json")
+    assert resumed.code == 0, resumed.err

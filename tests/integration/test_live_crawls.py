@@ -1,0 +1,341 @@
+"""Live crawls on loopback: what they keep, how they end, and how they go on."""
+
+from __future__ import annotations
+
+import io
+import re
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_webs import SMALL, Resource, Site, TinySite, learn
+from rich.console import Console
+
+from trailhound.archive.result_reading import Results
+from trailhound.cli.crawl_display import CrawlDisplay
+from trailhound.crawling.stopping import StopReason
+from trailhound.demo import DemoWeb
+from trailhound.demo.server import serve_in_thread
+from trailhound.errors import ConfigError, UsageError
+from trailhound.live.crawl import LiveCrawl
+from trailhound.live.explaining import Explainer
+from trailhound.live.metrics_server import metrics_served
+from trailhound.records import Outcome, PageEvent
+from trailhound.workspace import TopicFolder
+
+
+@pytest.fixture(scope="module")
+def web() -> DemoWeb:
+    return DemoWeb.generate(parameters=SMALL)
+
+
+@pytest.fixture(scope="module")
+def topic_name(web: DemoWeb) -> str:
+    return max(web.topics, key=lambda name: len(web.topics[name]))
+
+
+@pytest.fixture
+def topic(web: DemoWeb, topic_name: str, tmp_path: Path) -> TopicFolder:
+    return learn(web, topic_name, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def port(web: DemoWeb) -> Iterator[int]:
+    with serve_in_thread(web) as served:
+        yield served
+
+
+@pytest.fixture
+def demo(topic: TopicFolder, port: int) -> Site:
+    return Site(topic, port)
+
+
+@pytest.fixture
+def bodies(web: DemoWeb, topic: TopicFolder) -> list[bytes]:
+    """Pages that the topic's judge finds relevant: those it was taught with."""
+    graph = topic.load().model.graph
+    urls = [graph.pages[number].url for number in sorted(graph.targets)]
+    return [web.respond(url).body for url in urls]
+
+
+def run(crawl: LiveCrawl) -> list[PageEvent]:
+    return list(crawl.run())
+
+
+def page(*links: str) -> Resource:
+    anchors = " ".join(f'<a href="{link}">link</a>' for link in links)
+    return Resource(f"<title>Page</title><p>Something else.</p>{anchors}".encode())
+
+
+def tiny(topic: TopicFolder, site: TinySite) -> Site:
+    return Site(topic, site.port, "tiny.test")
+
+
+def test_a_crawl_finds_pages_that_nobody_had_shown_it(
+    demo: Site, web: DemoWeb, topic_name: str
+) -> None:
+    with demo.begun(crawl__seeds=web.start_urls, crawl__max_pages=250) as crawl:
+        events = run(crawl)
+        assert crawl.stop_reason is StopReason.PAGES_SPENT
+        assert 250 <= events[-1].requests_total <= 255, "redirects in flight may cost more"
+        assert crawl.stats().waiting > 0
+    known = {each.url for each in demo.topic.load().model.graph.pages}
+    with Results(crawl.folder.results) as results:
+        found = {each.address for each in results.ranked(only_new=True)}
+        assert len(found & web.topics[topic_name]) >= 3
+        assert not found & known
+        for each in results.ranked(5):
+            path = results.path_to(each)
+            assert path[0] in web.start_urls
+            assert path[-1] == each.address
+        assert results.summary().pages == len(events)
+    names = {entry.name for entry in crawl.folder.path.iterdir()}
+    assert names >= {"archive", "crawl.json", "frontier.db", "log.jsonl", "results.db"}
+
+
+def test_a_resumed_crawl_goes_on_with_its_settings_and_numbers(demo: Site, web: DemoWeb) -> None:
+    with demo.begun(crawl__seeds=web.start_urls, crawl__max_pages=30) as crawl:
+        first = run(crawl)
+    with pytest.raises(UsageError, match="has a crawl already"), demo.begun(crawl__seeds=["x"]):
+        pass
+    with pytest.raises(UsageError, match=r"3\d requests.*--max-pages 60"), demo.resumed():
+        pass
+    with demo.resumed(crawl__max_pages=60) as crawl:
+        second = run(crawl)
+        assert crawl.settings.crawl.strategy == "best-first"
+    assert second[0].number == first[-1].number + 1
+    assert second[-1].requests_total >= 60
+    asked = [event.url for event in first + second]
+    assert len(set(asked)) == len(asked)
+    with pytest.raises(UsageError, match="begun with"), demo.resumed(crawl__strategy="random"):
+        pass
+
+
+def test_a_restart_sets_the_old_crawl_aside(demo: Site, web: DemoWeb) -> None:
+    for restart in (False, True, True):
+        with demo.begun(
+            restart=restart, crawl__seeds=web.start_urls[:1], crawl__max_pages=3
+        ) as crawl:
+            assert run(crawl)[0].number == 1
+    with (
+        pytest.raises(ConfigError, match="neither a host"),
+        demo.begun(restart=True, crawl__seeds=web.start_urls, crawl__scope=("a b",)),
+    ):
+        pass
+    names = sorted(path.name for path in demo.topic.path.glob("crawl-*"))
+    assert names == ["crawl-1", "crawl-2"], "a mistake moves nothing"
+    assert "crawl-1" in demo.notices[0]
+
+
+def test_a_crawl_stopped_from_outside_deals_with_what_is_in_flight(
+    demo: Site, web: DemoWeb
+) -> None:
+    with demo.begun(crawl__seeds=web.start_urls, crawl__max_pages=500) as crawl:
+        events = []
+        for event in crawl.run():
+            events.append(event)
+            if len(events) == 20:
+                crawl.stop()
+        assert crawl.stop_reason is StopReason.INTERRUPTED
+        assert crawl.stats().leased == 0
+    assert 20 <= len(events) <= 40
+    assert crawl.folder.read().ended == StopReason.INTERRUPTED.value
+
+
+def test_a_crawl_that_has_nothing_left_says_so(topic: TopicFolder) -> None:
+    with TinySite({"/": page("/a"), "/a": page("/", "http://far.test/")}) as server:
+        site = tiny(topic, server)
+        with site.begun(crawl__seeds=["http://tiny.test/"], crawl__same_domain=True) as crawl:
+            assert [event.url for event in run(crawl)] == [
+                "http://tiny.test/",
+                "http://tiny.test/a",
+            ]
+            assert crawl.stop_reason is StopReason.FRONTIER_EMPTY
+        server.resources["/more"] = page()
+        with site.resumed(crawl__seeds=("http://tiny.test/more",)) as crawl:
+            (event,) = run(crawl)
+            assert (event.url, event.number) == ("http://tiny.test/more", 3)
+
+
+def test_a_crawl_gives_up_when_told_to_and_nothing_is_relevant(topic: TopicFolder) -> None:
+    chain = {f"/{number}": page(f"/{number + 1}") for number in range(60)}
+    with TinySite(chain) as server:
+        site = tiny(topic, server)
+        with site.begun(crawl__seeds=["http://tiny.test/0"], crawl__give_up_after=10) as crawl:
+            assert len(run(crawl)) == 10
+            assert crawl.stop_reason is StopReason.BARREN
+
+
+def test_a_crawl_does_not_idle_when_all_hosts_want_to_be_left_alone(topic: TopicFolder) -> None:
+    busy = Resource(b"busy", 503, {"Retry-After": "3600"})
+    with TinySite({"/": page("/a", "/b"), "/a": busy, "/b": busy}) as server:
+        site = tiny(topic, server)
+        with site.begun(crawl__seeds=["http://tiny.test/"]) as crawl:
+            run(crawl)
+            assert crawl.stop_reason is StopReason.HOSTS_ASLEEP
+            assert crawl.stats().waiting == 2
+
+
+def test_a_refresh_asks_relevant_pages_for_news(topic: TopicFolder, bodies: list[bytes]) -> None:
+    relevant = {
+        f"/{number}": Resource(body, headers={"ETag": f'"{number}"'})
+        for number, body in enumerate(bodies[:3])
+    }
+    with TinySite({"/": page("/0", "/1", "/2"), **relevant}) as server:
+        site = tiny(topic, server)
+        with site.begun(
+            crawl__seeds=["http://tiny.test/"], crawl__scope=("tiny.test",), crawl__max_pages=4
+        ) as crawl:
+            run(crawl)
+            assert crawl.progress.relevant == 3
+        server.asked.clear()
+        server.resources["/1"] = Resource(bodies[3], headers={"ETag": '"new"'})
+        del server.resources["/2"]
+        with site.resumed(refresh=True) as crawl:
+            run(crawl)
+            assert crawl.progress.outcomes == {"not-modified": 1, "fetched": 1, "not-found": 1}
+        assert sorted(server.asked)[:3] == [("/0", 304), ("/1", 200), ("/2", 404)]
+        with Results(crawl.folder.results) as results:
+            left = {each.address: each.etag for each in results.ranked()}
+        assert left == {"http://tiny.test/0": '"0"', "http://tiny.test/1": '"new"'}
+
+
+def test_copies_do_not_count_twice_even_after_a_restart(
+    topic: TopicFolder, bodies: list[bytes]
+) -> None:
+    body = max(bodies, key=len).replace(b"<a href", b"<a name")
+    resources = {"/": page("/a", "/b"), "/a": Resource(body), "/b": Resource(body)}
+    with TinySite(resources) as server:
+        site = tiny(topic, server)
+        with site.begun(crawl__seeds=["http://tiny.test/"], crawl__max_pages=2) as crawl:
+            run(crawl)
+            assert crawl.progress.relevant == 1
+        with site.resumed(crawl__max_pages=3) as crawl:
+            (event,) = run(crawl)
+            assert event.duplicate_of == "http://tiny.test/a"
+            assert (crawl.progress.relevant, crawl.progress.duplicates) == (0, 1)
+
+
+def test_sitemaps_and_feeds_are_further_seeds(topic: TopicFolder) -> None:
+    robots = Resource(b"Sitemap: http://tiny.test/maps.xml", headers={"Content-Type": "text/plain"})
+    index = b"<sitemapindex><sitemap><loc>http://tiny.test/map.xml</loc></sitemap></sitemapindex>"
+    urls = "".join(f"<url><loc>http://tiny.test/{name}</loc></url>" for name in "ab")
+    xml = {"Content-Type": "application/xml"}
+    resources = {
+        "/robots.txt": robots,
+        "/maps.xml": Resource(index, headers=xml),
+        "/map.xml": Resource(f"<urlset>{urls}</urlset>".encode(), headers=xml),
+        "/": page(),
+        "/a": page(),
+        "/b": page(),
+    }
+    with TinySite(resources) as server:
+        site = tiny(topic, server)
+        with site.begun(crawl__seeds=["http://tiny.test/"], crawl__sitemaps=True) as crawl:
+            events = run(crawl)
+        assert server.paths() == ["/maps.xml", "/map.xml", "/", "/a", "/b"]
+        assert events[0].requests_total == 3, "every request counts"
+        assert "list 2 pages" in site.notices[0]
+
+
+def test_metrics_are_served_on_this_machine(demo: Site, web: DemoWeb) -> None:
+    with (
+        demo.begun(crawl__seeds=web.start_urls, crawl__max_pages=10) as crawl,
+        metrics_served(crawl, 0) as address,
+    ):
+        run(crawl)
+        assert address.startswith("http://127.0.0.1:")
+        with urllib.request.urlopen(address, timeout=10) as answer:
+            text = answer.read().decode()
+        assert "trailhound_requests_total" in text
+        port = int(address.split(":")[2].partition("/")[0])
+        with pytest.raises(ConfigError, match="another port"), metrics_served(crawl, port):
+            pass
+
+
+def test_a_running_crawl_can_be_watched(demo: Site, web: DemoWeb) -> None:
+    with demo.begun(crawl__seeds=web.start_urls, crawl__max_pages=40) as crawl:
+        display = CrawlDisplay(crawl)
+        with display.shown():
+            for _ in crawl.run():
+                display.update()
+        assert re.search(r"4\d requests, \d+ relevant .* waiting on \d+ hosts", display.line())
+        console = Console(file=io.StringIO(), width=100)
+        display.stopping = True
+        console.print(display.picture())
+        text = console.file.getvalue() if isinstance(console.file, io.StringIO) else ""
+    for words in ("requests", "of 40", "relevant", "frontier", "fetched", "Ctrl-C again"):
+        assert words in text
+
+
+def test_explanations(demo: Site, web: DemoWeb, port: int) -> None:
+    with demo.begun(
+        crawl__seeds=web.start_urls, crawl__max_pages=200, crawl__scope=("*.demo.test",)
+    ) as crawl:
+        events = {event.url: event for event in run(crawl)}
+        waiting = crawl._stores.frontier.lease(1, 1e12)[0]
+    with Results(crawl.folder.results) as results:
+        tell = Explainer(crawl.folder, results, lambda memory: {"figure": float(len(memory))})
+        seed = tell.explain(web.start_urls[0])
+        assert (seed.verdict, seed.path) == ("fetched", [web.start_urls[0]])
+        assert "It is a seed." in seed.details
+        found = max(events.values(), key=lambda event: event.depth)
+        story = tell.explain(found.url)
+        assert story.number == found.number
+        assert story.priority == found.priority
+        assert len(story.path) >= 3
+        assert story.path[0] in web.start_urls
+        refused = next(e for e in events.values() if e.outcome is Outcome.ROBOTS)
+        assert "robots.txt" in tell.explain(refused.url).because
+        queued = tell.explain(waiting.url)
+        assert (queued.verdict, queued.ahead) == ("waiting", 0)
+        assert "budget is spent" in queued.because
+        assert tell.explain("http://elsewhere.example/").verdict == "out-of-scope"
+        assert tell.explain("http://www.demo.test/unheard-of").verdict == "never-seen"
+        trap = "http://www.demo.test" + "/a/b" * 15
+        assert (trap_story := tell.explain(trap)).verdict == "refused"
+        assert "trap" in trap_story.because
+        tracked = tell.explain(f"{found.url}{'&' if '?' in found.url else '?'}utm_source=x")
+        assert tracked.number == found.number
+        with pytest.raises(UsageError, match="no web address"):
+            tell.explain("mailto:somebody@example.org")
+
+
+def test_hidden_markov_beliefs_can_be_put_into_words(demo: Site, web: DemoWeb) -> None:
+    from trailhound.cli.explain import Beliefs
+
+    with demo.begun(
+        crawl__seeds=web.start_urls, crawl__max_pages=15, crawl__strategy="hidden-markov"
+    ) as crawl:
+        events = run(crawl)
+    with Results(crawl.folder.results) as results:
+        explainer = Explainer(crawl.folder, results, Beliefs(crawl.folder))
+        belief = explainer.explain(events[-1].url).belief
+        assert explainer.explain(web.start_urls[0]).belief == {}
+    assert list(belief) == ["a target", "1 hop", "2 hops", "3 hops or more"]
+    assert sum(belief.values()) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_settings_that_cannot_work_are_found_before_anything_is_written(
+    demo: Site, web: DemoWeb
+) -> None:
+    seeds = web.start_urls
+    wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"fetch__user_agent": ""}, ConfigError, "who it is"),
+        ({"fetch__user_agent": "bot"}, ConfigError, "whom to contact"),
+        ({"fetch__delay_seconds": 0.1}, ConfigError, "impolite"),
+        ({"fetch__resolve": ("nonsense",)}, ConfigError, "HOST=ADDRESS"),
+        ({"crawl__scope": ("a b",)}, ConfigError, "neither a host"),
+        ({"crawl__strategy": "best-frist"}, UsageError, "Did you mean best-first"),
+        ({"crawl__seeds": ()}, UsageError, "--seed URL"),
+        ({"crawl__seeds": ("mailto:x",)}, UsageError, "no web address"),
+    ]
+    for changed, kind, words in wrong:
+        settings: dict[str, Any] = {"crawl__seeds": seeds, **changed}
+        with pytest.raises(kind, match=words), demo.begun(**settings):
+            pass
+    with pytest.raises(UsageError, match="has not been crawled yet"), demo.resumed():
+        pass
+    assert not (demo.topic.path / "crawl").exists()

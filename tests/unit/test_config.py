@@ -1,0 +1,155 @@
+"""Settings: what there is, which source wins, and what wrong values lead to."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from trailhound.config import Settings, configure, find_file
+from trailhound.config.layers import unknown_variables
+from trailhound.config.settings import all_settings
+from trailhound.config.values import parse_duration
+from trailhound.errors import ConfigError
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "trailhound.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_without_any_source_all_are_defaults() -> None:
+    configuration = configure()
+    assert configuration.settings == Settings()
+    assert set(configuration.origins.values()) == {"default"}
+    assert configuration.settings.fetch.obey_robots, "polite by default"
+
+
+def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None:
+    file = written(tmp_path, "[crawl]\nmax_pages = 1\nconcurrency = 2\nstrategy = 'random'\n")
+    environment = {"TRAILHOUND_MAX_PAGES": "10", "TRAILHOUND_CONCURRENCY": "20"}
+    configuration = configure({"crawl.max_pages": 100}, environment, file)
+    crawl = configuration.settings.crawl
+    assert (crawl.max_pages, crawl.concurrency, crawl.strategy) == (100, 20, "random")
+    origins = configuration.origins
+    assert origins["crawl.max_pages"] == "flag"
+    assert origins["crawl.concurrency"] == "TRAILHOUND_CONCURRENCY"
+    assert origins["crawl.strategy"] == str(file)
+    assert origins["crawl.scope"] == "default"
+
+
+def test_a_flag_that_was_not_given_and_an_empty_variable_change_nothing() -> None:
+    assert configure({"crawl.max_pages": None}, {"TRAILHOUND_MAX_PAGES": " "}) == configure()
+
+
+def test_values_from_the_environment_are_typed() -> None:
+    settings = configure(
+        None,
+        {
+            "TRAILHOUND_MAX_TIME": "1h30m",
+            "TRAILHOUND_SEEDS": "http://a.test/, http://b.test/\nhttp://c.test/",
+            "TRAILHOUND_ARCHIVE": "no",
+            "TRAILHOUND_THRESHOLD": "0.5",
+            "TRAILHOUND_USER_AGENT": "bees-bot (+https://example.org/bot)",
+        },
+    ).settings
+    assert settings.crawl.max_time == 5400.0
+    assert settings.crawl.seeds == ("http://a.test/", "http://b.test/", "http://c.test/")
+    assert settings.output.archive is False
+    assert settings.judge.threshold == 0.5
+    assert settings.fetch.user_agent == "bees-bot (+https://example.org/bot)"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("MAX_PAGES", "0", ">= 1"),
+        ("MAX_PAGES", "many", "expected int"),
+        ("MAX_TIME", "two weeks", "no length of time"),
+        ("MAX_TIME", "0", "> 0"),
+        ("ARCHIVE", "perhaps", "true or false"),
+        ("THRESHOLD", "1.5", "<= 1"),
+        ("METRICS_PORT", "99999", "<= 65535"),
+    ],
+)
+def test_wrong_values_of_variables_are_named(name: str, value: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=f"TRAILHOUND_{name}.*{re.escape(words)}"):
+        configure(None, {f"TRAILHOUND_{name}": value})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[crawl]\nmax_page = 1", "Did you mean max_pages"),
+        ("[crwl]\na = 1", "Did you mean crawl"),
+        ("[fetch]\nmax_pages = 1", "Unknown setting in [fetch]"),
+        ("crawl = 3", "Write [crawl]"),
+        ("[crawl]\nmax_pages = '7'", "crawl.max_pages is '7'"),
+        ("[crawl]\nsame_domain = 1", "expected bool"),
+        ("[crawl]\nseeds = 'http://a.test/'", "expected array"),
+        ("[crawl\n", "no valid TOML"),
+    ],
+)
+def test_mistakes_in_the_file_are_named(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(words)) as raised:
+        configure(None, None, written(tmp_path, text))
+    assert "trailhound.toml" in str(raised.value)
+    assert raised.value.exit_code == 2
+
+
+def test_whole_numbers_and_durations_in_the_file_may_be_written_plainly(tmp_path: Path) -> None:
+    file = written(
+        tmp_path, "[crawl]\nmax_time = '2h'\nmax_idle = 90\n[fetch]\ndelay_seconds = 2\n"
+    )
+    settings = configure(None, None, file).settings
+    assert settings.crawl.max_time == 7200.0
+    assert settings.crawl.max_idle == 90.0
+    assert settings.fetch.delay_seconds == 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("90", 90.0),
+        ("90s", 90.0),
+        ("10m", 600.0),
+        ("2h", 7200.0),
+        ("1h30m", 5400.0),
+        ("1.5d", 129600.0),
+    ],
+)
+def test_durations(text: str, seconds: float) -> None:
+    assert parse_duration(text) == seconds
+    assert parse_duration(f" {text.upper()} ") == seconds
+
+
+def test_the_file_is_the_one_named_or_the_one_here(tmp_path: Path) -> None:
+    assert find_file(None, {}, tmp_path) is None
+    here = written(tmp_path, "")
+    other = tmp_path / "other.toml"
+    other.write_text("")
+    assert find_file(None, {}, tmp_path) == here
+    assert find_file(None, {"TRAILHOUND_CONFIG": str(other)}, tmp_path) == other
+    assert find_file(other, {"TRAILHOUND_CONFIG": "nowhere"}, tmp_path) == other
+    with pytest.raises(ConfigError, match="no configuration file"):
+        find_file(tmp_path / "missing.toml", {}, tmp_path)
+
+
+def test_variables_with_typing_errors_are_found() -> None:
+    (problem,) = unknown_variables(["TRAILHOUND_MAXPAGES", "TRAILHOUND_WORKSPACE", "PATH"])
+    assert "TRAILHOUND_MAX_PAGES" in problem
+
+
+def test_every_setting_has_a_meaning_a_variable_of_its_own_and_a_line_in_the_documentation() -> (
+    None
+):
+    settings = list(all_settings())
+    assert len({each.variable for each in settings}) == len(settings)
+    text = DOCUMENT.read_text("utf-8")
+    for each in settings:
+        assert each.description, each.key
+        assert f"`{each.key.partition('.')[2]}`" in text, f"{each.key} is not documented"

@@ -1,0 +1,130 @@
+"""A crawl's figures: for displays, for Prometheus and for its summary."""
+
+from __future__ import annotations
+
+import pytest
+
+from trailhound.cli.shown import duration, harmless, share, sparkline
+from trailhound.crawling.duplicates import DuplicateFinder
+from trailhound.crawling.metrics import metrics_text
+from trailhound.crawling.progress import BARREN_PAGES, MAX_BUCKETS, CrawlProgress, Harvest
+from trailhound.crawling.stopping import Budget
+from trailhound.frontier.base import FrontierStats
+from trailhound.records import Outcome, Page, PageEvent, Relevance
+
+
+def event(
+    number: int, *, relevant: bool | None = False, duplicate_of: str | None = None, at: float = 0.0
+) -> PageEvent:
+    url = f"http://h{number % 3}.test/{number}"
+    relevance = None if relevant is None else Relevance(0.5, relevant)
+    outcome = Outcome.NOT_FOUND if relevant is None else Outcome.FETCHED
+    return PageEvent(
+        number, url, url, outcome, None, 0, 1.0, 1, 10 + number, relevance,
+        duplicate_of=duplicate_of, at=at,
+    )  # fmt: skip
+
+
+def test_pages_finds_copies_outcomes_and_hosts_are_counted() -> None:
+    progress = CrawlProgress(Budget(), 0.0, requests_before=10)
+    for made in (
+        event(1, relevant=True),
+        event(2, relevant=True, duplicate_of="http://h.test/"),
+        event(3),
+        event(4, relevant=None),
+    ):
+        progress.add(made)
+    assert (progress.pages, progress.requests) == (4, 14)
+    assert (progress.relevant, progress.duplicates, progress.hosts) == (1, 1, 3)
+    assert progress.outcomes == {"fetched": 3, "not-found": 1}
+    assert progress.barren == 2, "pages that could not be fetched say nothing about the topic"
+    assert progress.latest is not None
+    assert progress.latest.number == 1
+
+
+def test_speed_is_that_of_the_last_half_minute() -> None:
+    progress = CrawlProgress(Budget(), 0.0)
+    for number in range(60):
+        progress.add(event(number, at=float(number)))
+    assert progress.pages_per_second(60.0) == pytest.approx(1.0, abs=0.05)
+    assert progress.pages_per_second(1000.0) == 0.0
+
+
+def test_time_left_is_that_of_the_budget_that_ends_first() -> None:
+    progress = CrawlProgress(Budget(110, 1000.0), 0.0, requests_before=10)
+    assert progress.seconds_left(0.0) == 1000.0
+    for number in range(1, 11):
+        progress.add(event(number))
+    assert progress.seconds_left(10.0) == pytest.approx(90.0), "1 request a second, 90 to go"
+    assert progress.share_done(10.0) == pytest.approx(20 / 110)
+    assert CrawlProgress(Budget(), 0.0).seconds_left(5.0) is None
+
+
+def test_the_harvest_rate_over_time_fits_a_line_however_long_the_crawl() -> None:
+    harvest = Harvest()
+    for page in range(10_000):
+        harvest.add(page >= 5_000)
+    rates = harvest.rates()
+    assert 10 <= len(rates) <= MAX_BUCKETS
+    assert rates[0] == 0.0
+    assert rates[-1] == 1.0
+    assert Harvest().rates() == []
+
+
+def test_a_crawl_that_finds_nothing_for_long_starves() -> None:
+    progress = CrawlProgress(Budget(), 0.0, barren=BARREN_PAGES - 2)
+    story = []
+    for made in (event(1), event(2), event(3, relevant=True)):
+        progress.add(made)
+        story.append(progress.starving)
+    assert story == [False, True, False]
+
+
+def test_metrics_are_in_the_text_format_of_prometheus() -> None:
+    progress = CrawlProgress(Budget(), 0.0)
+    progress.add(event(1, relevant=True))
+    text = metrics_text(progress, FrontierStats(5, 2, 1, 3), 'bees "and"\nwasps\\', 60.0)
+    assert text.endswith("\n")
+    label = r'topic="bees \"and\"\nwasps\\"'
+    assert f'trailhound_pages_total{{{label},outcome="fetched"}} 1' in text
+    assert f'trailhound_frontier_urls{{{label},state="waiting"}} 5' in text
+    assert f"trailhound_run_seconds{{{label}}} 60" in text
+    for line in text.splitlines():
+        assert line.startswith(("# HELP ", "# TYPE ", "trailhound_"))
+
+
+def test_figures_in_words() -> None:
+    assert [duration(seconds) for seconds in (0, 45, 720, 12000)] == [
+        "0 s", "45 s", "12 min", "3 h 20 min",
+    ]  # fmt: skip
+    assert share(1, 8) == "12.5 %"
+    assert share(0, 0) == "–"
+    assert sparkline([0.0, 0.5, 1.0]) == "▁▅█"
+    assert sparkline([0.0, 0.0]) == "▁▁"
+    assert sparkline([]) == ""
+
+
+def test_words_from_the_web_cannot_steer_the_terminal() -> None:
+    assert harmless("a\x1b[31mb\u202ec\nd") == "a [31mb c d"
+    assert harmless("Bücher über Bienen 🐝") == "Bücher über Bienen 🐝"
+
+
+PROSE = " ".join(
+    f"This is sentence number {n} about the keeping of bees in hives." for n in range(20)
+)
+
+
+def test_copies_are_found_and_no_page_is_its_own_copy() -> None:
+    find = DuplicateFinder()
+    page = Page("http://a.test/", text=PROSE)
+    copy = Page("http://b.test/", text=f"{PROSE} One more line.")
+    assert find(page) is None
+    assert find(copy) == "http://a.test/"
+    assert find(page) is None, "fetched again after a crash"
+    mark = find.fingerprint_of(page)
+    assert mark is not None
+    assert find.fingerprint_of(copy) is None, "another page came since"
+    later = DuplicateFinder([("http://a.test/", mark)])
+    assert later(copy) == "http://a.test/"
+    assert later.find_or_add(mark, "http://c.test/") == "http://a.test/"
+    assert find(Page("http://d.test/", text="short")) is None

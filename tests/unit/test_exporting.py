@@ -1,0 +1,109 @@
+"""Results for other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+
+import msgspec
+import pytest
+
+from trailhound.archive.exporting import FIELDS, WRITERS, write_csv, write_jsonl, write_urls
+from trailhound.archive.result_reading import StoredPage
+from trailhound.errors import UsageError
+from trailhound.records import Outcome
+
+PAGE = StoredPage(
+    number=7,
+    address="https://bees.example/varroa",
+    url="https://bees.example/old",
+    title="Varroa",
+    score=0.75,
+    relevant=True,
+    snippet='Mites, "and" more\nof them',
+    outcome=Outcome.FETCHED,
+    why="",
+    parent="https://bees.example/",
+    depth=2,
+    priority=-0.5,
+    duplicate_of=None,
+    noindex=False,
+    at=1772366400.0,
+    language="en",
+    status=200,
+    links_found=3,
+    links_added=1,
+    links_outside=0,
+    requests=2,
+    etag='"x"',
+    last_modified="",
+    known=False,
+)
+
+
+def evil(title: str) -> StoredPage:
+    return msgspec.structs.replace(PAGE, title=title)
+
+
+def test_json_lines_have_all_fields() -> None:
+    out = io.BytesIO()
+    assert write_jsonl([PAGE, PAGE], out) == 2
+    first, second = map(json.loads, out.getvalue().splitlines())
+    assert tuple(first) == FIELDS
+    assert (first["rank"], second["rank"]) == (1, 2)
+    assert first["url"] == PAGE.address
+    assert first["requested_url"] == PAGE.url
+    assert first["fetched_at"] == "2026-03-01T12:00:00+00:00"
+    assert first["duplicate_of"] is None
+
+
+def test_csv_can_be_read_back() -> None:
+    out = io.BytesIO()
+    assert write_csv([PAGE], out) == 1
+    (row,) = csv.DictReader(io.StringIO(out.getvalue().decode(), newline=""))
+    assert row["snippet"] == PAGE.snippet
+    assert row["score"] == "0.75"
+    assert row["priority"] == "-0.5", "a number is no formula"
+    assert row["duplicate_of"] == ""
+    out.write(b"")  # still open: the caller closes it
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r", "\n"])
+def test_csv_never_lets_a_spreadsheet_calculate_what_strangers_wrote(sign: str) -> None:
+    out = io.BytesIO()
+    write_csv([evil(f"{sign}cmd|' /C calc'!A0")], out)
+    (row,) = csv.DictReader(io.StringIO(out.getvalue().decode(), newline=""))
+    assert row["title"].startswith("'")
+
+
+def test_urls_are_lines() -> None:
+    out = io.BytesIO()
+    assert write_urls([PAGE], out) == 1
+    assert out.getvalue() == b"https://bees.example/varroa\n"
+
+
+def test_nothing_is_a_valid_file_in_every_format() -> None:
+    for name, write in WRITERS.items():
+        if name == "parquet":
+            pytest.importorskip("pyarrow")
+        assert write([], io.BytesIO()) == 0
+
+
+def test_parquet_has_typed_columns() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    out = io.BytesIO()
+    assert WRITERS["parquet"]([PAGE, evil("=1+1")], out) == 2
+    table = parquet.read_table(pyarrow.BufferReader(out.getvalue()))
+    assert tuple(table.column_names) == FIELDS
+    assert table.schema.field("score").type == pyarrow.float64()
+    assert table.column("title").to_pylist() == ["Varroa", "=1+1"], "no spreadsheet, no quotes"
+
+
+def test_parquet_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(UsageError, match=r"pip install 'trailhound\[parquet\]'"):
+        WRITERS["parquet"]([PAGE], io.BytesIO())

@@ -1,0 +1,52 @@
+"""The extension's files: complete, explained, and without anything from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trailhound.collector import extension_folder
+
+FOLDER = extension_folder()
+SCRIPTS = sorted(FOLDER.rglob("*.js"))
+
+
+@pytest.fixture(scope="module")
+def manifest() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FOLDER / "manifest.json").read_text("utf-8"))
+    return found
+
+
+def test_every_permission_is_explained(manifest: dict[str, Any]) -> None:
+    readme = (FOLDER / "README.md").read_text("utf-8")
+    for permission in [*manifest["permissions"], *manifest["host_permissions"]]:
+        assert f"`{permission}`" in readme
+
+
+def test_all_named_files_are_there(manifest: dict[str, Any]) -> None:
+    names = [manifest["background"]["service_worker"], manifest["action"]["default_popup"]]
+    for name in [*names, *manifest["icons"].values(), "capture.js", "bar.js"]:
+        assert (FOLDER / name).is_file()
+    for script in SCRIPTS:
+        for name in re.findall(r'from "(\./[^"]+)"', script.read_text("utf-8")):
+            assert (script.parent / name).is_file()
+
+
+def test_it_stays_out_of_private_windows(manifest: dict[str, Any]) -> None:
+    assert manifest["incognito"] == "not_allowed"
+    assert "externally_connectable" not in manifest
+    assert "web_accessible_resources" not in manifest
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_no_code_from_elsewhere_and_no_html_from_strings(script: Path) -> None:
+    text = script.read_text("utf-8")
+    for word in ("eval(", "new Function", "innerHTML =", "insertAdjacentHTML", "importScripts"):
+        assert word not in text
+    code = "\n".join(line for line in text.splitlines() if not line.strip().startswith("/"))
+    addresses = set(re.findall(r"https?://[^\s\"'`*]+", code))
+    assert addresses <= {"http://127.0.0.1:${pairing.port}/v1/${path}", "http://${plain}"}

@@ -1,0 +1,264 @@
+"""Forgetting pages: in archives, results, queues, logs, sessions, contents and models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from archived_exchanges import AT, exchange, read_folder
+from learned_topics import HOST, park_session
+from test_results_store import keep, u
+
+from trailhound.archive.cdxj import INDEX_NAME, parse_line
+from trailhound.archive.forgetting import forget_records
+from trailhound.archive.result_forgetting import forget_lines, forget_results
+from trailhound.archive.result_reading import Results
+from trailhound.archive.results import ResultsStore
+from trailhound.archive.warc import ArchiveWriter
+from trailhound.archive.warc_records import CaptureNotes
+from trailhound.errors import StorageError, UsageError
+from trailhound.frontier.forgetting import forget_urls
+from trailhound.frontier.sqlite import SqliteFrontier
+from trailhound.live.folder import CrawlLock
+from trailhound.live.forgetting import (
+    ForgetReport,
+    forget_everything,
+    forget_pages,
+    one_host,
+    one_url,
+)
+from trailhound.records import Candidate
+from trailhound.sessions.events import Mark, Session, Visit
+from trailhound.workspace import LearningRequest, Workspace, learn_into
+
+SECRET = "http://secret.test/diary"
+
+
+def archive_of(folder: Path, *urls: str, parent: str | None = None) -> None:
+    with ArchiveWriter(folder, "bees", started_at=AT, max_file_bytes=3000) as archive:
+        for url in urls:
+            notes = CaptureNotes(parent=parent, depth=1, priority=0.5)
+            archive.write([exchange(url, b"<p>" + url.encode() * 40)], notes)
+
+
+def targets(folder: Path) -> set[str]:
+    return {each.headers.get("WARC-Target-URI", "") for each in read_folder(folder)} - {""}
+
+
+def assert_index_is_right(folder: Path) -> None:
+    """Every line cuts out the record of its URL."""
+    lines = (folder / INDEX_NAME).read_bytes().splitlines(keepends=True)
+    assert len(lines) == sum(each.kind == "response" for each in read_folder(folder))
+    for line in lines:
+        entry = parse_line(line)[1]
+        content = (folder / entry.filename).read_bytes()
+        record = content[int(entry.offset) : int(entry.offset) + int(entry.length)]
+        single = folder.parent / "one.warc.gz"
+        single.write_bytes(record)
+        (only,) = read_folder(folder.parent)
+        assert only.headers["WARC-Target-URI"] == entry.url
+        single.unlink()
+
+
+def test_records_of_a_page_leave_the_archive_and_its_index(tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    pages = [f"http://bees.test/{number}" for number in range(12)]
+    archive_of(folder, *pages[:6], SECRET, *pages[6:])
+    assert forget_records(folder, one_url(SECRET), dry_run=True) == 3
+    assert SECRET in targets(folder)
+    assert forget_records(folder, one_url(SECRET)) == 3
+    assert targets(folder) == set(pages)
+    assert_index_is_right(folder)
+    assert forget_records(folder, one_url(SECRET)) == 0
+
+
+def test_records_that_name_a_forgotten_page_go_too(tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    archive_of(folder, "http://bees.test/", parent=SECRET)
+    with ArchiveWriter(folder, "bees", started_at=AT) as archive:
+        to_secret = exchange("http://a.test/r", b"", status=301, headers=(("Location", SECRET),))
+        archive.write([to_secret], None)
+    assert forget_records(folder, one_host("secret.test")) == 2
+    assert all(b"secret" not in each.body for each in read_folder(folder))
+    assert not any("Location" in dict(each.http_headers) for each in read_folder(folder))
+
+
+def test_an_archive_with_nothing_left_is_gone(tmp_path: Path) -> None:
+    archive_of(tmp_path / "archive", SECRET)
+    forget_records(tmp_path / "archive", one_url(SECRET))
+    assert read_folder(tmp_path / "archive") == []
+    assert (tmp_path / "archive" / INDEX_NAME).read_bytes() == b""
+    assert forget_records(tmp_path / "nowhere", one_url(SECRET)) == 0
+
+
+def test_an_archive_in_use_is_left_alone(tmp_path: Path) -> None:
+    with (
+        ArchiveWriter(tmp_path / "archive", "bees", started_at=AT),
+        pytest.raises(StorageError, match="in use"),
+    ):
+        forget_records(tmp_path / "archive", one_url(SECRET))
+
+
+def test_queues_forget_urls_and_stay_usable(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+    urls = ["http://a.test/1", SECRET, "http://a.test/2", "https://www.secret.test/x"]
+    frontier = SqliteFrontier(path)
+    frontier.add([Candidate(url, 0.5, b"m", parent=SECRET) for url in urls])
+    frontier.close()
+    assert forget_urls(path, one_host("secret.test"), dry_run=True) == 2
+    assert forget_urls(path, one_host("secret.test")) == 2
+    assert b"secret" not in path.read_bytes()
+    again = SqliteFrontier(path)
+    assert again.stats().waiting == 2
+    assert again.state_of(SECRET) is None
+    again.add([Candidate(SECRET, 0.9)])
+    assert again.outcome_of(SECRET) is None
+    again.close()
+
+
+def test_logs_lose_the_lines_that_name_a_page(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    lines = [
+        {"event": "page", "url": "http://a.test/", "parent": None},
+        {"event": "page", "url": "http://a.test/2", "parent": SECRET},
+        {"event": "notice", "message": f"gave up on {SECRET}."},
+    ]
+    log.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines) + b"torn {")
+    assert forget_lines(log, one_url(SECRET), dry_run=True) == 2
+    assert forget_lines(log, one_url(SECRET)) == 2
+    assert log.read_bytes().splitlines() == [msgspec.json.encode(lines[0]), b"torn {"]
+
+
+def learned(place: Path) -> Workspace:
+    workspace = Workspace(place)
+    learn_into(workspace, LearningRequest("bees", [park_session()]))
+    return workspace
+
+
+def all_sessions(workspace: Workspace) -> list[Session]:
+    return list(workspace.topic("bees").sessions().values())
+
+
+def test_a_page_leaves_sessions_and_model(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    report = forget_pages(workspace, "bees", one_url(HOST + "gate"))
+    assert report.removed == {"visits and marks in sessions": 1}
+    assert report.model == "the model was learned again from what is left"
+    (session,) = all_sessions(workspace)
+    assert all(HOST + "gate" not in (e.url, e.from_url) for e in session.events if type(e) is Visit)
+    pages = workspace.topic("bees").load().model.graph.pages
+    assert HOST + "gate" not in {page.url for page in pages}
+    assert len(pages) == 9
+
+
+def test_marks_go_with_their_pages(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    forget_pages(workspace, "bees", one_url(HOST + "bee1#top"))
+    (session,) = all_sessions(workspace)
+    marks = [event.url for event in session.events if isinstance(event, Mark)]
+    assert marks == [HOST + "bee2", HOST + "bee3"]
+
+
+def test_a_model_of_nothing_is_removed(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    report = forget_pages(workspace, "bees", one_host("park.test"))
+    assert report.model.startswith("the model was removed")
+    assert all_sessions(workspace) == []
+    assert not workspace.topic("bees").model_path.exists()
+
+
+def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+
+    def contents() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    before = contents()
+    assert forget_pages(workspace, "bees", one_host("park.test"), dry_run=True).removed
+    assert forget_everything(workspace, "bees", dry_run=True).removed
+    assert contents() == before
+
+
+def test_a_whole_topic_is_forgotten(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    report = forget_everything(workspace, "bees")
+    assert report.removed["sessions"] == 1
+    assert workspace.topics() == ()
+    assert not any(path.is_file() for path in (tmp_path / "topics").rglob("*"))
+
+
+def test_nothing_is_forgotten_under_a_running_crawl(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    with CrawlLock(workspace.topic("bees")):
+        with pytest.raises(StorageError, match="Another crawl"):
+            forget_pages(workspace, "bees", one_url(HOST))
+        with pytest.raises(StorageError, match="Another crawl"):
+            forget_everything(workspace, "bees")
+
+
+def test_nothing_matching_changes_nothing(tmp_path: Path) -> None:
+    assert forget_pages(learned(tmp_path), "bees", one_url(SECRET)) == ForgetReport()
+
+
+def test_settings_of_a_crawl_forget_their_seeds(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    record = workspace.topic("bees").path / "crawl-1" / "crawl.json"
+    record.parent.mkdir()
+    record.write_bytes(
+        msgspec.json.encode({"settings": {"crawl": {"seeds": [SECRET, "http://a.test/"]}}})
+    )
+    report = forget_pages(workspace, "bees", one_url(SECRET))
+    assert report.removed == {"settings of crawls": 1}
+    assert msgspec.json.decode(record.read_bytes())["settings"]["crawl"]["seeds"] == [
+        "http://a.test/"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("host", "url", "same"),
+    [
+        ("secret.test", "https://secret.test/x", True),
+        ("Secret.Test", "http://www.secret.test:8080/", True),
+        ("secret.test", "http://notsecret.test/", False),
+        ("secret.test", "http://other.test/?u=http://secret.test/", False),
+        ("www.secret.test", "http://secret.test/", False),
+        ("[::1]", "http://[::1]:8080/", True),
+        ("bücher.test", "http://xn--bcher-kva.test/", True),
+        ("secret.test", "about:blank", False),
+    ],
+)
+def test_a_host_means_itself_and_those_below(host: str, url: str, same: bool) -> None:
+    assert one_host(host)(url) is same
+
+
+@pytest.mark.parametrize("host", ["", "  ", "a.test/x", "http://a.test", "a b"])
+def test_what_is_no_host_is_refused(host: str) -> None:
+    with pytest.raises(UsageError, match="not the name of a host"):
+        one_host(host)
+
+
+def test_what_is_no_address_is_refused() -> None:
+    with pytest.raises(UsageError, match="not an address"):
+        one_url("a.test")
+
+
+def test_results_forget_pages_words_and_references(tmp_path: Path) -> None:
+    path = tmp_path / "results.db"
+    forgotten = one_url(u("diary"))
+    store = ResultsStore(path)
+    keep(store, "open", score=0.9, text="honey")
+    keep(store, "diary", score=0.9, parent="open", text="confession")
+    keep(store, "next", score=0.9, parent="diary", duplicate_of=u("diary"))
+    store.note_refusals([(u("trap"), "a trap", u("diary"))])
+    store.close()
+    assert forget_results(path, forgotten, dry_run=True) == 1
+    with Results(path) as before:
+        assert before.search("confession", 5)
+    assert forget_results(path, forgotten) == 1
+    assert b"diary" not in path.read_bytes()
+    assert b"confess" not in path.read_bytes()
+    with Results(path) as left:
+        assert {row.address for row in left.ranked(10, everything=True)} == {u("open"), u("next")}
+        assert left.search("honey", 5)
+        assert not left.search("confession", 5)

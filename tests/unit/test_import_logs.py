@@ -1,0 +1,254 @@
+"""Squid's and combined logs as traces of many people."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import pytest
+from benchmarks.log_import import generated
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trailhound.errors import SessionError, UsageError
+from trailhound.sessions.events import Reached, Session, Visit
+from trailhound.sessions.imports.combined import combined_accesses
+from trailhound.sessions.imports.imported import Imported, Tally
+from trailhound.sessions.imports.log_files import MAX_LINE_BYTES
+from trailhound.sessions.imports.logs import plain_address, read_combined, read_squid
+from trailhound.sessions.imports.squid import squid_accesses
+from trailhound.sessions.imports.traces import GroupFilter
+from trailhound.workspace.pseudonyms import pseudonyms
+
+AT = 1_772_366_400
+SITE = "https://www.example.org"
+ANYBODY = GroupFilter(min_pages=1)
+
+
+def squid(
+    client: str, second: float, url: str, *, answer: str = "TCP_MISS/200", rest: str = ""
+) -> str:
+    return (
+        f"{AT + second:.3f}    94 {client} {answer} 512 GET {url} - DIRECT/- {rest or 'text/html'}"
+    )
+
+
+def combined(
+    client: str, request: str, referer: str = "-", status: int = 200, at: str = "12:00:01 +0000"
+) -> str:
+    return f'{client} - - [01/Mar/2026:{at}] "{request}" {status} 99 "{referer}" "Agent \\"x\\""'
+
+
+def from_squid(path: Path, *lines: str, groups: GroupFilter = ANYBODY) -> Imported:
+    path.write_text("\n".join(lines))
+    return read_squid(path, "bees", plain_address, groups)
+
+
+def from_combined(path: Path, *lines: str, site: str = SITE) -> Imported:
+    path.write_text("\n".join(lines))
+    return read_combined(path, "bees", plain_address, ANYBODY, site)
+
+
+def visits(session: Session) -> list[Visit]:
+    return [event for event in session.events if isinstance(event, Visit)]
+
+
+def test_every_client_of_a_proxy_has_a_session(tmp_path: Path) -> None:
+    found = from_squid(
+        tmp_path / "access.log",
+        squid("10.0.0.1", 0.5, "http://a.test/"),
+        squid("10.0.0.2", 1, "http://b.test/"),
+        squid("10.0.0.1", 60, "http://a.test/bees", rest="text/html; charset=x"),
+        squid("10.0.0.1", 9000, "http://c.test/"),
+    )
+    first, second = found.sessions
+    assert (first.user, second.user) == ("10.0.0.1", "10.0.0.2")
+    assert [(each.url, each.reached, each.from_url) for each in visits(first)] == [
+        ("http://a.test/", Reached.TYPED, None),
+        ("http://a.test/bees", Reached.LINK, "http://a.test/"),
+        ("http://c.test/", Reached.TYPED, None),
+    ]
+    assert visits(first)[0].time == AT + 0.5
+
+
+def test_only_successful_html_is_browsing(tmp_path: Path) -> None:
+    found = from_squid(
+        tmp_path / "access.log",
+        squid("c", 0, "http://a.test/"),
+        squid("c", 1, "http://a.test/known", answer="TCP_IMS_HIT/304", rest="-"),
+        squid("c", 2, "http://a.test/x.png", answer="TCP_HIT/304", rest="-"),
+        squid("c", 3, "http://a.test/x", rest="image/png"),
+        squid("c", 4, "http://a.test/no", answer="TCP_DENIED/403"),
+        squid("c", 5, "http://a.test/f").replace("GET", "POST"),
+        squid("c", 6, "bank.test:443").replace("GET", "CONNECT"),
+        squid("c", 7, "cache_object://localhost/"),
+        "half a line",
+        f"{AT} 1 c TCP_MISS/abc 1 GET http://a.test/ - - text/html",
+        "nan 1 c TCP_MISS/200 1 GET http://a.test/ - - text/html",
+        "",
+    )
+    (session,) = found.sessions
+    assert [each.url for each in visits(session)] == ["http://a.test/", "http://a.test/known"]
+    assert found.tally.read == 11
+    assert found.tally.kept == 2
+    assert found.tally.skipped["not a line of this format"] == 3
+
+
+def test_combined_lines_have_referers_zones_and_escapes(tmp_path: Path) -> None:
+    found = from_combined(
+        tmp_path / "access.log",
+        combined("::1", "GET / HTTP/1.1"),
+        combined("::1", "GET /bees?a=1 HTTP/2.0", f"{SITE}/", at="13:00:02 +0100"),
+        combined("::1", "GET /304 HTTP/1.1", f"{SITE}/", status=304, at="07:00:03 -0500"),
+        combined("::1", "GET /style.css HTTP/1.1", f"{SITE}/"),
+        combined("::1", 'GET /say\\"hi\\" HTTP/1.1', 'https://search.test/?q=\\"bees\\"'),
+        combined("::1", "\\x16\\x03\\x01", status=400),
+        combined("::1", "HEAD / HTTP/1.1"),
+    )
+    (session,) = found.sessions
+    first, second, third, quoted = visits(session)
+    assert (first.time, first.reached, first.from_url) == (AT + 1, Reached.TYPED, None)
+    # Of the same second as the first, and therefore behind it.
+    assert second.url == f'{SITE}/say\\"hi\\"' or quoted.url == f'{SITE}/say\\"hi\\"'
+    by_url = {each.url: each for each in (second, third, quoted)}
+    assert by_url[f"{SITE}/bees?a=1"].time == AT + 2
+    assert by_url[f"{SITE}/bees?a=1"].from_url == f"{SITE}/"
+    assert by_url[f"{SITE}/304"].time == AT + 3
+
+
+def test_hosts_come_from_the_line_when_it_has_one(tmp_path: Path) -> None:
+    found = from_combined(
+        tmp_path / "access.log",
+        "www.a.test:443 " + combined("1.2.3.4", "GET /x HTTP/1.1"),
+        "www.b.test:80 " + combined("1.2.3.4", "GET /y HTTP/1.1"),
+        combined("1.2.3.4", "GET http://c.test/z HTTP/1.1"),
+        site="",
+    )
+    (session,) = found.sessions
+    assert session.user == "1.2.3.4"
+    assert [each.url for each in visits(session)] == [
+        "https://www.a.test/x",
+        "http://www.b.test/y",
+        "http://c.test/z",
+    ]
+
+
+def test_without_a_host_the_site_is_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--site"):
+        from_combined(tmp_path / "access.log", combined("c", "GET / HTTP/1.1"), site="")
+    with pytest.raises(UsageError, match="not the address of a site"):
+        from_combined(tmp_path / "access.log", combined("c", "GET / HTTP/1.1"), site="my site")
+
+
+def test_programs_and_shared_proxies_are_left_out(tmp_path: Path) -> None:
+    def pages(client: str, count: int, step: float) -> list[str]:
+        urls = (f"http://a.test/{number}" for number in range(count))
+        midnight = -43_200
+        return [squid(client, midnight + number * step, url) for number, url in enumerate(urls)]
+
+    lines = [
+        *pages("calm", 101, 0.6),  # 100 in its first minute
+        *pages("hasty", 102, 0.5),
+        *pages("busy", 2001, 40.0),
+        *pages("long", 2001, 44.0),  # over two days
+        *pages("single", 1, 1.0),
+    ]
+    random.Random(1).shuffle(lines)
+    found = from_squid(tmp_path / "access.log", *lines, groups=GroupFilter())
+    assert {session.user for session in found.sessions} == {"calm", "long"}
+    assert found.tally.kept == 101 + 2001
+    assert found.tally.skipped["by clients with under 2 pages"] == 1
+    assert "too busy" in found.tally.notes[-1]
+
+
+def test_images_count_as_accesses_of_a_client(tmp_path: Path) -> None:
+    images = [squid("c", 0.1 * n, f"http://a.test/{n}.png", rest="image/png") for n in range(101)]
+    page = squid("c", 5, "http://a.test/")
+    assert list(from_squid(tmp_path / "access.log", page, *images).sessions) == []
+
+
+@pytest.mark.parametrize("kind", ["squid", "combined"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_ten_thousand_lines_with_damage_are_accounted_for(
+    tmp_path: Path, kind: str, packed: bool
+) -> None:
+    log = "".join(generated(kind, 10_000, 50)).encode()
+    path = tmp_path / "access.log"
+    path.write_bytes(gzip.compress(log) if packed else log)
+    read = {"squid": read_squid, "combined": read_combined}[kind]
+    extra = (SITE,) if kind == "combined" else ()
+    found = read(path, "bees", plain_address, GroupFilter(), *extra)
+    assert found.tally.read == 10_000
+    assert found.tally.skipped["not a line of this format"] == 20
+    assert found.tally.kept == sum(len(visits(session)) for session in found.sessions) > 2000
+    assert len(list(found.sessions)) == 50
+
+
+def test_huge_binary_and_foreign_lines_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    good = squid("c", 0, "http://a.test/").encode()
+    huge = b"x" * (MAX_LINE_BYTES + 1)
+    path.write_bytes(
+        b"\n".join(
+            [
+                good,
+                b"y" * 5_000_000,
+                good,
+                huge,
+                random.Random(2).randbytes(9000),
+                good,
+                b"\xff\xfe",
+            ]
+        )
+    )
+    found = read_squid(path, "bees", plain_address, ANYBODY)
+    assert found.tally.skipped["longer than 64 KB"] == 2
+    assert found.tally.kept == 3
+
+
+def test_urls_in_other_encodings_stay_readable(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    lines = [squid("c", 0, "http://a.test/käse"), squid("c", 1, "http://a.test/honig")]
+    path.write_bytes("\r\n".join(lines).encode("latin-1"))
+    (session,) = read_squid(path, "bees", plain_address, ANYBODY).sessions
+    assert [each.url for each in visits(session)] == [
+        "http://a.test/k\ufffdse",
+        "http://a.test/honig",
+    ]
+
+
+def test_a_cut_gzip_file_is_read_up_to_the_cut(tmp_path: Path) -> None:
+    path = tmp_path / "access.log.gz"
+    lines = [squid("c", number, f"http://a.test/{number}") for number in range(5000)]
+    packed = gzip.compress("\n".join(lines).encode())
+    path.write_bytes(packed[: len(packed) // 2])
+    found = read_squid(path, "bees", plain_address, GroupFilter(max_per_day=9999))
+    assert 100 < found.tally.kept < 5000
+    assert "damaged" in found.tally.notes[0]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"hello\nworld\n", bytes(3000)])
+def test_what_is_no_log_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "access.log"
+    path.write_bytes(content)
+    with pytest.raises(SessionError, match="is no log in Squid's native format"):
+        read_squid(path, "bees", plain_address, ANYBODY)
+    with pytest.raises(SessionError, match="is no log in the combined format"):
+        read_combined(path, "bees", plain_address, ANYBODY, SITE)
+
+
+@given(st.lists(st.binary(max_size=200), max_size=5))
+def test_any_lines_are_counted_and_never_fatal(lines: list[bytes]) -> None:
+    for read in (squid_accesses, combined_accesses):
+        tally = Tally("lines")
+        accesses = list(read([lines], tally))
+        assert tally.kept == sum(url is not None for _, _, url, _ in accesses)
+
+
+def test_pseudonyms_are_the_same_in_a_workspace_and_differ_between_them(tmp_path: Path) -> None:
+    ours, again = pseudonyms(tmp_path / "a"), pseudonyms(tmp_path / "a")
+    theirs = pseudonyms(tmp_path / "b")
+    assert ours(b"10.0.0.1") == again(b"10.0.0.1") != ours(b"10.0.0.2")
+    assert ours(b"10.0.0.1") != theirs(b"10.0.0.1")
+    assert (tmp_path / "a" / "address-salt").stat().st_mode & 0o077 == 0

@@ -1,0 +1,314 @@
+"""What a crawl found is kept page by page, and can be asked for."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from trailhound.archive.result_reading import Results
+from trailhound.archive.results import ResultsStore
+from trailhound.archive.snippets import snippet_of
+from trailhound.errors import StorageError
+from trailhound.records import (
+    Candidate,
+    FetchResult,
+    Link,
+    Outcome,
+    Page,
+    PageEvent,
+    Relevance,
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "results.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[ResultsStore]:
+    opened = ResultsStore(path)
+    yield opened
+    opened.close()
+
+
+def u(name: str) -> str:
+    return f"http://h.test/{name}"
+
+
+def keep(
+    store: ResultsStore,
+    name: str,
+    *,
+    score: float | None = None,
+    relevant: bool | None = None,
+    outcome: Outcome = Outcome.FETCHED,
+    final: str | None = None,
+    parent: str | None = None,
+    number: int = 1,
+    duplicate_of: str | None = None,
+    noindex: bool = False,
+    text: str = "",
+    headers: tuple[tuple[str, str], ...] = (),
+) -> None:
+    url = u(name)
+    address = u(final) if final else url
+    page = None
+    if outcome is Outcome.FETCHED:
+        page = Page(address, title=f"Title of {name}", text=text, language="en")
+    relevance = None
+    if score is not None:
+        relevance = Relevance(score, score >= 0.5 if relevant is None else relevant)
+    event = PageEvent(
+        number=number,
+        url=url,
+        final_url=address,
+        outcome=outcome,
+        parent=u(parent) if parent else None,
+        depth=0 if parent is None else 1,
+        priority=0.25,
+        requests=1,
+        requests_total=number,
+        relevance=relevance,
+        title=page.title if page else "",
+        duplicate_of=duplicate_of,
+        noindex=noindex,
+        at=1000.0 + number,
+        why="HTTP 404" if outcome is Outcome.NOT_FOUND else "",
+    )
+    result = FetchResult(url, outcome, address, headers=headers, status=200)
+    store.keep(event, Candidate(url, 0.25, b"belief"), result, page)
+
+
+def addresses(
+    path: Path,
+    min_score: float | None = None,
+    everything: bool = False,
+    only_new: bool = False,
+) -> list[str]:
+    with Results(path) as results:
+        pages = results.ranked(min_score=min_score, everything=everything, only_new=only_new)
+    return [page.address.rpartition("/")[2] for page in pages]
+
+
+def test_relevant_pages_come_best_first(store: ResultsStore, path: Path) -> None:
+    for name, score in {"a": 0.6, "b": 0.9, "c": 0.2, "d": 0.7}.items():
+        keep(store, name, score=score)
+    keep(store, "gone", outcome=Outcome.NOT_FOUND)
+    assert addresses(path) == ["b", "d", "a"]
+    assert addresses(path, min_score=0.1) == ["b", "d", "a", "c"]
+    with Results(path) as results:
+        assert [page.address for page in results.ranked(1)] == [u("b")]
+
+
+def test_copies_and_unlisted_pages_are_listed_only_on_demand(
+    store: ResultsStore, path: Path
+) -> None:
+    keep(store, "a", score=0.9)
+    keep(store, "copy", score=0.9, duplicate_of=u("a"))
+    keep(store, "shy", score=0.8, noindex=True)
+    assert addresses(path) == ["a"]
+    assert addresses(path, everything=True) == ["a", "copy", "shy"]
+    with Results(path) as results:
+        summary = results.summary()
+    assert (summary.relevant, summary.duplicates, summary.unlisted) == (1, 1, 1)
+
+
+def test_pages_of_the_sessions_are_marked_and_can_be_left_out(path: Path) -> None:
+    store = ResultsStore(path, known={u("a")})
+    keep(store, "a", score=0.9)
+    keep(store, "b", score=0.8)
+    store.close()
+    assert addresses(path) == ["a", "b"]
+    assert addresses(path, only_new=True) == ["b"]
+    with Results(path) as results:
+        assert [page.known for page in results.ranked()] == [True, False]
+        assert results.summary().known == 1
+
+
+def test_of_a_page_that_was_kept_twice_the_last_counts(store: ResultsStore, path: Path) -> None:
+    keep(store, "a", score=0.9, text="old words", number=1)
+    keep(store, "a", score=0.7, text="new words", number=2)
+    with Results(path) as results:
+        assert [(page.score, page.number) for page in results.ranked()] == [(0.7, 2)]
+        assert results.search("old") == []
+        assert len(results.search("new")) == 1
+        assert [page.number for page in results.events_of(u("a"))] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "outcome", [Outcome.NOT_MODIFIED, Outcome.TIMEOUT, Outcome.SERVER_ERROR, Outcome.BUSY]
+)
+def test_a_failed_refresh_does_not_hide_what_was_found(
+    store: ResultsStore, path: Path, outcome: Outcome
+) -> None:
+    keep(store, "a", score=0.9, text="honey")
+    keep(store, "a", outcome=outcome, number=2)
+    assert addresses(path) == ["a"]
+    with Results(path) as results:
+        assert len(results.search("honey")) == 1
+
+
+def test_a_page_that_is_gone_is_no_result_any_more(store: ResultsStore, path: Path) -> None:
+    keep(store, "a", score=0.9, text="honey")
+    keep(store, "a", outcome=Outcome.NOT_FOUND, number=2)
+    assert addresses(path) == []
+    with Results(path) as results:
+        assert results.search("honey") == []
+
+
+def test_a_page_behind_a_redirect_is_one_page_however_it_is_reached(
+    store: ResultsStore, path: Path
+) -> None:
+    keep(store, "old", final="new", score=0.9, number=1)
+    keep(store, "other", final="new", outcome=Outcome.DUPLICATE, number=2)
+    keep(store, "new", score=0.8, number=3)
+    assert addresses(path) == ["new"]
+    with Results(path) as results:
+        assert [page.number for page in results.events_of(u("new"))] == [1, 2, 3]
+        assert [page.number for page in results.events_of(u("old"))] == [1]
+
+
+def test_the_path_leads_from_the_seed_to_the_page(store: ResultsStore, path: Path) -> None:
+    keep(store, "seed", final="home", score=0.1, number=1)
+    keep(store, "list", parent="home", score=0.2, number=2)
+    keep(store, "find", parent="list", score=0.9, number=3)
+    keep(store, "home", parent="find", score=0.1, number=4)  # a refresh must not make a circle
+    with Results(path) as results:
+        (found,) = results.ranked()
+        assert results.path_to(found) == [u("home"), u("list"), u("find")]
+
+
+def test_search_finds_all_words_in_any_form_and_shows_the_passage(
+    store: ResultsStore, path: Path
+) -> None:
+    keep(
+        store, "a", score=0.6, text="Bees need care. " * 20 + "The varroa mite is treated in June."
+    )
+    keep(store, "b", score=0.9, text="Bees are kept for honey.")
+    keep(store, "c", score=0.1, text="The varroa treatment of an irrelevant page.")
+    with Results(path) as results:
+        (found,) = results.search("varroa TREATING")
+        assert found.address == u("a")
+        assert "varroa mite" in found.snippet
+        assert [page.address for page in results.search("bee kept", limit=1)] == [u("b")]
+        assert results.search("bees", min_score=0.7)[0].address == u("b")
+        for strange in ('"', "AND", "a*b NEAR(", "", "   ", "title:x"):
+            results.search(strange)
+
+
+def test_a_later_run_goes_on_from_the_numbers_of_the_last(store: ResultsStore, path: Path) -> None:
+    assert store.progress().pages == 0
+    keep(store, "a", score=0.9, number=1)
+    keep(store, "b", score=0.1, number=2)
+    keep(store, "c", outcome=Outcome.NOT_FOUND, number=3)
+    keep(store, "d", score=0.1, number=4)
+    progress = store.progress()
+    assert (progress.pages, progress.requests, progress.barren) == (4, 4, 2)
+
+
+def test_fingerprints_survive_with_their_addresses(path: Path) -> None:
+    marks = {u("a"): 2**64 - 1, u("b"): 5}
+    store = ResultsStore(path, lambda page: marks.get(page.url))
+    for name in "abc":
+        keep(store, name, score=0.1)
+    assert list(store.fingerprints()) == [(u("a"), 2**64 - 1), (u("b"), 5)]
+    store.close()
+
+
+def test_validators_memory_and_text_beyond_unicode_are_kept(
+    store: ResultsStore, path: Path
+) -> None:
+    headers = (("etag", '"x1"'), ("Last-Modified", "Sun, 01 Mar 2026 12:00:00 GMT"))
+    keep(store, "a", score=1.00000012, headers=headers, text="lone \ud800 surrogate")
+    with Results(path) as results:
+        (page,) = results.ranked()
+    assert (page.etag, page.last_modified) == ('"x1"', "Sun, 01 Mar 2026 12:00:00 GMT")
+    assert page.memory == b"belief"
+    assert page.score == 1.0
+
+
+def test_refusals_and_states_are_kept(store: ResultsStore, path: Path) -> None:
+    store.note_refusals([(u("trap"), "calendar", u("a")), (u("trap"), "again", u("b"))])
+    store.save_state("gate", b"1")
+    store.save_state("gate", b"2")
+    assert store.state("gate") == b"2"
+    assert store.state("other") is None
+    with Results(path) as results:
+        assert results.refusal_of(u("trap")) == ("calendar", u("a"))
+        assert results.refusal_of(u("a")) is None
+
+
+def test_results_can_be_read_while_they_are_written(store: ResultsStore, path: Path) -> None:
+    keep(store, "a", score=0.9)
+    with Results(path) as results:
+        assert len(results.ranked()) == 1
+        keep(store, "b", score=0.8)
+        assert len(results.ranked()) == 2
+
+
+def test_results_in_a_folder_that_cannot_be_written_can_be_read(path: Path) -> None:
+    store = ResultsStore(path)
+    keep(store, "a", score=0.9)
+    store.close()
+    assert [entry.name for entry in path.parent.iterdir()] == ["results.db"]
+    path.chmod(0o400)
+    path.parent.chmod(0o500)
+    try:
+        assert addresses(path) == ["a"]
+    finally:
+        path.parent.chmod(0o700)
+
+
+def test_other_files_are_refused_with_advice(tmp_path: Path, path: Path) -> None:
+    with pytest.raises(StorageError, match="has this topic been crawled"):
+        Results(path)
+    path.write_bytes(b"no database at all, but long enough to be looked at" * 20)
+    with pytest.raises(StorageError, match="damaged"):
+        ResultsStore(path)
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE mine (x)")
+    connection.close()
+    with pytest.raises(StorageError, match="not one of Trailhound's"):
+        ResultsStore(other)
+    newer = tmp_path / "newer.db"
+    ResultsStore(newer).close()
+    with sqlite3.connect(newer) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StorageError, match="newer Trailhound"):
+        Results(newer)
+
+
+def test_a_write_lock_of_another_program_is_reported_and_nothing_is_lost(path: Path) -> None:
+    store = ResultsStore(path)
+    store._connection.execute("PRAGMA busy_timeout = 50")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StorageError, match="locked by another program"):
+        keep(store, "a", score=0.9)
+    other.execute("ROLLBACK")
+    other.close()
+    keep(store, "a", score=0.9)
+    store.close()
+    assert addresses(path) == ["a"]
+
+
+def test_snippets_prefer_descriptions_then_prose_outside_links() -> None:
+    nav = "Home About Contact"
+    prose = (
+        "Bees were kept in this valley long before anybody wrote about it, as tools in graves show."
+    )
+    links = tuple(Link(u(word), anchor=word) for word in nav.split())
+    page = Page(u("a"), headings=("Bees",), text=f"{nav} Bees {prose} More", links=links)
+    assert snippet_of(page) == f"{prose} More"
+    described = Page(u("a"), description="All about bees.", text=nav)
+    assert snippet_of(described) == "All about bees."
+    assert snippet_of(Page(u("a"), text=nav, links=links)) == nav
+    long = snippet_of(Page(u("a"), text="word " * 200))
+    assert len(long) <= 280
+    assert long.endswith("word…")

@@ -1,0 +1,172 @@
+"""Crawls whose pages are analysed by worker processes."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from worker_parts import (
+    PAGES,
+    ClumsyJudge,
+    CountingStrategy,
+    DeadlyJudge,
+    LengthJudge,
+    MadeUpWeb,
+    RelevanceStrategy,
+    SlowJudge,
+    address,
+    deadly_recipe,
+    failing_recipe,
+)
+
+from trailhound.crawling.analysis import AnalystRecipe
+from trailhound.crawling.engine import Crawler
+from trailhound.errors import ConfigError, TrailhoundError
+from trailhound.frontier.memory import MemoryFrontier
+from trailhound.records import Outcome, Page, PageEvent, Relevance
+from trailhound.relevance.base import RelevanceJudge
+from trailhound.strategies.base import Strategy
+
+
+def crawl(
+    strategy: Strategy,
+    *,
+    judge: RelevanceJudge | None = None,
+    workers: int = 2,
+    concurrency: int = 1,
+    web: MadeUpWeb | None = None,
+    recipe: AnalystRecipe | None = None,
+    known_texts: TextIndex | None = None,
+) -> list[PageEvent]:
+    crawler = Crawler(
+        strategy=strategy,
+        frontier=MemoryFrontier(),
+        fetcher=web or MadeUpWeb(),
+        judge=judge or LengthJudge(),
+        workers=workers,
+        concurrency=concurrency,
+        recipe=recipe,
+        known_texts=known_texts,
+        clock=lambda: 0.0,
+    )
+    return list(crawler.run([address(0)]))
+
+
+class TextIndex:
+    """Finds pages with the same fingerprint."""
+
+    def __init__(self) -> None:
+        self.urls: dict[int, str] = {}
+
+    def find_or_add(self, fingerprint: int, url: str) -> str | None:
+        earlier = self.urls.setdefault(fingerprint, url)
+        return earlier if earlier != url else None
+
+
+@pytest.mark.parametrize("strategy", [RelevanceStrategy, CountingStrategy])
+def test_workers_change_nothing_in_a_crawl_page_by_page(strategy: Callable[[], Strategy]) -> None:
+    texts = TextIndex(), TextIndex()
+    alone = crawl(strategy(), workers=1, known_texts=texts[0])
+    together = crawl(strategy(), workers=2, known_texts=texts[1])
+    assert together == alone
+    assert len(alone) > PAGES
+    assert texts[0].urls == texts[1].urls
+    assert texts[0].urls
+
+
+def test_pages_are_digested_in_the_order_in_which_their_fetches_completed() -> None:
+    web, strategy = MadeUpWeb(), CountingStrategy()
+    events = crawl(strategy, judge=SlowJudge(), concurrency=8, web=web)
+    assert [event.url for event in events] == web.fetched
+    fetched = [event.url for event in events if event.outcome is Outcome.FETCHED]
+    assert strategy.seen == fetched
+    assert len(fetched) == PAGES
+
+
+def test_an_error_in_a_worker_costs_its_page_and_is_explained(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        events = {event.url: event for event in crawl(RelevanceStrategy(), judge=ClumsyJudge())}
+    broken = events[address(4)]
+    assert broken.outcome is Outcome.BROKEN
+    assert broken.why == "ValueError: page four is too much"
+    assert broken.title == "Page 4"
+    assert "worker_parts.py" in caplog.text
+    assert "in judge" in caplog.text
+    others = [event for event in events.values() if event.outcome is Outcome.FETCHED]
+    assert len(others) == PAGES - 1 - unreachable_without(4)
+
+
+def unreachable_without(number: int) -> int:
+    """Pages that only this page links to, directly or not."""
+    known, waiting = {0}, [0]
+    while waiting:
+        page = waiting.pop()
+        for target in (2 * page + 1, 2 * page + 2, (7 * page + 3) % (PAGES + 5)):
+            if target not in known and target < PAGES:
+                known.add(target)
+                waiting += [target] if target != number else []
+    return PAGES - len(known)
+
+
+def test_a_page_that_kills_its_worker_is_given_up_and_the_crawl_goes_on() -> None:
+    events = {
+        event.url: event for event in crawl(RelevanceStrategy(), judge=DeadlyJudge(), concurrency=6)
+    }
+    broken = events[address(4)]
+    assert broken.outcome is Outcome.BROKEN
+    assert broken.why == "2 worker processes died on this page (exit code 9)"
+    others = [event for event in events.values() if event.outcome is Outcome.FETCHED]
+    assert len(others) == PAGES - 1 - unreachable_without(4)
+
+
+def test_a_worker_that_dies_for_another_reason_costs_nothing(tmp_path: Path) -> None:
+    judge = DeadlyJudge(tmp_path / "diary")
+    events = crawl(RelevanceStrategy(), judge=judge, concurrency=6)
+    assert (tmp_path / "diary").exists()
+    assert sum(event.outcome is Outcome.FETCHED for event in events) == PAGES
+    assert not any(event.outcome is Outcome.BROKEN for event in events)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "reason"),
+    [
+        (failing_recipe, "could not start: FileNotFoundError: there is no model"),
+        (deadly_recipe, r"die while they start \(exit code 5\)"),
+    ],
+)
+def test_workers_that_cannot_start_end_the_crawl_with_the_reason(
+    recipe: AnalystRecipe, reason: str
+) -> None:
+    with pytest.raises(TrailhoundError, match=reason):
+        crawl(RelevanceStrategy(), recipe=recipe)
+    assert not multiprocessing.active_children()
+
+
+def test_parts_that_cannot_travel_are_named() -> None:
+    class LocalJudge:
+        def judge(self, page: Page) -> Relevance:
+            return Relevance(float(len(page.text)), False)
+
+    with pytest.raises(ConfigError, match=r"LocalJudge.*--workers 1"):
+        crawl(RelevanceStrategy(), judge=LocalJudge())
+
+
+def test_no_process_is_left_behind_by_a_crawl_that_is_abandoned() -> None:
+    crawler = Crawler(
+        strategy=RelevanceStrategy(),
+        frontier=MemoryFrontier(),
+        fetcher=MadeUpWeb(),
+        judge=LengthJudge(),
+        workers=2,
+        concurrency=4,
+    )
+    events = crawler.run([address(0)])
+    next(events)
+    assert len(multiprocessing.active_children()) == 2
+    events.close()
+    assert not multiprocessing.active_children()
