@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: help install browser demo test check format bench lock clean
+.PHONY: help install browser demo test e2e check format bench lock clean
 
 help:
 	@echo "make demo     learn from a recorded session and crawl a web on this machine, offline"
 	@echo "make test     run all tests"
+	@echo "make e2e      browse in Chromium, submit, learn, crawl: the whole way in one test"
 	@echo "make check    lint and types"
 	@echo "make bench    speed and quality on the real corpora (TRAILHOUND_CORPORA)"
 	@echo "make lock     resolve the dependencies anew"
@@ -39,6 +40,9 @@ demo: install
 test: install browser
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
 	@$(BIN)/python -m benchmarks.quality_gate demo
+
+e2e: install browser
+	@$(BIN)/python -m pytest -q -s tests/browser/test_e2e.py
 
 check: install
 	@$(BIN)/ruff check .

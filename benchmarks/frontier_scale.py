@@ -102,26 +102,41 @@ class SyntheticWeb:
             pass
         return self.url(host, int(self._pages[host] ** self.rng.random()))
 
-    def links(self, parent: str) -> list[str]:
-        """The links of a realistic page."""
+    def links(self, parent: str) -> tuple[list[str], list[str]]:
+        """The seen and the new links of a realistic page."""
         chance = self.rng.random
         host = int(parent[len(_PREFIX) : len(_PREFIX) + 5])
         pages = self._pages[host]
         numbers = [1 + int(min(pages, NAVIGATION) * chance()) for _ in range(16)]
         numbers += [pages - int(min(pages, RECENT) * chance()) for _ in range(8)]
         numbers += [1 + int(pages * chance()) for _ in range(8)]
-        links = [self.url(host, number) for number in numbers]
-        links += [self.seen_elsewhere() for _ in range(8)]
-        links += [self.new(host) for _ in range(8)]
-        links += [self.new(self.any_host()) for _ in range(2)]
-        self.rng.shuffle(links)
-        return links
+        seen = [self.url(host, number) for number in numbers]
+        seen += [self.seen_elsewhere() for _ in range(8)]
+        new = [self.new(host) for _ in range(8)]
+        return seen, [*new, *(self.new(self.any_host()) for _ in range(2))]
 
-    def candidates(self, urls: list[str], parent: Candidate) -> list[Candidate]:
-        """Links with priorities; all of a page share its memory."""
-        memory = self.rng.randbytes(MEMORY_BYTES)
-        chance, depth = self.rng.random, parent.depth + 1
-        return [Candidate(url, chance(), memory, parent.url, depth) for url in urls]
+    def page(self, parent: Candidate) -> list[Candidate]:
+        """The links of a realistic page, with priorities.
+
+        Four of five links that were seen before come with a low one: pages are fetched best first,
+        so that later pages rarely have more to say for a link than earlier ones.
+        """
+        seen, new = self.links(parent.url)
+        chance = self.rng.random
+        scored = [(url, chance() if chance() < 0.2 else 0.1 * chance()) for url in seen]
+        scored += [(url, chance()) for url in new]
+        self.rng.shuffle(scored)
+        return self._candidates(scored, parent)
+
+    def big_page(self, parent: Candidate, size: int) -> list[Candidate]:
+        """A page whose links are all new."""
+        links = [(self.new(self.any_host()), self.rng.random()) for _ in range(size)]
+        return self._candidates(links, parent)
+
+    def _candidates(self, links: list[tuple[str, float]], parent: Candidate) -> list[Candidate]:
+        """All links of a page share its memory."""
+        memory, depth = self.rng.randbytes(MEMORY_BYTES), parent.depth + 1
+        return [Candidate(url, priority, memory, parent.url, depth) for url, priority in links]
 
 
 class Benchmark:
@@ -139,9 +154,7 @@ class Benchmark:
         """Grow to ``size`` URLs by big pages that have new links only."""
         while self.web.known < size:
             (page,) = self.frontier.lease(1, self.now)
-            count = min(20 * LINKS, size - self.web.known)
-            urls = [self.web.new(self.web.any_host()) for _ in range(count)]
-            self.frontier.add(self.web.candidates(urls, page))
+            self.frontier.add(self.web.big_page(page, min(200, size - self.web.known)))
             self.frontier.finish(page.url, Outcome.FETCHED)
 
     def window(self) -> Window:
@@ -156,7 +169,7 @@ class Benchmark:
             leased = clock()
             self.frontier.delay_host(host_key(page.url), self.now + 1.0)
             delayed = clock()
-            links = self.web.candidates(self.web.links(page.url), page)
+            links = self.web.page(page)
             before = self._arrivals()
             ready = clock()
             new = self.frontier.add(links)

@@ -42,7 +42,9 @@ def site(web: DemoWeb, port: int, tmp_path: Path) -> Site:
 def assert_nothing_is_lost(crawl: Path, pages: int) -> None:
     """All pages so far are in the results, and what the frontier calls fetched is, too."""
     with Results(crawl / "results.db") as results:
-        kept = {page.url for page in results.ranked(everything=True)}
+        pages_kept = results.ranked(everything=True)
+        # A redirect ends two URLs: the one that was asked for, and the one it leads to.
+        kept = {url for page in pages_kept for url in (page.url, page.address)}
         assert results.summary().pages >= pages
     fetched = {url for url, end in all_urls(crawl / "frontier.db") if end is Outcome.FETCHED}
     assert fetched <= kept

@@ -152,6 +152,31 @@ def test_a_second_crawl_on_the_same_file_is_refused(tmp_path: Path) -> None:
     SqliteFrontier(path).close()
 
 
+def test_looking_up_finds_the_last_place_and_the_last_opinion(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+    frontier = SqliteFrontier(path)
+    frontier.add(Candidate(url(n), 0.1, b"%d" % n, url("seed"), 1) for n in range(100))
+    risen = [Candidate(url(n), 0.2, b"again", url(3), 2) for n in range(40, 60)]
+    frontier.add(risen)
+    frontier.rescore(lambda _: {url(7): 0.9, url(41): 0.8, url(42): 0.7})
+    frontier.lease(1, 0.0)
+    frontier.add([Candidate(url(42), 0.95)])
+    frontier.finish(url(7), Outcome.FETCHED)
+    expected = {
+        7: Candidate(url(7), 0.9, b"7", url("seed"), 1),
+        8: Candidate(url(8), 0.1, b"8", url("seed"), 1),
+        41: Candidate(url(41), 0.8, b"again", url(3), 2),
+        42: Candidate(url(42), 0.95),
+        43: risen[3],
+    }
+    for n, candidate in expected.items():
+        found = look_up(path, url(n))
+        assert found is not None
+        assert found.candidate == candidate
+        assert found == frontier.state_of(url(n))
+    frontier.close()
+
+
 def test_a_reader_can_look_up_a_url_while_a_crawl_runs(tmp_path: Path) -> None:
     path = tmp_path / "frontier ?#.db"
     frontier = SqliteFrontier(path)
@@ -289,14 +314,29 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
         SqliteFrontier(path)
 
 
-def test_a_file_with_rows_missing_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM url WHERE number = 7",
+        "DELETE FROM place WHERE first = 1",
+        "DELETE FROM host WHERE number = 1",
+        "DELETE FROM finished",
+        "UPDATE finished SET number = 999999",
+    ],
+)
+def test_a_file_with_rows_missing_is_named(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "frontier.db"
-    small_frontier(path)
+    frontier = SqliteFrontier(path)
+    frontier.add(Candidate(url(n), n / 7) for n in range(200))
+    frontier.add([Candidate(url(0, "b.test"), 1.0), Candidate(url(0, "c.test"), 1.0)])
+    frontier.mark_seen(url("moved", "c.test"), Outcome.FETCHED)
+    frontier.commit()
+    frontier.close()
     connection = sqlite3.connect(path)
-    connection.execute("DELETE FROM url WHERE number = 7")
+    connection.execute(damage)
     connection.commit()
     connection.close()
-    with pytest.raises(FrontierError, match=r"frontier\.db is damaged: .*URL"):
+    with pytest.raises(FrontierError, match=r"frontier\.db is damaged: "):
         SqliteFrontier(path)
 
 

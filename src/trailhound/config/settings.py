@@ -27,7 +27,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     seeds: Annotated[Names, Meta(description="Pages to start from.")] = ()
     strategy: Annotated[
         str, Meta(description="Which link next: a name of 'trailhound strategies', with options.")
-    ] = "hidden-markov"
+    ] = "shark-search"
     max_pages: Annotated[
         Count | None,
         Meta(description="Requests in all, earlier runs of the crawl included."),

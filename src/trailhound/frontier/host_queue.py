@@ -27,7 +27,7 @@ _NEWCOMERS = 48
 class HostQueue(ScheduledHost):
     """The waiting URLs of one host, ranked by their standings."""
 
-    __slots__ = ("_newcomers", "_runs", "_standings", "first", "number", "pages")
+    __slots__ = ("_champion", "_newcomers", "_runs", "_standings", "first", "number", "pages")
 
     def __init__(self, name: str, number: int, standings: Standings) -> None:
         super().__init__(name)
@@ -39,29 +39,41 @@ class HostQueue(ScheduledHost):
         self._standings = standings
         self._newcomers = array("I")
         """No number twice, and only such as wait."""
+        self._champion = 0
+        """The best newcomer; 0 while it is not known."""
         self._runs: list[array[int]] = []
         """The best last. May hold numbers that do not wait, or that are elsewhere too."""
 
     def push(self, number: int) -> None:
-        """Take in a waiting number that is new here."""
+        """Take in a waiting number that is not here, or that has risen."""
         self._newcomers.append(number)
         if len(self._newcomers) >= _NEWCOMERS:
             self._start_run()
+        elif len(self._newcomers) == 1 or self._beats_champion(number):
+            self._champion = number
 
     def rise(self, number: int) -> None:
-        """Take note that a number here has got a better standing."""
+        """Take note that a number here has just got a higher priority."""
         if number not in self._newcomers:
             self.push(number)
+        elif self._beats_champion(number):
+            self._champion = number
+
+    def _beats_champion(self, number: int) -> bool:
+        key = self._standings.key
+        return self._champion != 0 and key(number) < key(self._champion)
 
     def leave(self, number: int) -> None:
         """Take note that a number here is about to wait no longer."""
         if number in self._newcomers:
             self._newcomers.remove(number)
+            self._champion = 0
 
     def withdraw(self, numbers: Iterable[int]) -> None:
         """Take out every trace of some numbers, whose standing may then change in any way."""
         gone = np.fromiter(numbers, np.uintc)
         self._newcomers = _without(self._newcomers, gone)
+        self._champion = 0
         self._runs = [kept for run in self._runs if (kept := _without(run, gone))]
 
     def best(self) -> int:
@@ -72,12 +84,9 @@ class HostQueue(ScheduledHost):
         return min(heads, key=self._standings.key, default=0)
 
     def _best_newcomer(self) -> int:
-        if not self._newcomers:
-            return 0
-        priorities, arrivals = self._standings.priorities, self._standings.arrivals
-        highest = max(map(priorities.__getitem__, self._newcomers))
-        equals = [number for number in self._newcomers if priorities[number] == highest]
-        return equals[0] if len(equals) == 1 else min(equals, key=arrivals.__getitem__)
+        if not self._champion and self._newcomers:
+            self._champion = min(self._newcomers, key=self._standings.key)
+        return self._champion
 
     def _head(self, run: array[int]) -> int:
         """The best waiting number of a run, or 0."""
@@ -91,6 +100,7 @@ class HostQueue(ScheduledHost):
     def _start_run(self) -> None:
         self._runs.append(self._sorted([self._newcomers]))
         self._newcomers = array("I")
+        self._champion = 0
         # Each run stays longer than the next: their number grows with the logarithm only.
         while len(self._runs) > 1 and len(self._runs[-2]) <= 2 * len(self._runs[-1]):
             self._runs[-2:] = [self._sorted(self._runs[-2:])]

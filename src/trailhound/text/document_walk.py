@@ -159,7 +159,7 @@ class DocumentWalk:
         room = MAX_TEXT_CHARS
         node = root.first_child
         while node is not None:
-            tag = node.tag or ""
+            tag = node.tag
             if tag == "-text":
                 text = node.text_content or ""
                 room -= len(text)
@@ -167,14 +167,14 @@ class DocumentWalk:
                     add_piece(text)
                 node = node.next or self._leave()
                 continue
-            if hiding_nodes or tag in _SPECIAL:
-                child = self._enter(node, tag, hiding_nodes)
+            if tag in _SPECIAL or hiding_nodes:
+                child = self._enter(node, tag or "", hiding_nodes)
             else:
                 if tag not in _PLAIN_INLINE:
                     add_piece(" ")
                 child = node.first_child
                 if child is not None:
-                    open_element((node, tag, None))
+                    open_element((node, tag or "", None))
             node = child or node.next or self._leave()
 
     def _leave(self) -> LexborNode | None:

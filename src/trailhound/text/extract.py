@@ -47,8 +47,8 @@ _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGN
 def extract_page(body: bytes, url: str, content_type: str = "") -> Page:
     """Read ``body`` as the page at ``url``. Any bytes give a page; nothing is raised."""
     html, encoding = decode(body[:MAX_BODY_BYTES], content_type)
-    # NUL means nothing in HTML, and marks places in our text.
-    html = html.replace("\0", "")
+    if "\0" in html:  # it means nothing in HTML, and marks places in our text
+        html = html.replace("\0", "")
     page_url = canonicalize(url) or url
     if content_type.strip().lower().startswith("text/plain"):
         return _plain_page(page_url, html, encoding)

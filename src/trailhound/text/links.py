@@ -10,10 +10,11 @@ from trailhound.text.spans import MAX_SPAN_CHARS, MarkedText, collapse
 from trailhound.urls import canonicalize
 
 REMEMBERED_ADDRESSES = 16_384
-"""Pages of a site link to the same places in the same words: three in four are known. 6 MB."""
+"""The pages of a site link to the same places in the same words: most are known. 6 MB."""
 
 # What an address below the base's folder begins with; "?" and "#" go on from the page itself.
-_FOLDER_STARTS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-~%")
+_FOLDER_STARTS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-~%")
+_WHOLE_ADDRESSES = ("http://", "https://")
 
 
 class LinkResolver:
@@ -27,24 +28,31 @@ class LinkResolver:
         self._page_url = page_url
         self._base = base
         self._folder = base[: base.partition("?")[0].rfind("/") + 1] or base
+        self._site = base[: base.find("/", len("https://")) + 1] or base
         self._known: dict[str, str | None] = {}
 
     def resolve(self, address: str) -> str | None:
         """The canonical URL; ``None`` for the page itself and for what is not http."""
         if address in self._known:
             return self._known[address]
-        stripped = address.strip()
-        if stripped[:1] in _FOLDER_STARTS:
-            url = _canonical_below(stripped, self._folder)
-        else:
-            url = canonicalize(stripped, self._base)
+        url = self._canonical(address.strip())
         if url == self._page_url:
             url = None
         self._known[address] = url
         return url
 
+    def _canonical(self, address: str) -> str | None:
+        """With the least of the base that the answer depends on: other pages ask the same."""
+        if address.startswith(_WHOLE_ADDRESSES):
+            return _known_canonical(address, None)
+        if address.startswith("/"):
+            return _known_canonical(address, self._site)
+        if address[:1] in _FOLDER_STARTS:
+            return _known_canonical(address, self._folder)
+        return canonicalize(address, self._base)
 
-_canonical_below = lru_cache(maxsize=REMEMBERED_ADDRESSES)(canonicalize)
+
+_known_canonical = lru_cache(maxsize=REMEMBERED_ADDRESSES)(canonicalize)
 
 
 def build_links(
@@ -70,17 +78,20 @@ def _heading_words(heading: HeadingSpan | None, text: MarkedText, known: dict[in
 
 
 def _build(span: LinkSpan, url: str, text: MarkedText, heading: str, nofollow: bool) -> Link:
-    rel = span.attributes.get("rel")
+    attributes = span.attributes
+    rel = attributes.get("rel")
+    if rel is not None and not nofollow:
+        nofollow = "nofollow" in rel.lower().split()
     return Link(
-        url=url,
-        anchor=text.words(span.start, span.end),
-        image_alt=_image_words(span),
-        before=text.before(span.start),
-        after=text.after(span.end),
-        heading=heading,
-        tag_path=span.tag_path,
-        kind=span.kind,
-        nofollow=nofollow or (rel is not None and "nofollow" in rel.lower().split()),
+        url,
+        text.words(span.start, span.end),
+        _image_words(span) if span.image_alts or len(attributes) > 1 else "",
+        text.before(span.start),
+        text.after(span.end),
+        heading,
+        span.tag_path,
+        span.kind,
+        nofollow,
     )
 
 

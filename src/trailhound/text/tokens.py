@@ -163,7 +163,11 @@ class _Vocabulary(dict[bytes, tuple[str, ...]]):
         self._stemmer = Stemmer.Stemmer(algorithm, 0) if algorithm in _ALGORITHMS else None
 
     def __missing__(self, chunk: bytes) -> tuple[str, ...]:
-        terms = tuple(filter(None, map(self._term, _words(chunk))))
+        if chunk.isascii():
+            found = [self._plain_term(chunk[:MAX_WORD_LENGTH].decode("ascii"))]
+        else:
+            found = [self._term(word) for word in _words(chunk)]
+        terms = tuple(filter(None, found))
         if len(chunk) <= MEMO_BYTES:
             if len(self) >= MEMO_SIZE:
                 self.clear()
@@ -172,10 +176,14 @@ class _Vocabulary(dict[bytes, tuple[str, ...]]):
 
     def _term(self, word: str) -> str | None:
         """The term of a lower-case word, ``None`` when it carries no meaning."""
+        if _IS_UNSPACED.match(word):
+            return None if word in self._stop_words else word
+        return self._plain_term(word)
+
+    def _plain_term(self, word: str) -> str | None:
+        """The same for a word of a script with spaces."""
         if word in self._stop_words:
             return None
-        if _IS_UNSPACED.match(word):
-            return word
         if len(word) < 2 or (word.isdecimal() and not _YEAR.fullmatch(word)):
             return None
         stem: str = self._stemmer.stemWord(word) if self._stemmer is not None else word
@@ -197,8 +205,6 @@ def _rules_of(language: str) -> str:
 
 def _words(chunk: bytes) -> list[str]:
     """Lower-case words, and pairs of characters from scripts without spaces."""
-    if chunk.isascii():
-        return [chunk[:MAX_WORD_LENGTH].decode("ascii")]
     # NFKC: decomposed accents, ligatures and full-width letters meet their plain spelling.
     plain = unicodedata.normalize("NFKC", chunk.decode("utf-8")).lower()
     return [piece for word in _unicode_words().findall(plain) for piece in _pieces(word)]
