@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -77,10 +78,14 @@ class TopicRunner:
     def _bench_for(self, topic: str) -> TopicBench:
         if self._bench is None or self._bench.topic.name != topic:
             self._bench = None
+            gc.unfreeze()
             built = self._source.build(
                 topic, n_seed_sets=self._parameters.seed_sets, seed=self._parameters.seed
             )
             self._bench = TopicBench(self._corpus, built)
+            # What stays for the whole topic need not be searched for garbage at every few pages.
+            gc.collect()
+            gc.freeze()
         return self._bench
 
 
