@@ -35,6 +35,7 @@ def crawl(pages: dict[str, bytes], folder: Path, workers: int, warm_up: int = 0)
     settings = Settings().changed(
         {
             "crawl.seeds": (next(iter(pages)),),
+            "crawl.strategy": "hidden-markov",
             "crawl.max_pages": 2 * len(pages),
             "crawl.concurrency": CONCURRENCY * workers,
             "crawl.workers": workers,

@@ -235,7 +235,8 @@ def test_sitemaps_and_feeds_are_further_seeds(topic: TopicFolder) -> None:
         site = tiny(topic, server)
         with site.begun(crawl__seeds=["http://tiny.test/"], crawl__sitemaps=True) as crawl:
             events = run(crawl)
-        assert server.paths() == ["/maps.xml", "/map.xml", "/", "/a", "/b"]
+        assert server.paths()[:3] == ["/maps.xml", "/map.xml", "/"]
+        assert sorted(server.paths()[3:]) == ["/a", "/b"], "both at a time, in either order"
         assert events[0].requests_total == 3, "every request counts"
         assert "list 2 pages" in site.notices[0]
 

@@ -85,7 +85,7 @@ def test_a_queue_agrees_with_sorting_through_all_changes(seed: int, steps: int) 
         chance = rng.random()
         if chance < 0.7 or not waiting:
             standings.append(rng.randrange(6))
-            number = len(standings.states) - 1
+            number = len(standings) - 1
             queue.push(number)
             waiting.add(number)
             continue

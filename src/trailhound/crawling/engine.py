@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from functools import partial
 
+from threadpoolctl import threadpool_limits
+
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob
 from trailhound.crawling.digestion import Digestion, KnownTexts
 from trailhound.crawling.driving import drive
@@ -125,6 +127,8 @@ class Crawler:
         pool = WorkerPool(self._recipe, self._workers) if self._workers > 1 else None
         in_flight = InFlight(self._fetcher, self._woken, pool, self._digestion.is_known)
         self._frontier.add(Candidate(url, SEED_PRIORITY) for url in seeds)
+        # As in the workers: sums in another order would let priorities depend on the machine.
+        one_thread = threadpool_limits(limits=1)
         try:
             await in_flight.open()
             while True:
@@ -147,6 +151,7 @@ class Crawler:
             if self.stop_reason is None:
                 self.stop_reason = self._stop_wish or StopReason.INTERRUPTED
             self._stop_wish = None
+            one_thread.restore_original_limits()
             await in_flight.close()
 
     def stop(self, reason: StopReason = StopReason.INTERRUPTED) -> None:

@@ -108,8 +108,7 @@ class HostQueue(ScheduledHost):
     def _sorted(self, runs: list[array[int]]) -> array[int]:
         """One run of all the numbers that wait, without duplicates."""
         numbers = np.concatenate([np.frombuffer(run, np.uintc) for run in runs])
-        states = np.frombuffer(self._standings.states, np.uint8)
-        in_order = self._standings.worst_first(numbers[states[numbers] == WAITING])
+        in_order = self._standings.worst_first(numbers)
         # Twins have the same standing: they are neighbours now.
         differs = np.append(in_order[1:] != in_order[:-1], in_order.size > 0)
         return array("I", in_order[differs[: in_order.size]].tobytes())

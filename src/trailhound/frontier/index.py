@@ -116,4 +116,4 @@ class FrontierIndex:
         for host in self.hosts.values():
             host.sort()
             self._refresh_head(host)
-        self.waiting = self.standings.states.count(WAITING)
+        self.waiting = self.standings.count_waiting()

@@ -10,10 +10,12 @@ aim at a collision; it is computed anew whenever a store is opened, and never wr
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable
 
 import numpy as np
+import numpy.typing as npt
+
+from trailhound.frontier.columns import grown
 
 _FIRST_SLOTS = 1 << 10
 _MAX_LOAD = 5 / 8
@@ -26,14 +28,14 @@ class SeenUrls:
     """Numbers URLs from 1 in order of appearance."""
 
     def __init__(self) -> None:
-        self._hashes = array("q", [0])
+        self._hash_column = np.zeros(1, np.int64)
+        self._hashes = self._hash_column.data.cast("B").cast("q")
         """By number; number 0 means "not seen"."""
-        self._slots = array("I")
-        self._mask = 0
+        self._size = 1
         self._resize(_FIRST_SLOTS)
 
     def __len__(self) -> int:
-        return len(self._hashes) - 1
+        return self._size - 1
 
     def find(self, url: str) -> int:
         """The URL's number, or 0."""
@@ -48,9 +50,10 @@ class SeenUrls:
 
     def add(self, url: str) -> int:
         """Give an unseen URL its number."""
-        number = len(self._hashes)
-        url_hash = hash(url)
-        self._hashes.append(url_hash)
+        number, url_hash = self._size, hash(url)
+        self._make_room(number + 1)
+        self._hashes[number] = url_hash
+        self._size = number + 1
         if number > self._capacity:
             self._resize(2 * len(self._slots))
             return number
@@ -60,9 +63,18 @@ class SeenUrls:
         self._slots[at] = number
         return number
 
+    def _make_room(self, size: int) -> None:
+        if size > len(self._hashes):
+            self._hash_column = grown(self._hash_column, size)
+            self._hashes = self._hash_column.data.cast("B").cast("q")
+
     def extend(self, urls: Iterable[str]) -> None:
         """Number many unseen URLs. ``index`` must be called before the next ``find``."""
-        self._hashes.extend(map(hash, urls))
+        hashes = np.fromiter(map(hash, urls), np.int64)
+        end = self._size + hashes.size
+        self._make_room(end)
+        self._hash_column[self._size : end] = hashes
+        self._size = end
 
     def index(self) -> None:
         """Make everything that was given to ``extend`` findable."""
@@ -73,20 +85,22 @@ class SeenUrls:
 
     def _resize(self, slots: int) -> None:
         """Place all numbers in a new table."""
-        self._slots = array("I", [0]) * slots
+        # Not np.zeros: only memory that comes unfilled is backed with large pages.
+        table = np.empty(slots, np.uintc)
+        table.fill(0)
+        self._slots = table.data.cast("B").cast("I")
         self._mask = slots - 1
         self._capacity = int(slots * _MAX_LOAD)
-        for start in range(1, len(self._hashes), _REFILL_PART):
-            self._place(start, min(start + _REFILL_PART, len(self._hashes)))
+        for start in range(1, self._size, _REFILL_PART):
+            self._place(table, start, min(start + _REFILL_PART, self._size))
 
-    def _place(self, start: int, stop: int) -> None:
+    def _place(self, table: npt.NDArray[np.uintc], start: int, stop: int) -> None:
         """Linear probing for many numbers at once: each round, the losers move one slot on."""
-        slots = np.frombuffer(self._slots, np.uintc)
         numbers = np.arange(start, stop, dtype=np.uintc)
-        at = np.frombuffer(self._hashes, np.int64)[start:stop] & self._mask
+        at = self._hash_column[start:stop] & self._mask
         while numbers.size:
-            free = slots[at] == 0
-            slots[at[free]] = numbers[free]
-            lost = slots[at] != numbers
+            free = table[at] == 0
+            table[at[free]] = numbers[free]
+            lost = table[at] != numbers
             numbers = numbers[lost]
             at = (at[lost] + 1) & self._mask

@@ -59,13 +59,13 @@ class SqliteFrontier:
     def add(self, candidates: Iterable[Candidate]) -> int:
         """Queue unseen URLs and re-key waiting ones that arrive with a higher priority."""
         index, new = self._index, 0
-        find, priorities = index.seen.find, index.standings.priorities
+        find, standings = index.seen.find, index.standings
         for candidate in candidates:
             number = find(candidate.url)
             if not number:
                 self._insert(candidate)
                 new += 1
-            elif candidate.priority > priorities[number]:
+            elif candidate.priority > standings.priorities[number]:
                 index.rise(number, self._host_of(candidate.url), candidate.priority)
                 self._store.add_place(number, candidate)
         return new
@@ -216,7 +216,7 @@ class SqliteFrontier:
         replace = self._store.rescores > 2 * self._index.waiting + _SPARE_RESCORES
         if replace:
             numbers = standings.waiting()
-        self._store.rescore(numbers, np.frombuffer(standings.priorities)[numbers], replace=replace)
+        self._store.rescore(numbers, standings.priorities_of(numbers), replace=replace)
 
     def _waiting_number(self, url: str, priority: float) -> int:
         """The number of a waiting URL whose priority is another; else 0."""
