@@ -9,6 +9,7 @@
     ├── CorpusError            a recorded web cannot be read or written
     ├── TopicError             a topic has no targets, no seeds, or nothing to find
     ├── ModelError             a trained model is missing, damaged or from a newer version
+    ├── SourceError            backlinks, a trace or a search cannot be had
     ├── FrontierError          the queue's store cannot be used
     └── StorageError           results or archives cannot be read or written
 
@@ -53,6 +54,10 @@ class TopicError(TrailhoundError):
 
 class ModelError(TrailhoundError):
     """A trained model is missing, damaged or from a newer version."""
+
+
+class SourceError(TrailhoundError):
+    """Backlinks, an access trace or a search cannot be had."""
 
 
 class FrontierError(TrailhoundError):

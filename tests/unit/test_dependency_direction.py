@@ -12,7 +12,7 @@ import trailhound
 
 ROOT = Path(trailhound.__file__).parent
 
-FIRST_TIER = frozenset({"records", "errors", "urls"})
+FIRST_TIER = frozenset({"records", "errors", "urls", "sources"})
 LEARNING = FIRST_TIER | {"sessions", "text", "models"}
 RANKING = LEARNING | {"strategies", "relevance"}
 STORES = frozenset({"frontier", "fetching", "archive"})
@@ -24,6 +24,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "records": frozenset(),
     "errors": frozenset(),
     "urls": FIRST_TIER,
+    "sources": FIRST_TIER,
     "sessions": LEARNING | {"web_archives"},
     "web_archives": FIRST_TIER | {"fetching"},
     "text": LEARNING,

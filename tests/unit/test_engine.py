@@ -375,3 +375,29 @@ def test_only_a_strategy_that_promises_not_to_learn_is_taken_at_its_word(
     strategy: Strategy, learns: bool
 ) -> None:
     assert learns_online(strategy) is learns
+
+
+def test_a_strategy_may_know_of_pages_that_nobody_links_to() -> None:
+    class Knowing(BreadthFirstStrategy):
+        name: ClassVar[str] = "knowing"
+
+        def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
+            yield ScoredLink(Link(u("t")), 9.0)
+            yield ScoredLink(Link("http://elsewhere.test/"), 8.0)
+            yield from super().score_links(crawled)
+
+    events = list(crawler(WEB, Knowing()).run([u("b")]))
+    assert names(events) == "b t d gone a c", "what lies outside the scope stays outside"
+
+
+def test_a_strategy_that_knows_more_goes_on_when_nothing_is_left() -> None:
+    class Restocking(BreadthFirstStrategy):
+        name: ClassVar[str] = "restocking"
+        more: ClassVar[list[str]] = [u("t"), u("d"), "http://elsewhere.test/"]
+
+        def restock(self) -> Iterable[Candidate]:
+            return [Candidate(self.more.pop(0), 1.0)] if self.more else ()
+
+    crawl = crawler({u("d"): [], u("t"): []}, Restocking())
+    assert names(crawl.run([])) == "t d"
+    assert crawl.stop_reason is StopReason.FRONTIER_EMPTY

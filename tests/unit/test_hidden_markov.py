@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from trailhound.errors import ModelError, UsageError
-from trailhound.models.context_layers import BacklinkSource
 from trailhound.models.hop_hmm import pack_belief, unpack_belief
 from trailhound.models.hop_priority import LexicographicKey, LikeliestStateKey
 from trailhound.models.topic_model import TopicModel, TopicParameters, learn_topic
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
 from trailhound.registry import make_strategy
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.sources import BacklinkSource
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.hidden_markov import HiddenMarkovStrategy
 

@@ -75,6 +75,18 @@ def crawl(
     give_up_after: Annotated[
         int | None, typer.Option(min=1, help="End after so many pages without a relevant one.")
     ] = None,
+    backlinks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE", help="Who links to a page: 'crawl', a file of edges, an http:// URL."
+        ),
+    ] = None,
+    trace: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Who visited what: a log, or 'sessions'.")
+    ] = None,
+    search: Annotated[
+        str | None, typer.Option(metavar="SOURCE", help="A search: an http:// URL, or 'crawl'.")
+    ] = None,
     user_agent: Annotated[
         str | None, typer.Option(help="Who you are, with a contact: 'bees-bot (+https://…)'.")
     ] = None,
@@ -129,6 +141,9 @@ def crawl(
         "crawl.sitemaps": sitemaps,
         "crawl.give_up_after": give_up_after,
         "crawl.workers": workers,
+        "sources.backlinks": backlinks,
+        "sources.trace": trace,
+        "sources.search": search,
         "fetch.user_agent": user_agent,
         "fetch.delay_seconds": delay,
         "fetch.allow_addresses": _names(allow_address),

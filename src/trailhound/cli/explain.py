@@ -59,8 +59,10 @@ class Beliefs:
 
         if not memory:
             return {}
-        briefing = make_briefing(self._folder.topic.load())
-        strategy = make_strategy(self._folder.read().settings.crawl.strategy, briefing)
+        settings = self._folder.read().settings
+        learned = self._folder.topic.load()
+        briefing = make_briefing(learned, self._folder, settings, lambda _: None)
+        strategy = make_strategy(settings.crawl.strategy, briefing)
         try:
             return strategy.explain(memory) if isinstance(strategy, Explaining) else {}
         except ModelError:  # the topic was learned again, in another way

@@ -69,6 +69,21 @@ class JudgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ] = None
 
 
+class SourceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[sources]``: what may be asked besides the web itself."""
+
+    backlinks: Annotated[
+        str,
+        Meta(description="Who links to a page: 'crawl', a file of edges, or an HTTP endpoint."),
+    ] = ""
+    trace: Annotated[
+        str, Meta(description="What people visited: an access log, or 'sessions'.")
+    ] = ""
+    search: Annotated[
+        str, Meta(description="A search: an HTTP endpoint, or 'crawl' for the pages kept so far.")
+    ] = ""
+
+
 class FetchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[fetch]``: how the web is asked."""
 
@@ -119,6 +134,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     crawl: CrawlSettings = msgspec.field(default_factory=CrawlSettings)
     judge: JudgeSettings = msgspec.field(default_factory=JudgeSettings)
+    sources: SourceSettings = msgspec.field(default_factory=SourceSettings)
     fetch: FetchSettings = msgspec.field(default_factory=FetchSettings)
     output: OutputSettings = msgspec.field(default_factory=OutputSettings)
 

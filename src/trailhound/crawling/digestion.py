@@ -99,19 +99,20 @@ class Digestion:
         if self._obey_nofollow and (page.nofollow or story.result.nofollow):
             story.why = "it asks not to follow its links"
             return
-        allowed = self._allowed(story, page)
+        allowed = self._scope_of(story, page)
         parent, depth = page.url, story.candidate.depth + 1
         story.links_added = self._frontier.add(
             Candidate(score.url, score.priority, score.memory, parent, depth)
             for score in scores
-            if (allowed is None or score.url in allowed)
+            if (allowed is None or allowed(score.url))
             and not (self._obey_nofollow and score.nofollow)
         )
 
-    def _allowed(self, story: Story, page: Page) -> set[str] | None:
-        """Which of the page's links the crawl may visit; ``None`` for all."""
+    def _scope_of(self, story: Story, page: Page) -> Callable[[str], bool] | None:
+        """Tells which URLs the crawl may visit, the page's links looked up; ``None`` for all."""
         if self._in_scope is None:
             return None
-        allowed = set(filter(self._in_scope, dict.fromkeys([link.url for link in page.links])))
-        story.links_outside = sum(link.url not in allowed for link in page.links)
-        return allowed
+        in_scope = self._in_scope
+        links = {url: in_scope(url) for url in dict.fromkeys([link.url for link in page.links])}
+        story.links_outside = sum(not links[link.url] for link in page.links)
+        return lambda url: links[url] if url in links else in_scope(url)

@@ -29,7 +29,7 @@ from trailhound.fetching.base import Fetcher, PoliteFetcher
 from trailhound.frontier.base import Frontier
 from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent
 from trailhound.relevance.base import RelevanceJudge
-from trailhound.strategies.base import Rescoring, Strategy, learns_online
+from trailhound.strategies.base import Rescoring, Restocking, Strategy, learns_online
 from trailhound.urls import canonicalize, host_key
 
 SEED_PRIORITY = 1e18
@@ -78,6 +78,8 @@ class Crawler:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._rescoring = strategy if isinstance(strategy, Rescoring) else None
+        self._restocking = strategy if isinstance(strategy, Restocking) else None
+        self._in_scope = in_scope
         self._frontier = frontier
         self._fetcher = fetcher
         self._polite = fetcher if isinstance(fetcher, PoliteFetcher) else None
@@ -183,13 +185,21 @@ class Crawler:
         now = self._clock()
         seconds = self._frontier.ready_in(now)
         if seconds is None:
-            return StopReason.FRONTIER_EMPTY
+            return None if self._restocked() else StopReason.FRONTIER_EMPTY
         if self._patience_seconds is not None and seconds > self._patience_seconds:
             return StopReason.HOSTS_ASLEEP
         if budget.max_seconds is not None:
             seconds = min(seconds, max(0.0, started + budget.max_seconds - now))
         await self._sleep(seconds)
         return None
+
+    def _restocked(self) -> bool:
+        """Ask a strategy that knows more where to go on; whether there is something new."""
+        if self._restocking is None:
+            return False
+        allowed = self._in_scope or (lambda _url: True)
+        found = (each for each in self._restocking.restock() if allowed(each.url))
+        return self._frontier.add(found) > 0
 
     async def _wait_for_news(self, in_flight: InFlight) -> None:
         if in_flight.has_news:

@@ -28,6 +28,7 @@ from trailhound.live.plan import CrawlPlan, CrawlRequest, make_plan
 from trailhound.live.refreshing import queue_refresh
 from trailhound.live.sitemap_seeds import sitemap_candidates
 from trailhound.live.stores import CrawlStores
+from trailhound.live.strategy_memory import StrategyMemory
 from trailhound.records import PageEvent
 from trailhound.registry import make_strategy
 from trailhound.workspace.learned import LearnedTopic
@@ -91,9 +92,12 @@ class LiveCrawl:
 
     def _prepared(self, learned: LearnedTopic) -> Callable[[dict[str, Validators]], Crawler]:
         """Makes what may fail for want of sense first; the crawler when its stores are open."""
-        briefing = make_briefing(learned)
+        briefing = make_briefing(learned, self.folder, self.settings, self._notify)
         strategy = make_strategy(self.settings.crawl.strategy, briefing)
         judge = make_judge(learned, self.settings, briefing)
+        self._memory = StrategyMemory(strategy, self.folder.strategy)
+        if self._plan.record is not None:
+            self._memory.restore(self._notify)
 
         def make(to_refresh: dict[str, Validators]) -> Crawler:
             crawl, stores = self.settings.crawl, self._stores
@@ -122,6 +126,7 @@ class LiveCrawl:
             with self._problems_logged():
                 for event in drive(self._events(), self._fetcher.close):
                     self.progress.add(event)
+                    self._memory.page_done()
                     self._watch()
                     yield event
         finally:
@@ -221,6 +226,7 @@ class LiveCrawl:
     def _note_end(self) -> None:
         reason = self.stop_reason
         with suppress(StorageError):  # when the disk is full, that is what the user must hear of
+            self._memory.keep()
             self._log(
                 "end",
                 reason=reason,

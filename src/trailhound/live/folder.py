@@ -5,6 +5,7 @@
     TOPIC/crawl.lock          one crawl at a time
           crawl/crawl.json    settings, and how the last run ended
                 frontier.db   every URL seen
+                strategy.bin  what the strategy has learned on the way, if it does
                 results.db    every page dealt with
                 archive/      WARC files and their index
                 log.jsonl     one line per event
@@ -66,6 +67,7 @@ class CrawlFolder:
         self.results = self.path / "results.db"
         self.archive = self.path / "archive"
         self.log = self.path / "log.jsonl"
+        self.strategy = self.path / "strategy.bin"
         self._record = self.path / "crawl.json"
 
     def exists(self) -> bool:

@@ -117,6 +117,9 @@ def _forget_in_crawl(
     report.add("lines of crawls' logs", told)
     archived = forget_records(crawl / "archive", forgotten, dry_run=dry_run)
     report.add("records in archives", archived)
+    if queued and not dry_run:
+        # It may know the page in ways of its own; it learns again on the next run.
+        (crawl / "strategy.bin").unlink(missing_ok=True)
     report.add("settings of crawls", _forget_settings(crawl / "crawl.json", forgotten, dry_run))
 
 

@@ -8,6 +8,8 @@ from trailhound.errors import ConfigError
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.polite_settings import PoliteSettings
 from trailhound.fetching.resolver import MappedResolver
+from trailhound.live.asked_sources import AskedSources, Notify
+from trailhound.live.folder import CrawlFolder
 from trailhound.relevance.cosine import CosineJudge
 from trailhound.strategies.base import Briefing
 from trailhound.workspace.learned import LearnedTopic
@@ -15,9 +17,18 @@ from trailhound.workspace.learned import LearnedTopic
 _PHASE_SECONDS = 10.0
 
 
-def make_briefing(learned: LearnedTopic) -> Briefing:
-    """What a strategy may know beforehand."""
-    return Briefing(learned.model.graph, model=learned.model)
+def make_briefing(
+    learned: LearnedTopic, folder: CrawlFolder, settings: Settings, notify: Notify
+) -> Briefing:
+    """What a strategy may know beforehand, and whom it may ask."""
+    asked = AskedSources(folder, settings, notify)
+    return Briefing(
+        learned.model.graph,
+        model=learned.model,
+        backlinks=asked.backlinks(),
+        trace=asked.trace(),
+        search=asked.search(),
+    )
 
 
 def make_judge(learned: LearnedTopic, settings: Settings, briefing: Briefing) -> CosineJudge:

@@ -7,28 +7,16 @@ deep, and take all hyperlinks between the pages found.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
 from trailhound.records import Page
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.sources import BacklinkSource
 
 LAYERS = 4
 LAYER_SIZE = 300
 """Both as in the context-graph paper."""
-
-
-class BacklinkSource(Protocol):
-    """Who links to a page, and what those pages say."""
-
-    def linking_to(self, url: str) -> Sequence[str]:
-        """URLs of pages with a link to ``url``, in a fixed order."""
-        ...
-
-    def page(self, url: str) -> Page | None:
-        """The page behind a URL, if it can be had."""
-        ...
 
 
 def context_page_graph(

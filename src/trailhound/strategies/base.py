@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
-from trailhound.models.context_layers import BacklinkSource
-from trailhound.records import CrawledPage, ScoredLink
+from trailhound.records import Candidate, CrawledPage, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.sources import AccessTrace, BacklinkSource, SearchSource
 from trailhound.text.target_similarity import TargetSimilarity, target_similarity
 
 if TYPE_CHECKING:  # brings scikit-learn along, which takes a second to load
@@ -34,6 +34,10 @@ class Briefing:
     """Seed of the strategy's random generator: same seed, same crawl."""
     backlinks: BacklinkSource | None = None
     """Who links to a page, where something knows."""
+    trace: AccessTrace | None = None
+    """What people visited, where something knows."""
+    search: SearchSource | None = None
+    """Something to put a query to, where there is one."""
     model: TopicModel | None = None
     """What was learned from the graph before, for strategies that would learn the same again."""
     answers: AnswerKey | None = None
@@ -62,7 +66,11 @@ class Strategy(Protocol):
     """Where it was published; empty when it was not."""
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
-        """Give each link worth queueing a priority; leave out the others."""
+        """Give each link worth queueing a priority; leave out the others.
+
+        Links of the page, as a rule. A strategy that knows of other pages, by who links here or by
+        who else came here, may return links to them as well.
+        """
         ...
 
     def observe(self, crawled: CrawledPage) -> None:
@@ -100,4 +108,30 @@ class Rescoring(Protocol):
 
     def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
         """New priorities by URL, given each candidate's memory; ``None`` when nothing has moved."""
+        ...
+
+
+@runtime_checkable
+class Restocking(Protocol):
+    """Optional: a strategy that knows where to go on when nothing is left to fetch."""
+
+    def restock(self) -> Iterable[Candidate]:
+        """URLs to go on with; the crawl ends when none of them is new."""
+        ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """Optional: a strategy that learns while crawling and can go on learning in another process.
+
+    A live crawl keeps the snapshot every few pages and gives it back on ``--resume``; after a
+    crash it is a few pages old. What must not be lost belongs into the memory of candidates.
+    """
+
+    def snapshot(self) -> bytes:
+        """All that was learned since the crawl began."""
+        ...
+
+    def restore(self, snapshot: bytes) -> None:
+        """Go on from there; ValueError when it makes no sense, and then nothing has changed."""
         ...

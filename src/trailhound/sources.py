@@ -1,0 +1,78 @@
+"""What may be asked besides the web itself: who links to a page, what people visited, a search.
+
+Protocols only. The lab answers from a recorded web; a live crawl from files, its own link graph or
+an HTTP endpoint. All answers come in a fixed order, and a source that fails raises
+:class:`trailhound.errors.SourceError`: strategies go on without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+import numpy as np
+
+from trailhound.records import Page
+
+
+class BacklinkSource(Protocol):
+    """Who links to a page, and what those pages say."""
+
+    def linking_to(self, url: str) -> Sequence[str]:
+        """URLs of pages with a link to ``url``, in a fixed order."""
+        ...
+
+    def page(self, url: str) -> Page | None:
+        """The page behind a URL, if it can be had."""
+        ...
+
+
+class SearchHit(msgspec.Struct, frozen=True):
+    """One result of a search."""
+
+    url: str
+    title: str = ""
+    snippet: str = ""
+
+
+class SearchSource(Protocol):
+    """Pages for a query, best first."""
+
+    def search(self, query: str, limit: int) -> Sequence[SearchHit]:
+        """At most ``limit`` results for a few words."""
+        ...
+
+    def page(self, url: str) -> Page | None:
+        """The page behind a result, if it can be had."""
+        ...
+
+
+class Visit(msgspec.Struct, frozen=True):
+    """Somebody opened a page."""
+
+    user: int
+    """People are numbers here: who they are is nobody's business."""
+    at: float
+    """Seconds since 1970."""
+    url: str
+
+
+class AccessTrace(Protocol):
+    """Who opened what, and when; far more than fits into memory, perhaps."""
+
+    def __len__(self) -> int:
+        """Accesses in all."""
+        ...
+
+    def visits_to(self, url: str) -> Sequence[Visit]:
+        """All visits to a page, in order of time; empty for a page that nobody opened."""
+        ...
+
+    def visits_by(self, user: int) -> Sequence[Visit]:
+        """All visits of a user, in order of time."""
+        ...
+
+    def sample(self, rng: np.random.Generator) -> str:
+        """A page of the trace, drawn at random from all its pages."""
+        ...
