@@ -3,14 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+PYWB := $(VENV)/pywb
 OUT ?= out
+TOPICS ?= bee-health batteries manuscripts
 
-.PHONY: help install browser demo test e2e check format bench lock clean
+.PHONY: help install browser pywb demo test e2e check format bench lock clean
 
 help:
 	@echo "make demo     learn from a recorded session and crawl a web on this machine, offline"
 	@echo "make test     run all tests"
-	@echo "make e2e      browse in Chromium, submit, learn, crawl: the whole way in one test"
+	@echo "make e2e      browse in Chromium, submit, learn, crawl: the whole way (TOPICS=all for every topic)"
 	@echo "make check    lint and types"
 	@echo "make bench    speed and quality on the real corpora (TRAILHOUND_CORPORA)"
 	@echo "make lock     resolve the dependencies anew"
@@ -26,23 +28,36 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-# Browser tests drive Debian's chromium; install it where that is possible without asking.
+# Browser tests drive Debian's chromium and firefox; install them where that is possible without asking.
 browser:
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing chromium for the browser tests ..."; \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
-	else echo "No chromium here: browser tests will be skipped (they fail where CI is set)."; fi
+	@wanted=; \
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || wanted="chromium"; \
+	command -v firefox-esr >/dev/null || command -v firefox >/dev/null || wanted="$$wanted firefox-esr"; \
+	if [ -z "$$wanted" ]; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing $$wanted for the browser tests ..."; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$wanted >/dev/null; \
+	else echo "Not here: $$wanted. Their tests will be skipped (they fail where CI is set)."; fi
+
+# pywb reads our web archives in one test. It needs other versions of things, so it lives apart.
+pywb: install $(PYWB)/.installed
+
+$(PYWB)/.installed: requirements-pywb.lock
+	@echo "Installing pywb for a test of web archives (once) ..."
+	@$(BIN)/python -m venv --clear $(PYWB)
+	@if $(PYWB)/bin/python -m pip install --quiet --disable-pip-version-check --retries 5 --require-hashes -r requirements-pywb.lock; \
+	then touch $@; \
+	else echo "pywb cannot be installed here: its test will be skipped (it fails where CI is set)."; fi
 
 demo: install
 	@$(BIN)/trailhound demo -o $(OUT)/demo
 
-test: install browser
+test: install browser pywb
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
 	@$(BIN)/python -m benchmarks.quality_gate demo
 
 e2e: install browser
-	@$(BIN)/python -m pytest -q -s tests/browser/test_e2e.py
+	@TRAILHOUND_E2E_TOPICS="$(TOPICS)" $(BIN)/python -m pytest -q -s tests/browser/test_e2e.py
 
 check: install
 	@$(BIN)/ruff check .
@@ -60,6 +75,7 @@ bench: install
 
 lock: install
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras pyproject.toml -o requirements.lock
+	@printf 'pywb\nsetuptools<81\n' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate - -o requirements-pywb.lock
 
 clean:
 	rm -rf $(VENV) $(OUT) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

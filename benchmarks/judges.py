@@ -3,8 +3,9 @@
     python -m benchmarks.judges
 
 For every topic: all pages to be found (at most 60) against 600 pages that do not belong to the
-topic, drawn at random. Prints the means over topics of the area under the ROC curve, the average
-precision, and F1 at the judge's own threshold.
+topic, drawn at random. Prints the area under the ROC curve, the average precision, and precision,
+recall and F1 at the threshold that each judge calibrated on the session: means over topics, with
+95% bootstrap intervals over topics.
 """
 
 from __future__ import annotations
@@ -14,22 +15,31 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+from numpy.typing import NDArray
+from sklearn.metrics import (
+    average_precision_score,
+    f1_score,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
 
 from benchmarks.corpora import real_corpus
+from trailhound.judge_registry import make_judge
+from trailhound.lab.bootstrap import estimate
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.topics import topic_source
 from trailhound.lab.topics.base import LabTopic
 from trailhound.models.topic_model import learn_topic
-from trailhound.records import Page
+from trailhound.records import Page, Relevance
 from trailhound.relevance.base import RelevanceJudge
-from trailhound.relevance.contrast import ContrastJudge
-from trailhound.relevance.cosine import CosineJudge
-from trailhound.relevance.latent import LatentJudge
+from trailhound.strategies.base import Briefing
 
 MAX_RELEVANT = 60
 OTHERS = 600
 SEED = 7
+JUDGES = ("cosine", "latent", "contrast")
+FIGURES = ("AUC", "AP", "precision", "recall", "F1")
 
 
 def main() -> int:
@@ -38,15 +48,23 @@ def main() -> int:
         path = real_corpus(name)
         if path is None:
             continue
-        print(f"{name}\n{'judge':<12}{'AUC':>8}{'AP':>8}{'F1':>8}   (means over topics)")
-        for judge, figures in _measure(path).items():
-            means = np.mean(figures, axis=0)
-            print(f"{judge:<12}" + "".join(f"{mean:8.3f}" for mean in means))
+        measured = _measure(path)
+        n_topics = len(next(iter(measured.values())))
+        print(f"{name}, {n_topics} topics")
+        print(f"{'judge':<12}" + "".join(f"{figure:>20}" for figure in FIGURES))
+        for judge, figures in measured.items():
+            print(f"{judge:<12}" + "".join(map(_shown, np.array(figures).T)))
     return 0
 
 
-def _measure(path: Path) -> dict[str, list[tuple[float, float, float]]]:
-    figures: dict[str, list[tuple[float, float, float]]] = {}
+def _shown(values: NDArray[np.float64]) -> str:
+    """The mean over topics with its interval."""
+    found = estimate(values)
+    return f"{found.mean:>8.3f} [{found.low:.2f}, {found.high:.2f}]"
+
+
+def _measure(path: Path) -> dict[str, list[list[float]]]:
+    figures: dict[str, list[list[float]]] = {}
     with Corpus.open(path) as corpus:
         source = topic_source(corpus)
         for name in source.names():
@@ -54,22 +72,28 @@ def _measure(path: Path) -> dict[str, list[tuple[float, float, float]]]:
             pages, relevant = _sample(corpus, topic)
             for judge_name, judge in _judges(topic):
                 verdicts = [judge.judge(page) for page in pages]
-                scores = [verdict.score for verdict in verdicts]
-                taken = [verdict.relevant for verdict in verdicts]
-                figures.setdefault(judge_name, []).append(
-                    (
-                        float(roc_auc_score(relevant, scores)),
-                        float(average_precision_score(relevant, scores)),
-                        float(f1_score(relevant, taken)),
-                    )
-                )
+                figures.setdefault(judge_name, []).append(_figures(relevant, verdicts))
     return figures
 
 
+def _figures(relevant: list[bool], verdicts: list[Relevance]) -> list[float]:
+    scores = [verdict.score for verdict in verdicts]
+    taken = [verdict.relevant for verdict in verdicts]
+    return [
+        float(roc_auc_score(relevant, scores)),
+        float(average_precision_score(relevant, scores)),
+        float(precision_score(relevant, taken, zero_division=0.0)),
+        float(recall_score(relevant, taken)),
+        float(f1_score(relevant, taken)),
+    ]
+
+
 def _judges(topic: LabTopic) -> Iterator[tuple[str, RelevanceJudge]]:
-    yield "cosine", CosineJudge.from_graph(topic.graph)
-    yield "latent", LatentJudge(learn_topic(topic.graph))
-    yield "contrast", ContrastJudge.from_graph(topic.graph)
+    briefing = Briefing(topic.graph, model=learn_topic(topic.graph))
+    for name in JUDGES:
+        yield name, make_judge(name, briefing)
+    # What a fixed threshold would do.
+    yield "contrast .5", make_judge("contrast:threshold=0.5", briefing)
 
 
 def _sample(corpus: Corpus, topic: LabTopic) -> tuple[list[Page], list[bool]]:

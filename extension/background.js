@@ -98,7 +98,7 @@ listen(chrome.webNavigation.onBeforeNavigate, async (move) => {
   const { session } = await recording(move.url);
   if (!session) return;
   const tab = await readTab(move.tabId);
-  tab.requested[move.frameId] = move.url;
+  trail.noteRequested(tab, move);
   await writeTab(move.tabId, tab);
 });
 listen(chrome.webNavigation.onCommitted, onCommitted);

@@ -24,7 +24,7 @@ export function newTab() {
     history: [], // what back and forward lead through; null where nothing was recorded
     index: -1,
     opener: null, // the page whose link opened this tab
-    requested: {}, // frame number to the address asked for, before redirects
+    requested: {}, // frame number to the last two addresses asked for
     frames: {}, // frame number to the recorded page in it
     waiting: {}, // frame number to the visit that waits for its page's content
     frameset: false, // whether the page on the screen is nothing but frames
@@ -106,11 +106,20 @@ export function judgedUrl(tab) {
   return tab.frameset && tab.inner ? tab.inner.url : tab.current;
 }
 
-/** Whether redirects led from the address asked for to the one shown. */
+/** A navigation begins. After a redirect Firefox tells this again, Chromium does not. */
+export function noteRequested(tab, move) {
+  const before = tab.requested[move.frameId] ?? [];
+  tab.requested[move.frameId] = [...before.slice(-1), move.url];
+}
+
+/** The address asked for, when redirects led from there to the one shown. */
 export function requestedUrl(tab, move) {
-  const asked = tab.requested[move.frameId];
+  const [last, before] = (tab.requested[move.frameId] ?? []).reverse();
   delete tab.requested[move.frameId];
-  return asked && withoutFragment(asked) !== withoutFragment(move.url) ? asked : null;
+  const differs = (url) => Boolean(url) && withoutFragment(url) !== withoutFragment(move.url);
+  if (differs(last)) return last;
+  // Whatever was asked for before may as well have come to nothing, unless the browser says so.
+  return move.transitionQualifiers?.includes("server_redirect") && differs(before) ? before : null;
 }
 
 /** Fragments mark places in a page, but some applications keep their pages there. */

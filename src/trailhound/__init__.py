@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from trailhound.fetching.http import HttpFetcher as HttpFetcher
     from trailhound.frontier.memory import MemoryFrontier as MemoryFrontier
     from trailhound.frontier.sqlite import SqliteFrontier as SqliteFrontier
+    from trailhound.judge_registry import make_judge as make_judge
     from trailhound.models.topic_model import TopicModel as TopicModel
     from trailhound.models.topic_model import TopicParameters as TopicParameters
     from trailhound.models.topic_model import learn_topic as learn_topic
@@ -36,7 +37,12 @@ if TYPE_CHECKING:
     from trailhound.records import Relevance as Relevance
     from trailhound.records import ScoredLink as ScoredLink
     from trailhound.registry import make_strategy as make_strategy
+    from trailhound.relevance.contrast import ContrastJudge as ContrastJudge
     from trailhound.relevance.cosine import CosineJudge as CosineJudge
+    from trailhound.relevance.keywords import KeywordsJudge as KeywordsJudge
+    from trailhound.relevance.latent import LatentJudge as LatentJudge
+    from trailhound.relevance.pattern import RegexJudge as RegexJudge
+    from trailhound.relevance.predicate import PredicateJudge as PredicateJudge
     from trailhound.sessions.files import load_sessions as load_sessions
     from trailhound.sessions.page_graph import PageGraph as PageGraph
     from trailhound.sessions.page_graph import build_page_graph as build_page_graph
@@ -63,6 +69,7 @@ _PLACES = {
     "fetching.http": ("HttpFetcher",),
     "frontier.memory": ("MemoryFrontier",),
     "frontier.sqlite": ("SqliteFrontier",),
+    "judge_registry": ("make_judge",),
     "models.topic_model": ("TopicModel", "TopicParameters", "learn_topic"),
     "records": (
         "CrawledPage",
@@ -74,7 +81,12 @@ _PLACES = {
         "ScoredLink",
     ),
     "registry": ("make_strategy",),
+    "relevance.contrast": ("ContrastJudge",),
     "relevance.cosine": ("CosineJudge",),
+    "relevance.keywords": ("KeywordsJudge",),
+    "relevance.latent": ("LatentJudge",),
+    "relevance.pattern": ("RegexJudge",),
+    "relevance.predicate": ("PredicateJudge",),
     "sessions.files": ("load_sessions",),
     "sessions.page_graph": ("PageGraph", "build_page_graph"),
     "strategies.base": ("Briefing",),
@@ -94,12 +106,15 @@ __all__ = [  # in the order of the alphabet; a test compares it with what is abo
     "BestFirstStrategy",
     "BreadthFirstStrategy",
     "Briefing",
+    "ContrastJudge",
     "CosineJudge",
     "CrawledPage",
     "Crawler",
     "DuplicateFinder",
     "HiddenMarkovStrategy",
     "HttpFetcher",
+    "KeywordsJudge",
+    "LatentJudge",
     "LearnedTopic",
     "Link",
     "MemoryFrontier",
@@ -107,6 +122,8 @@ __all__ = [  # in the order of the alphabet; a test compares it with what is abo
     "Page",
     "PageEvent",
     "PageGraph",
+    "PredicateJudge",
+    "RegexJudge",
     "Relevance",
     "Results",
     "ResultsStore",
@@ -124,6 +141,7 @@ __all__ = [  # in the order of the alphabet; a test compares it with what is abo
     "learn_topic",
     "load_model",
     "load_sessions",
+    "make_judge",
     "make_scope",
     "make_strategy",
     "save_model",

@@ -8,10 +8,11 @@ an HTTP endpoint. All answers come in a fixed order, and a source that fails rai
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from trailhound.records import Page
 
@@ -25,6 +26,15 @@ class BacklinkSource(Protocol):
 
     def page(self, url: str) -> Page | None:
         """The page behind a URL, if it can be had."""
+        ...
+
+
+@runtime_checkable
+class FetchingAhead(Protocol):
+    """Optional: a source that can have many pages fetched at once, where one by one takes long."""
+
+    def expect(self, urls: Sequence[str]) -> None:
+        """These pages will be asked for next."""
         ...
 
 
@@ -75,4 +85,32 @@ class AccessTrace(Protocol):
 
     def sample(self, rng: np.random.Generator) -> str:
         """A page of the trace, drawn at random from all its pages."""
+        ...
+
+    # The same in numbers, for whoever asks for thousands at a time.
+
+    @property
+    def n_users(self) -> int:
+        """People in all; they are numbered from 0."""
+        ...
+
+    @property
+    def n_pages(self) -> int:
+        """Pages in all; they are numbered from 0."""
+        ...
+
+    def page_number(self, url: str) -> int | None:
+        """The number of a page; ``None`` for a page that nobody opened."""
+        ...
+
+    def page_url(self, page: int) -> str:
+        """The address of a page."""
+        ...
+
+    def visitors(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Users and times of all visits to a page, in order of time; not to be written to."""
+        ...
+
+    def history(self, user: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Pages and times of all visits of a user, in order of time; not to be written to."""
         ...

@@ -1,11 +1,13 @@
 """The whole promise: browse in Chromium, submit, learn, crawl over HTTP, find what was never seen.
 
-``make e2e`` runs this file alone.
+``make e2e`` runs this file alone, for three topics; ``make e2e TOPICS=all`` for every topic of the
+demo web, ``TOPICS="a b"`` for some.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -29,7 +31,19 @@ from trailhound.sessions.events import Event, Mark, Reached, Visit
 
 pytestmark = pytest.mark.browser
 
-TOPIC = "bee-health"
+ALL_TOPICS = (
+    "bee-health",
+    "bird-migration",
+    "glacier-hydrology",
+    "tidal-energy",
+    "batteries",
+    "manuscripts",
+    "violin-making",
+    "sourdough",
+)
+# By default the topic with the fewest pages.
+CHOSEN = os.environ.get("TRAILHOUND_E2E_TOPICS", "batteries").split()
+TOPICS = ALL_TOPICS if CHOSEN == ["all"] else CHOSEN
 WEB = DemoWebParameters(universities=4, people_per_department=4)
 N_VISITS = 66
 N_REQUESTS = 400
@@ -114,32 +128,45 @@ def beginning(events: Sequence[Event]) -> list[Event]:
     return plan
 
 
+@pytest.fixture(scope="module")
+def web() -> DemoWeb:
+    made = DemoWeb.generate(parameters=WEB)
+    assert set(made.topics) == set(ALL_TOPICS)
+    return made
+
+
+@pytest.mark.parametrize("topic", TOPICS)
 def test_browsing_leads_to_pages_never_seen(
-    chromium_path: str, playwright: Playwright, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    topic: str,
+    web: DemoWeb,
+    chromium_path: str,
+    playwright: Playwright,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    web = DemoWeb.generate(parameters=WEB)
     workspace = tmp_path / "workspace"
-    plan = beginning(web.sessions[TOPIC].events)
+    plan = beginning(web.sessions[topic].events)
     with (
         serve_in_thread(web) as port,
         running_collector(workspace, learn=True) as collector,
     ):
         with recording_browser(playwright, chromium_path, tmp_path / "profile", port) as browser:
             browser.pair(collector.pairing.code(collector.port))
-            browser.start(TOPIC)
+            browser.start(topic)
             person = Person(browser)
             person.browse(plan)
             person.submit(collector)
-        trailhound(workspace, "crawl", TOPIC, *crawl_options(web, port))
-        results = trailhound(workspace, "results", TOPIC, "--new", "--limit", "200")
+        trailhound(workspace, "crawl", topic, *crawl_options(web, port))
+        results = trailhound(workspace, "results", topic, "--new", "--limit", "200")
     seen = {event.url for event in plan if isinstance(event, Visit)}
     found = {result["url"] for result in results}
-    new_targets = (found & web.topics[TOPIC]) - seen
+    new_targets = (found & web.topics[topic]) - seen
     with capsys.disabled():
         sys.stderr.write(
-            f"\nBrowsed {len(seen)} pages in Chromium, {collector.said[-1]}\n"
+            f"\n{topic}: browsed {len(seen)} pages in Chromium, {collector.said[-1]}\n"
             f"Crawled {N_REQUESTS} addresses; {len(found)} results are new, "
-            f"{len(new_targets)} of them pages on the topic that were never visited.\n"
+            f"{len(new_targets)} of them on the topic and never visited, of "
+            f"{len(web.topics[topic] - seen)} that there are.\n"
         )
     assert not found & seen
     assert len(new_targets) >= 5

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,11 +80,10 @@ def online(demo: DemoWeb, tmp_path: Path) -> Iterator[Path]:
     """The demo web over HTTP; the configuration that finds it there."""
     with serve_in_thread(demo) as port:
         config = tmp_path / "trailhound.toml"
-        hosts = json.dumps(list(demo.hosts))
-        where = json.dumps([f"{host}=127.0.0.1:{port}" for host in demo.hosts])
         config.write_text(
             "[fetch]\nuser_agent = 'test-bot (+mailto:a@b.test)'\ndelay_seconds = 0\n"
-            f"allow_impolite = true\nallow_addresses = {hosts}\nresolve = {where}\n"
+            "allow_impolite = true\nallow_addresses = ['*.demo.test']\n"
+            f"resolve = ['*.demo.test=127.0.0.1:{port}']\n"
         )
         yield config
 
@@ -357,3 +358,37 @@ def test_a_crawl_forgets_a_page_and_can_be_resumed(
     assert again["removed"] == {}
     resumed = trailhound("crawl", "bees", "--resume", "--max-pages", "35", "--json")
     assert resumed.code == 0, resumed.err
+
+
+def test_nothing_in_the_topic_names_a_forgotten_host(
+    trailhound: Command, workspace: Workspace, demo: DemoWeb, online: Path, tmp_path: Path
+) -> None:
+    history = places_of(demo, tmp_path / "places.sqlite")
+    useful = useful_file(demo, tmp_path / "useful.txt")
+    trailhound("import", "firefox", history, "-t", "bees", "-u", useful, "--fetch")
+    trailhound("learn", "bees")
+    seed = demo.start_urls[0]
+    assert trailhound("crawl", "bees", "--seed", seed, "--max-pages", "40", "--json").code == 0
+    topic = workspace.topic("bees").path
+    (topic / "crawl" / "strategy.bin").write_bytes(b"whatever a strategy remembers")
+    found = json.loads(trailhound("results", "bees", "--all", "--limit", "100", "--json").out)
+    hosts = {row["address"].split("/")[2] for row in found}
+    assert len(hosts) > 2
+    for host in sorted(hosts)[:2]:
+        assert {"results.db", "frontier.db"} <= places_that_name(topic, host)
+        trailhound("forget", "--topic", "bees", "--host", host)
+        assert places_that_name(topic, host) == set()
+    assert not (topic / "crawl" / "strategy.bin").exists()
+
+
+def places_that_name(topic: Path, host: str) -> set[str]:
+    """Files that hold a host's name other than in the links of other pages."""
+    link = re.compile(rb"""(?:href|src)=\\?["']?https?://""" + host.encode())
+    in_model = re.compile(rb'"url":"https?://' + host.encode() + rb'[^"]*","anchor"')
+    found = set()
+    for path in topic.rglob("*"):
+        content = path.read_bytes() if path.is_file() else b""
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+        if host.encode() in in_model.sub(b"", link.sub(b"", content)):
+            found.add(path.name)
+    return found

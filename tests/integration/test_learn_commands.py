@@ -82,7 +82,7 @@ def test_learning_prints_a_summary_and_where_it_is(trailhound: Command, recordin
     assert done.code == 0, done.err
     for part in ("1 session of 1 person", "10, 3 of them useful", "target 3, 1 hop 2"):
         assert part in done.out
-    assert "leave-one-out precision" in done.out
+    assert "(leave-one-out), precision" in done.out
     assert "trailhound inspect bees" in done.err
 
 

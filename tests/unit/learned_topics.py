@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from trailhound.models.topic_model import TopicParameters, learn_topic
-from trailhound.relevance.calibration import calibrate_judge
+from trailhound.relevance.calibration import calibrate_judges
 from trailhound.sessions.events import Event, Mark, Reached, Session, Submit, Visit
 from trailhound.sessions.page_graph import build_page_graph
 from trailhound.workspace import LearnedTopic, Origin
@@ -75,4 +75,5 @@ def learned_park(
     """The park's topic, not saved anywhere."""
     graph = build_page_graph([session or park_session()], lambda _: None)
     model = learn_topic(graph, parameters)
-    return LearnedTopic(model, calibrate_judge(graph), Origin("bees", labels=("",)))
+    judges = calibrate_judges(model)
+    return LearnedTopic(model, judges["cosine"], Origin("bees", labels=("",)), judges)

@@ -17,7 +17,16 @@ LEARNING = FIRST_TIER | {"sessions", "text", "models"}
 RANKING = LEARNING | {"strategies", "relevance"}
 STORES = frozenset({"frontier", "fetching", "archive"})
 CRAWLING = RANKING | STORES | {"crawling"}
-LAB = CRAWLING | {"web_archives", "lab", "demo", "registry", "html_report"}
+LAB = CRAWLING | {
+    "search",
+    "traces",
+    "web_archives",
+    "lab",
+    "demo",
+    "registry",
+    "judge_registry",
+    "html_report",
+}
 KEEPING = LEARNING | {"relevance", "workspace"}
 
 ALLOWED: dict[str, frozenset[str]] = {
@@ -27,6 +36,8 @@ ALLOWED: dict[str, frozenset[str]] = {
     "sources": FIRST_TIER,
     "sessions": LEARNING | {"web_archives"},
     "web_archives": FIRST_TIER | {"fetching"},
+    "traces": FIRST_TIER | {"sessions"},
+    "search": FIRST_TIER | {"fetching", "archive", "text", "web_archives"},
     "text": LEARNING,
     "models": LEARNING,
     "strategies": RANKING,
@@ -34,16 +45,21 @@ ALLOWED: dict[str, frozenset[str]] = {
     "frontier": FIRST_TIER | {"frontier"},
     "fetching": FIRST_TIER | {"fetching"},
     "archive": FIRST_TIER | {"archive"},
+    "backlinks": FIRST_TIER,
     "demo": FIRST_TIER | {"demo", "sessions"},
     "demo_sessions": LEARNING | {"demo"},
-    "registry": RANKING,
+    "plugins": FIRST_TIER,
+    "registry": RANKING | {"plugins"},
+    "judge_registry": RANKING | {"plugins"},
     "html_report": frozenset(),
     "workspace": KEEPING,
     "collector": FIRST_TIER | {"collector", "sessions", "workspace"},
     "inspection": KEEPING | {"html_report"},
     "crawling": CRAWLING,
     "config": FIRST_TIER,
-    "live": CRAWLING | KEEPING | {"config", "registry"},
+    "live": CRAWLING
+    | KEEPING
+    | {"config", "registry", "judge_registry", "search", "traces", "web_archives", "backlinks"},
     "lab": LAB,
     "assemble": LAB | KEEPING | {"demo_sessions"},
     "cli": LAB

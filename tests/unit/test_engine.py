@@ -24,7 +24,7 @@ from trailhound.records import (
     Relevance,
     ScoredLink,
 )
-from trailhound.strategies.base import Strategy, learns_online
+from trailhound.strategies.base import Strategy, learns_online, reads_surroundings
 from trailhound.strategies.breadth_first import BreadthFirstStrategy
 from trailhound.strategies.random_order import RandomStrategy
 
@@ -401,3 +401,11 @@ def test_a_strategy_that_knows_more_goes_on_when_nothing_is_left() -> None:
     crawl = crawler({u("d"): [], u("t"): []}, Restocking())
     assert names(crawl.run([])) == "t d"
     assert crawl.stop_reason is StopReason.FRONTIER_EMPTY
+
+
+def test_only_a_class_that_says_so_itself_goes_without_surroundings() -> None:
+    class Curious(BreadthFirstStrategy):
+        name: ClassVar[str] = "curious"
+
+    assert not reads_surroundings(BreadthFirstStrategy())
+    assert reads_surroundings(Curious())

@@ -134,3 +134,12 @@ def test_no_more_links_than_the_limit() -> None:
 def test_tag_path_of_a_deep_link_is_short() -> None:
     (link,) = links_of("<div class='x'>" * 3000 + "<a href=x>x</a>")
     assert link.tag_path.count("/") < 50
+
+
+def test_what_surrounds_links_can_be_left_out() -> None:
+    html = b"<h2>Bees</h2><p class=x>all about <a href='/honey'>honey</a> and wax</p>"
+    whole = extract_page(html, "http://h.test/").links[0]
+    bare = extract_page(html, "http://h.test/", surroundings=False).links[0]
+    assert (whole.before, whole.after, whole.heading) == ("Bees all about", "and wax", "Bees")
+    assert whole.tag_path == "p.x"
+    assert bare == Link(whole.url, "honey")

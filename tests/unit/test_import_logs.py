@@ -18,7 +18,8 @@ from trailhound.sessions.imports.imported import Imported, Tally
 from trailhound.sessions.imports.log_files import MAX_LINE_BYTES
 from trailhound.sessions.imports.logs import plain_address, read_combined, read_squid
 from trailhound.sessions.imports.squid import squid_accesses
-from trailhound.sessions.imports.traces import GroupFilter
+from trailhound.sessions.imports.traces import GroupFilter, Traces
+from trailhound.urls import canonicalize
 from trailhound.workspace.pseudonyms import pseudonyms
 
 AT = 1_772_366_400
@@ -132,6 +133,32 @@ def test_hosts_come_from_the_line_when_it_has_one(tmp_path: Path) -> None:
         "http://www.b.test/y",
         "http://c.test/z",
     ]
+
+
+def test_the_common_format_names_no_referers_so_the_page_before_counts(tmp_path: Path) -> None:
+    lines = [combined("10.0.0.1", f"GET /{n}.html HTTP/1.1", at=f"12:0{n}:00 +0000") for n in "123"]
+    common = [line.partition(' "-" ')[0] for line in lines]
+    (session,) = from_combined(tmp_path / "access.log", *common).sessions
+    assert [(each.url, each.from_url) for each in visits(session)] == [
+        (f"{SITE}/1.html", None),
+        (f"{SITE}/2.html", f"{SITE}/1.html"),
+        (f"{SITE}/3.html", f"{SITE}/2.html"),
+    ]
+
+
+@given(
+    st.sampled_from(["http://", "https://", "ftp://", "http:/", ""]),
+    st.text("aZ09.-:[]@%x \\", max_size=12),
+    st.sampled_from(["", "/", "/a b?c", "?q", "#f"]),
+)
+def test_pages_are_on_the_web_exactly_when_their_addresses_have_a_canonical_form(
+    scheme: str, host: str, rest: str
+) -> None:
+    urls = [scheme + host + rest, f"{scheme}{host}/other", f"{scheme}{host}/third"]
+    traces, tally = Traces("bees", "test", plain_address, with_referers=False), Tally("lines")
+    traces.collect([(b"client", 1.0, url.encode(), b"") for url in urls], tally, ANYBODY)
+    wrong = sum(canonicalize(url) is None for url in urls)
+    assert tally.skipped["not an address on the web"] == wrong
 
 
 def test_without_a_host_the_site_is_asked_for(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_an_interrupted_experiment_continues(
 def test_runs_of_another_experiment_are_not_taken_over(
     plan: ExperimentPlan, results: ExperimentResults, tmp_path: Path
 ) -> None:
-    header = PartialHeader("trailhound", "another web", BUDGET, 2, 7, None)
+    header = PartialHeader("trailhound", "another web", BUDGET, 2, 7, None, "cosine", [])
     with PartialRuns(tmp_path, header) as partial:
         partial.keep(results.runs[0])
     with PartialRuns(tmp_path, header) as partial:
@@ -193,10 +193,41 @@ def test_a_relevant_page_counts_once_under_all_its_addresses(corpus: Path) -> No
             fetched("http://bees.test/old"),
             fetched("http://sport.test/"),
         ]
-        assert truth.finds(events) == [True, False, False, True, False]
+        found = [web.page_id(original), web.page_id(leaf_url("bees", 2, 5))]
+        assert truth.finds(events) == [found[0], None, None, found[1], None]
         assert len(truth) == 2
 
 
 def test_pages_shown_in_the_session_do_not_count(results: ExperimentResults) -> None:
     # Of 3 × 8 leaves four were marked useful in training.
     assert {run.relevant_all for run in results.runs} == {3 * N_LEAVES - 4}
+
+
+def test_pages_can_be_closed_to_all_crawls(corpus: Path, tmp_path: Path) -> None:
+    closed = "http://bees.test/1/"
+    plan = plan_experiment(corpus, ["breadth-first"], seed_sets=1, max_pages=200, without=[closed])
+    results = run_experiment(plan, tmp_path)
+    with Corpus.open(corpus) as web:
+        urls = web.page_urls
+        fetched_closed = [
+            number
+            for run in results.runs
+            for number in run.found_pages
+            if urls[number].startswith(closed)
+        ]
+    assert not fetched_closed
+    assert results.parameters.without == [closed]
+
+
+def test_closing_pages_that_do_not_exist_is_an_error(corpus: Path) -> None:
+    with pytest.raises(UsageError, match=r"No page of the corpus begins with 'http://x\.test/'"):
+        plan_experiment(corpus, ["breadth-first"], without=["http://x.test/"])
+
+
+def test_finds_and_similarities_are_kept_with_each_run(results: ExperimentResults) -> None:
+    for run in results.runs:
+        assert len(run.found_pages) == len(set(run.found_pages)) == run.found
+        assert len(run.similarities) == run.outcomes.get("fetched", 0)
+        assert run.mean_max_similarity == pytest.approx(
+            sum(run.similarities) / max(len(run.similarities), 1), abs=1e-3
+        )

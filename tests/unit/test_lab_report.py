@@ -6,11 +6,14 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 from made_results import make_results
 
 from trailhound.lab.report import render_report, write_report
-from trailhound.lab.report.tables import command_line, format_p
+from trailhound.lab.report.curves import WINDOW, recent_harvest
+from trailhound.lab.report.tables import command_line, detail_table, format_p
 
 STRATEGIES = ("breadth-first", "best-first", "shark-search:decay=0.3", "oracle")
 TOPICS = ("bees", "rocks & stones", "Ποίηση")
@@ -46,7 +49,7 @@ def test_it_names_every_strategy_and_topic(html: str) -> None:
 def test_it_has_a_figure_per_panel_and_topic(html: str) -> None:
     figures = [attrs for tag, attrs in Tags(html).found if tag == "figure"]
     pictures = [a for tag, a in Tags(html).found if tag == "svg" and a.get("role") == "img"]
-    assert len(figures) == len(pictures) == 3 + len(TOPICS)
+    assert len(figures) == len(pictures) == 6 + len(TOPICS)
     assert all(picture["aria-label"] for picture in pictures)
 
 
@@ -117,3 +120,32 @@ def test_the_command_line_repeats_the_experiment() -> None:
 def test_p_values_keep_their_meaning() -> None:
     assert format_p(0.03125) == "0.0312"
     assert format_p(2 / 2**39) == "< 0.0001"
+
+
+def test_the_sliding_window_by_hand() -> None:
+    run = make_results(("a",), ("t",)).runs[0]
+    run = msgspec.structs.replace(run, fetches=300)
+    # A find at every second fetch, then none after fetch 100, and the end at fetch 300.
+    found = np.minimum(np.arange(1, 401), 100) // 2 * 1.0
+    recent = recent_harvest(run, found)
+    assert recent[1] == 1 / 2
+    assert recent[99] == 50 / 100
+    assert recent[199] == 50 / WINDOW, "the first 200 fetches"
+    assert recent[249] == 25 / WINDOW, "fetches 51 to 250 found 25"
+    assert recent[299] == recent[399] == 0
+    short = recent_harvest(msgspec.structs.replace(run, fetches=2), np.array([0.0, 1.0, 1.0]))
+    assert short.tolist() == [0, 0.5, 0.5], "held flat after the end"
+
+
+def test_questions_to_sources_are_reported_where_they_were_counted() -> None:
+    results = make_results(("a", "b"), ("t",))
+    headings = [heading for heading, _ in detail_table(results).headings]
+    old = {
+        name: {metric: value for metric, value in means.items() if "queries" not in metric}
+        for name, means in results.summary.items()
+    }
+    older = detail_table(msgspec.structs.replace(results, summary=old))
+    assert "learning queries" in headings
+    assert [heading for heading, _ in older.headings] == [
+        each for each in headings if "queries" not in each
+    ]

@@ -13,7 +13,7 @@ import pytest
 
 from trailhound.errors import UsageError
 from trailhound.models.topic_model import TopicParameters
-from trailhound.registry import check_spec, parse_spec
+from trailhound.registry import check_spec, parse_spec, strategy_names
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
@@ -89,10 +89,22 @@ def check_name(name: str) -> None:
         check_module(name)
     elif name.startswith("TopicParameters."):
         check_parameter(name)
-    elif name.startswith("hidden-markov"):
+    elif name.partition(":")[0] in strategy_names():
         check_spec(name)
     else:
         assert name in ("src/trailhound/", "tests/"), f"{name} is nothing that can be looked up"
+
+
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs" / "papers").glob("*.md")), ids=lambda page: page.stem
+)
+def test_what_the_pages_on_other_papers_name_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    names = sorted(set(re.findall(r"`([^`]+)`", text)))
+    assert [name for name in names if not exists(name)] == []
+    tables = [line for line in text.splitlines() if line.startswith("| ")]
+    tested = [line for line in tables if re.search(r"`(unit|contract|integration)/test_", line)]
+    assert len(tested) > 10, "hardly any row names a test"
 
 
 def test_what_the_page_names_exists() -> None:

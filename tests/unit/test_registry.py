@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from six_users import six_user_trace
 
 from trailhound.errors import TrailhoundError, UsageError
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
@@ -31,7 +32,7 @@ def test_every_registered_strategy_describes_itself_and_can_be_made() -> None:
         def hops(self, url: str) -> int | None:
             return None
 
-    briefing = Briefing(GRAPH, seed=1, answers=Answers())
+    briefing = Briefing(GRAPH, seed=1, answers=Answers(), trace=six_user_trace())
     assert len(strategy_names()) >= 5
     for name in strategy_names():
         info = describe_strategy(name)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -328,23 +330,37 @@ def test_lines_have_the_form_that_tools_expect() -> None:
     )
 
 
-@pytest.mark.skipif(shutil.which("wayback") is None, reason="pywb is not installed")
-def test_pywb_replays_it(tmp_path: Path) -> None:
+@pytest.fixture
+def wayback() -> str:
+    """pywb's server, which ``make test`` installs beside everything else."""
+    found = shutil.which("wayback", path=Path(sys.prefix) / "pywb" / "bin")
+    found = found or shutil.which("wayback")
+    if found is not None:
+        return found
+    reason = "pywb is not installed: run 'make pywb'"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def test_pywb_replays_it(tmp_path: Path, wayback: str) -> None:
     collection = tmp_path / "collections" / "crawl"
     url = canonicalize("http://www.bücher.test/Straße/?q=中文&a=[1]")
     assert url is not None
     archive(collection / "archive", (exchange(url, b"<p>Gr\xfc\xdfe"),), max_file_bytes=1_000)
     (collection / "indexes").mkdir()
     shutil.move(collection / "archive" / INDEX_NAME, collection / "indexes" / INDEX_NAME)
-    wayback = shutil.which("wayback")
-    assert wayback
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
     with subprocess.Popen(
-        [wayback, "-p", "18765", "-b", "127.0.0.1"], cwd=tmp_path, stderr=subprocess.DEVNULL
+        [wayback, "-p", str(port), "-b", "127.0.0.1"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     ) as server:
         try:
-            assert (
-                _get(f"http://127.0.0.1:18765/crawl/20260301120000id_/{url}") == b"<p>Gr\xfc\xdfe"
-            )
+            replayed = f"http://127.0.0.1:{port}/crawl/20260301120000id_/{url}"
+            assert _get(replayed) == b"<p>Gr\xfc\xdfe"
         finally:
             server.terminate()
 

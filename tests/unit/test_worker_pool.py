@@ -93,7 +93,7 @@ def test_an_error_in_a_worker_costs_its_page_and_is_explained(
         events = {event.url: event for event in crawl(RelevanceStrategy(), judge=ClumsyJudge())}
     broken = events[address(4)]
     assert broken.outcome is Outcome.BROKEN
-    assert broken.why == "ValueError: page four is too much"
+    assert broken.why == "the judge failed: ValueError: page four is too much"
     assert broken.title == "Page 4"
     assert "worker_parts.py" in caplog.text
     assert "in judge" in caplog.text

@@ -16,6 +16,8 @@ from trailhound.archive.result_schema import open_for_reading, open_for_writing
 
 Forgotten = Callable[[str], bool]
 """Whether a URL is to be forgotten."""
+CleanState = Callable[[bytes], bytes | None]
+"""From what a part of the crawl has kept to what may stay of it."""
 
 _COUNT = (
     "SELECT count(*) FROM event WHERE forgotten(url) OR forgotten(address)",
@@ -34,8 +36,17 @@ _REMOVE = (
 )
 
 
-def forget_results(path: Path, forgotten: Forgotten, *, dry_run: bool = False) -> int:
-    """Remove forgotten pages from a file of results, traces included; how many there are."""
+def forget_results(
+    path: Path,
+    forgotten: Forgotten,
+    *,
+    clean_state: CleanState = bytes,
+    dry_run: bool = False,
+) -> int:
+    """Remove forgotten pages from a file of results, traces included; how many there are.
+
+    ``clean_state`` does so with what parts of a crawl have kept there in a form of their own.
+    """
     if not path.is_file():
         return 0
     connection = open_for_reading(path) if dry_run else open_for_writing(path)
@@ -43,15 +54,19 @@ def forget_results(path: Path, forgotten: Forgotten, *, dry_run: bool = False) -
         connection.create_function("forgotten", 1, lambda url: bool(url) and forgotten(url))
         found = sum(connection.execute(query).fetchone()[0] for query in _COUNT)
         if not dry_run:
-            _remove(connection)
+            _remove(connection, clean_state)
     return int(found)
 
 
-def _remove(connection: sqlite3.Connection) -> None:
+def _remove(connection: sqlite3.Connection, clean_state: CleanState) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         for statement in _REMOVE:
             connection.execute(statement)
+        for name, data in connection.execute("SELECT name, data FROM state").fetchall():
+            connection.execute("DELETE FROM state WHERE name = ?", (name,))
+            if (kept := clean_state(data)) is not None:
+                connection.execute("INSERT INTO state VALUES (?, ?)", (name, kept))
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")

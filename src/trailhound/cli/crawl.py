@@ -44,6 +44,10 @@ def crawl(
     strategy: Annotated[
         str | None, typer.Option(help="Which link next; see 'trailhound strategies'.")
     ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Is a page on topic; see 'trailhound judges'."),
+    ] = None,
     max_pages: Annotated[
         int | None, typer.Option(min=1, help="Requests in all, earlier runs included.")
     ] = None,
@@ -133,6 +137,7 @@ def crawl(
     flags = {
         "crawl.seeds": _seeds(seed, seeds),
         "crawl.strategy": strategy,
+        "judge.kind": judge,
         "crawl.max_pages": max_pages,
         "crawl.max_time": _seconds(max_time),
         "crawl.same_domain": same_domain,
@@ -273,20 +278,6 @@ def _names(values: list[str] | None) -> tuple[str, ...] | None:
 
 
 def _seeds(given: list[str] | None, file: Path | None) -> tuple[str, ...] | None:
-    """Seeds from the command line and from a file; comments (#) and empty lines are left out."""
-    seeds = list(given or ())
-    if file is not None:
-        lines = (line.strip() for line in _read(file).splitlines())
-        seeds += [line for line in lines if line and not line.startswith("#")]
-    return tuple(seeds) or None
+    from trailhound.cli.url_lists import listed_urls
 
-
-def _read(file: Path) -> str:
-    from trailhound.errors import UsageError
-
-    try:
-        if str(file) == "-":
-            return sys.stdin.read()
-        return file.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The seeds {file} cannot be read: {error}.") from error
+    return tuple(listed_urls(given or (), file, "seeds")) or None

@@ -52,7 +52,7 @@ class Beliefs:
 
     def __call__(self, memory: bytes) -> Mapping[str, float]:
         """Named figures."""
-        from trailhound.errors import ModelError
+        from trailhound.errors import ModelError, SourceError, UsageError
         from trailhound.live.parts import make_briefing
         from trailhound.registry import make_strategy
         from trailhound.strategies.base import Explaining
@@ -61,11 +61,12 @@ class Beliefs:
             return {}
         settings = self._folder.read().settings
         learned = self._folder.topic.load()
-        briefing = make_briefing(learned, self._folder, settings, lambda _: None)
-        strategy = make_strategy(settings.crawl.strategy, briefing)
         try:
+            briefing = make_briefing(learned, self._folder, settings, lambda _: None)
+            strategy = make_strategy(settings.crawl.strategy, briefing)
             return strategy.explain(memory) if isinstance(strategy, Explaining) else {}
-        except ModelError:  # the topic was learned again, in another way
+        except (ModelError, SourceError, UsageError):
+            # The topic was learned again, in another way, or a source is gone.
             return {}
 
 

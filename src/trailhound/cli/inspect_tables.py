@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trailhound.cli.console import output
-from trailhound.cli.learn_tables import judge_line, show_warnings
+from trailhound.cli.learn_tables import judge_lines, show_warnings
 from trailhound.inspection.names import (
     cluster_name,
     counted,
@@ -51,7 +51,7 @@ def _show_summary(learned: LearnedTopic) -> None:
         "terms": f"{found.n_terms:,} in {found.rank} dimensions "
         f"({found.variance_share:.0%} of the variance)",
         "by distance": distance_line(found.level_sizes),
-        "judge": judge_line(found.judge),
+        "judges": judge_lines(learned),
         "made by": origin.made_by,
     }
     table = Table(box=None, pad_edge=False, show_header=False)

@@ -45,7 +45,12 @@ def inspect(
     if as_json:
         import msgspec
 
-        shown = {"origin": learned.origin, **msgspec.structs.asdict(diagnosis)}
+        shown = {
+            "origin": learned.origin,
+            **msgspec.structs.asdict(diagnosis),
+            "judge_name": learned.judge_name,
+            "judges": learned.figures_by_judge,
+        }
         typer.echo(msgspec.json.encode(shown).decode())
     elif html is not None:
         typer.echo(str(html))

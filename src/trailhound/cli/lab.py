@@ -81,6 +81,14 @@ def run(
         int, typer.Option(min=1, help="Sets of start pages per topic, each crawled anew.")
     ] = 3,
     seed: Annotated[int, typer.Option(help="Same seed, same results.")] = 7,
+    judge: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="What crawls take for relevant; see 'judges'."),
+    ] = "cosine",
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL", help="Close pages that begin so to all crawls; repeatable."),
+    ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 1,
     as_json: JsonOption = False,
 ) -> None:
@@ -109,6 +117,8 @@ def run(
         max_pages=max_pages,
         seed_sets=seed_sets,
         seed=seed,
+        judge=judge,
+        without=without or (),
     )
     with _interruptible(out), runs_bar() as progress:
         results = run_experiment(plan, out, jobs=jobs, progress=progress)

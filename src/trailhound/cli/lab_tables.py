@@ -30,8 +30,24 @@ def summary_table(results: ExperimentResults) -> Table:
         cells += [Text(f"{means[m].mean:,.{digits}f}") for m, _, digits in MEAN_COLUMNS]
         cells += [Text(format_p(p_values[name]) if name in p_values else "–")] if p_values else []
         table.add_row(Text(name), *cells)
-    table.caption = Text(_caption(results))
+    table.caption = Text(_caption(results) + _queries(results))
     return table
+
+
+def _queries(results: ExperimentResults) -> str:
+    """What strategies asked besides the web; empty when none did."""
+    told = []
+    for name, means in results.summary.items():
+        before, during = (
+            means[metric].mean if metric in means else 0.0
+            for metric in ("learning_queries", "queries")
+        )
+        if before or during:
+            told.append(
+                f"\n{name} asked its sources {before:,.1f} times before a crawl and "
+                f"{during:,.1f} times during it (counted as fetches)."
+            )
+    return "".join(told)
 
 
 def topics_table(topics: Sequence[TopicOverview]) -> Table:

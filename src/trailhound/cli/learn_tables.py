@@ -43,12 +43,20 @@ def _summary(learned: LearnedTopic, path: Path) -> dict[str, object]:
         "without_content": sum(map(lacks_content, graph.pages)),
         "level_sizes": level_sizes(learned.model),
         "clusters": learned.model.n_clusters,
+        "judge": learned.judge_name,
+        **_figures(judge),
+        "judges": {name: _figures(each) for name, each in learned.figures_by_judge.items()},
+        "warnings": learned.warnings,
+    }
+
+
+def _figures(judge: JudgeFigures) -> dict[str, object]:
+    return {
         "threshold": judge.threshold,
         "threshold_method": judge.method,
         "precision": judge.precision,
         "recall": judge.recall,
         "f1": judge.f1,
-        "warnings": learned.warnings,
     }
 
 
@@ -91,19 +99,26 @@ def _table(learned: LearnedTopic) -> Table:
         "links": f"{len(graph.edges):,}",
         "by distance": distance_line(level_sizes(model)),
         "clusters": f"{model.n_clusters}, and the targets",
-        "judge": judge_line(learned.judge_figures),
+        "judges": judge_lines(learned),
     }
     for name, value in rows.items():
         table.add_row(name, Text(value))
     return table
 
 
-def judge_line(judge: JudgeFigures) -> str:
+def judge_lines(learned: LearnedTopic) -> str:
+    """One line for each judge; first the one that a crawl takes unless told otherwise."""
+    figures = learned.figures_by_judge
+    names = sorted(figures, key=lambda name: (name != learned.judge_name, name))
+    return "\n".join(f"{name}: {_judge_line(figures[name])}" for name in names)
+
+
+def _judge_line(judge: JudgeFigures) -> str:
     """γ, where it came from, and how well it separates."""
     if judge.f1 is None:
         return f"γ {judge.threshold:.3f} ({judge.method})"
     precision = "–" if judge.precision is None else f"{judge.precision:.2f}"
     return (
-        f"γ {judge.threshold:.3f} ({judge.method}); leave-one-out precision {precision}, "
+        f"γ {judge.threshold:.3f} ({judge.method}), precision {precision}, "
         f"recall {judge.recall:.2f}, F1 {judge.f1:.2f}"
     )

@@ -19,10 +19,13 @@ from trailhound.cli import (
     forget,
     import_,
     inspect_topic,
+    judges,
     lab,
     learn,
+    mark,
     results,
     strategies,
+    turns,
 )
 from trailhound.cli.console import messages
 from trailhound.errors import TrailhoundError
@@ -40,10 +43,13 @@ app.command("collect")(collect.collect)
 app.command("learn")(learn.learn)
 app.command("inspect")(inspect_topic.inspect)
 app.command("crawl")(crawl.crawl)
+app.command("turns")(turns.turns)
 app.command("results")(results.results)
+app.command("mark")(mark.mark)
 app.command("export")(export.export)
 app.command("explain")(explain.explain)
 app.command("strategies")(strategies.strategies)
+app.command("judges")(judges.judges)
 app.add_typer(import_.app, name="import")
 app.command("forget")(forget.forget)
 app.add_typer(corpus.app, name="corpus")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,15 +53,16 @@ def results(
     from trailhound.archive.result_reading import Results
 
     folder = crawl_folder(topic, workspace)
+    marks = _marks(folder)
     with Results(folder.results) as stored:
         if search is not None:
             pages = stored.search(search, limit, min_score=min_score)
         else:
             pages = stored.ranked(limit, min_score=min_score, everything=everything, only_new=new)
         if as_json:
-            _print_json(stored, pages)
+            _print_json(stored, pages, marks)
         else:
-            _show(stored, pages, topic)
+            _show(stored, pages, topic, marks)
 
 
 def crawl_folder(topic: str, workspace: Path | None) -> CrawlFolder:
@@ -72,18 +74,26 @@ def crawl_folder(topic: str, workspace: Path | None) -> CrawlFolder:
     return CrawlFolder(place.topic(topic)).require()
 
 
-def _print_json(stored: Results, pages: list[StoredPage]) -> None:
+def _marks(folder: CrawlFolder) -> Mapping[str, str]:
+    """What ``trailhound mark`` was told, in words, by address."""
+    from trailhound.live.marking import marks_of
+
+    marks = marks_of(folder.topic)
+    return {url: "useful" if useful else "not useful" for url, useful in marks.items()}
+
+
+def _print_json(stored: Results, pages: list[StoredPage], marks: Mapping[str, str]) -> None:
     import msgspec
 
     rows = []
     for page in pages:
         row = msgspec.structs.asdict(page)
         del row["memory"]
-        rows.append({**row, "path": stored.path_to(page)})
+        rows.append({**row, "path": stored.path_to(page), "marked": marks.get(page.address)})
     typer.echo(msgspec.json.encode(rows).decode())
 
 
-def _show(stored: Results, pages: list[StoredPage], topic: str) -> None:
+def _show(stored: Results, pages: list[StoredPage], topic: str, marks: Mapping[str, str]) -> None:
     from rich.text import Text
 
     from trailhound.cli.console import messages, output
@@ -94,7 +104,9 @@ def _show(stored: Results, pages: list[StoredPage], topic: str) -> None:
         title = harmless(page.title) or page.address
         output.print(Text.assemble(f"{rank:>3}  {score}  ", (title, "bold")), soft_wrap=True)
         known = "  (in your sessions)" if page.known else ""
-        output.print(Text(f"           {page.address}{known}", style="cyan"), soft_wrap=True)
+        marked = f"  (marked {marks[page.address]})" if page.address in marks else ""
+        address = f"           {page.address}{known}{marked}"
+        output.print(Text(address, style="cyan"), soft_wrap=True)
         if page.snippet:
             output.print(Text(f"           {harmless(page.snippet)}", style="dim"), soft_wrap=True)
         output.print(Text(f"           {_path(stored, page)}", style="dim"), soft_wrap=True)

@@ -63,6 +63,10 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class JudgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[judge]``: is this page on topic?"""
 
+    kind: Annotated[
+        str,
+        Meta(description="Who decides: a name of 'trailhound judges' with options, or a file.py."),
+    ] = "auto"
     threshold: Annotated[
         Annotated[float, Meta(ge=0, le=1)] | None,
         Meta(description="Score from which a page is relevant; as learned when it is not set."),

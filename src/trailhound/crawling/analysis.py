@@ -18,6 +18,9 @@ from trailhound.strategies.base import Strategy
 from trailhound.text.extract import extract_page
 from trailhound.text.near_duplicates import fingerprint
 
+JUDGE_FAILED = "the judge failed: "
+"""What the reason begins with when it was the judge that raised."""
+
 
 class PageJob(msgspec.Struct, frozen=True, array_like=True):
     """A fetched page on its way to an analyst."""
@@ -65,7 +68,8 @@ class Analyst:
 
     ``strategy`` is given only when it may score links here: when it does not learn while crawling
     (see :func:`trailhound.strategies.base.learns_online`). ``with_fingerprints`` is for crawls
-    that look for near duplicates.
+    that look for near duplicates. ``surroundings`` says whether links come with what surrounds
+    them (see :func:`trailhound.strategies.base.reads_surroundings`).
     """
 
     def __init__(
@@ -74,10 +78,12 @@ class Analyst:
         strategy: Strategy | None = None,
         *,
         with_fingerprints: bool = False,
+        surroundings: bool = True,
     ) -> None:
         self._judge = judge
         self._strategy = strategy
         self._with_fingerprints = with_fingerprints
+        self._surroundings = surroundings
 
     def analyse(self, job: PageJob) -> Analysis:
         """Everything that can be said about the page; our own errors are part of the answer."""
@@ -86,10 +92,14 @@ class Analyst:
             self._fill(analysis, job)
         except Exception as error:
             note_failure(analysis, error)
+            if analysis.page is not None and analysis.relevance is None:
+                analysis.failure = f"{JUDGE_FAILED}{analysis.failure}"
         return analysis
 
     def _fill(self, analysis: Analysis, job: PageJob) -> None:
-        page = job.page or extract_page(job.body, job.url, job.content_type)
+        page = job.page or extract_page(
+            job.body, job.url, job.content_type, surroundings=self._surroundings
+        )
         analysis.page = page
         analysis.relevance = self._judge.judge(page)
         if self._with_fingerprints:

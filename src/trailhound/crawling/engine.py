@@ -29,7 +29,13 @@ from trailhound.fetching.base import Fetcher, PoliteFetcher
 from trailhound.frontier.base import Frontier
 from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent
 from trailhound.relevance.base import RelevanceJudge
-from trailhound.strategies.base import Rescoring, Restocking, Strategy, learns_online
+from trailhound.strategies.base import (
+    Rescoring,
+    Restocking,
+    Strategy,
+    learns_online,
+    reads_surroundings,
+)
 from trailhound.urls import canonicalize, host_key
 
 SEED_PRIORITY = 1e18
@@ -54,6 +60,8 @@ class Crawler:
       a strategy that learns while crawling is still asked in this process, page by page. Workers
       get copies of judge and strategy, or make them by ``recipe``. They are of use only with a
       ``concurrency`` that keeps them busy.
+    * ``surroundings`` gives keepers and judges links with the words, heading and tag path around
+      them even if the strategy does not read these.
     * ``clock`` must be the wall clock when the frontier outlives the process.
     * When every host that has something left wants to be left alone for longer than
       ``patience_seconds``, the crawl ends rather than wait; ``None`` waits for ever.
@@ -74,6 +82,7 @@ class Crawler:
         concurrency: int = 1,
         workers: int = 1,
         recipe: AnalystRecipe | None = None,
+        surroundings: bool = False,
         patience_seconds: float | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -88,7 +97,12 @@ class Crawler:
         self._workers = workers
         self._patience_seconds = patience_seconds
         self._clock = clock
-        analyst = partial(Analyst, judge, with_fingerprints=known_texts is not None)
+        analyst = partial(
+            Analyst,
+            judge,
+            with_fingerprints=known_texts is not None,
+            surroundings=surroundings or reads_surroundings(strategy),
+        )
         self._analyst = analyst()
         scoring = analyst if learns_online(strategy) else partial(analyst, strategy)
         self._recipe = recipe or scoring

@@ -6,6 +6,7 @@ reason that is kept.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
@@ -36,6 +37,17 @@ class GateState(msgspec.Struct):
 
     traps: bytes
     hosts: bytes
+
+
+def without_hosts(state: bytes, forgotten: Callable[[str], bool]) -> bytes | None:
+    """What a gate has saved, without the counts of forgotten hosts; nothing if it is damaged."""
+    try:
+        saved = msgspec.msgpack.decode(state, type=GateState)
+        hosts = msgspec.json.decode(saved.hosts, type=dict[str, msgspec.Raw])
+    except msgspec.DecodeError:
+        return None
+    kept = {host: counts for host, counts in hosts.items() if not forgotten(host)}
+    return msgspec.msgpack.encode(GateState(saved.traps, msgspec.json.encode(kept)))
 
 
 class StateStore(Protocol):

@@ -62,11 +62,18 @@ class DemoServer:
         await self.stop()
 
     async def _answer(self, request: web.BaseRequest) -> web.Response:
-        host = request.host.partition(":")[0].lower()
-        response = self._web.respond(f"http://{host}{request.raw_path}")
+        response = self._web.respond(_address(request))
         return web.Response(
             status=response.status, headers=dict(response.headers), body=response.body
         )
+
+
+def _address(request: web.BaseRequest) -> str:
+    """What is asked for; a browser that uses this server as its proxy names the whole address."""
+    if request.raw_path.startswith("http://"):
+        return request.raw_path
+    host = request.host.partition(":")[0].lower()
+    return f"http://{host}{request.raw_path}"
 
 
 @contextmanager

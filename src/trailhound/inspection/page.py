@@ -21,6 +21,8 @@ def render_inspection(learned: LearnedTopic) -> str:
         cluster_names=_cluster_names(diagnosis),
         distances=[distances(cluster) for cluster in diagnosis.clusters],
         pictures=_pictures(diagnosis),
+        judge_name=learned.judge_name,
+        judges=learned.figures_by_judge,
     )
 
 

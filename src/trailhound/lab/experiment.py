@@ -10,6 +10,7 @@ from pathlib import Path
 
 from trailhound import __version__
 from trailhound.errors import TrailhoundError, UsageError, unknown_name
+from trailhound.judge_registry import check_judge
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.partial import PARTIAL_NAME, PartialHeader, PartialRuns
 from trailhound.lab.plan import ExperimentPlan, RunTask
@@ -42,6 +43,8 @@ def plan_experiment(
     max_pages: int = 400,
     seed_sets: int = 3,
     seed: int = 7,
+    judge: str = "cosine",
+    without: Sequence[str] = (),
 ) -> ExperimentPlan:
     """Check what was asked for; without ``topics``, all of the corpus are taken."""
     _check_numbers(max_pages, seed_sets)
@@ -50,14 +53,17 @@ def plan_experiment(
         raise UsageError("No strategy to compare. Name some, e.g. --strategy best-first.")
     for spec in chosen:
         check_spec(spec)
+    check_judge(judge)
     parameters = Parameters(
         strategies=chosen,
-        topics=_chosen_topics(corpus, topics, topics_file),
+        topics=_chosen_topics(corpus, topics, topics_file, without),
         max_pages=max_pages,
         seed_sets=seed_sets,
         seed=seed,
         topics_file=None if topics_file is None else topics_file.name,
         topics_digest=None if topics_file is None else _sha256(topics_file),
+        judge=judge,
+        without=list(without),
     )
     return ExperimentPlan(corpus, parameters, topics_file)
 
@@ -140,6 +146,8 @@ def _partial_header(plan: ExperimentPlan, corpus: CorpusSummary) -> PartialHeade
         seed_sets=parameters.seed_sets,
         seed=parameters.seed,
         topics_digest=parameters.topics_digest,
+        judge=parameters.judge,
+        without=parameters.without,
     )
 
 
@@ -168,9 +176,11 @@ def _check_numbers(max_pages: int, seed_sets: int) -> None:
             raise UsageError(f"{option} is {value}; it must be at least 1.")
 
 
-def _chosen_topics(corpus: Path, topics: Sequence[str], topics_file: Path | None) -> list[str]:
+def _chosen_topics(
+    corpus: Path, topics: Sequence[str], topics_file: Path | None, without: Sequence[str]
+) -> list[str]:
     with Corpus.open(corpus) as opened:
-        known = topic_source(opened, topics_file).names()
+        known = topic_source(opened, topics_file, without=without).names()
     chosen = _without_repeats(topics)
     for topic in chosen:
         if topic not in known:

@@ -48,16 +48,16 @@ class GroundTruth:
         )
         return self._corpus.graph.hops_to(sorted({*self._relevant, *copies}))
 
-    def finds(self, events: Iterable[PageEvent]) -> list[bool]:
-        """For each event, whether it brought a relevant page for the first time."""
+    def finds(self, events: Iterable[PageEvent]) -> list[int | None]:
+        """For each event, the number of the relevant page that it brought for the first time."""
         found: set[int] = set()
-        marks = []
+        finds = []
         for event in events:
             number = self._relevant_page(event)
-            marks.append(number is not None and number not in found)
+            finds.append(None if number in found else number)
             if number is not None:
                 found.add(number)
-        return marks
+        return finds
 
     def _relevant_page(self, event: PageEvent) -> int | None:
         if event.outcome is not Outcome.FETCHED:
@@ -71,8 +71,10 @@ class GroundTruth:
         return None if number is None else self._original_of.get(number, number)
 
 
-def relevant_by_host(events: Iterable[PageEvent], finds: Iterable[bool]) -> Counter[str]:
+def relevant_by_host(events: Iterable[PageEvent], finds: Iterable[int | None]) -> Counter[str]:
     """How many of the finds each host supplied."""
     return Counter(
-        host_key(event.final_url) for event, found in zip(events, finds, strict=True) if found
+        host_key(event.final_url)
+        for event, found in zip(events, finds, strict=True)
+        if found is not None
     )

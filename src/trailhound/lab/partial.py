@@ -35,6 +35,8 @@ class PartialHeader(msgspec.Struct, frozen=True):
     seed_sets: int
     seed: int
     topics_digest: str | None
+    judge: str
+    without: list[str]
 
 
 class PartialRuns:

@@ -9,11 +9,14 @@ from trailhound.records import Page
 
 
 class RecordedBacklinks:
-    """A backlink source over a corpus. ``queries`` counts what a search engine would charge."""
+    """A backlink source over a corpus; one for each run, as it counts what is asked."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
         self.queries = 0
+        """What a search engine would charge."""
+        self.pages_read = 0
+        """Pages that a live crawl would have fetched."""
 
     def linking_to(self, url: str) -> Sequence[str]:
         """Recorded pages with a link to ``url``, by number."""
@@ -26,4 +29,5 @@ class RecordedBacklinks:
 
     def page(self, url: str) -> Page | None:
         """The recorded page."""
+        self.pages_read += 1
         return self._corpus.page(url)

@@ -67,6 +67,16 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """The start pages."""
     relevant_all: int
     """Relevant pages in the corpus, reachable from here or not."""
+    learning_queries: int = 0
+    """Put to backlinks or a search before the crawl: no request of the crawl pays for them."""
+    learning_pages: int = 0
+    """Pages read before the crawl because a source named them."""
+    queries: int = 0
+    """Questions during the crawl; each is a request in the curve and against the budget."""
+    found_pages: list[int] = []
+    """Numbers of the relevant pages found, in the order of the crawl."""
+    similarities: list[float] = []
+    """Of each page fetched, in order: the TF-IDF cosine to the nearest training target."""
 
     @property
     def found(self) -> int:
@@ -97,6 +107,10 @@ class Parameters(msgspec.Struct, frozen=True):
     """Name of the file that defined the topics, when one did."""
     topics_digest: str | None = None
     """SHA-256 of that file."""
+    judge: str = "cosine"
+    """What the crawls take for relevant on their way; ground truth measures them all the same."""
+    without: list[str] = []
+    """Beginnings of URLs that were closed to all crawls."""
 
 
 class Comparison(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,17 +17,19 @@ from trailhound.crawling.engine import Crawler
 from trailhound.errors import TrailhoundError
 from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
+from trailhound.judge_registry import make_judge
 from trailhound.lab import metrics
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.ground_truth import GroundTruth, relevant_by_host
 from trailhound.lab.plan import ExperimentPlan, RunTask, run_seed
 from trailhound.lab.recorded_links import RecordedBacklinks
+from trailhound.lab.recorded_search import RecordedSearch
+from trailhound.lab.recorded_trace import recorded_trace
 from trailhound.lab.results import RunResult
 from trailhound.lab.topics import topic_source
 from trailhound.lab.topics.base import LabTopic
 from trailhound.records import Outcome, PageEvent
 from trailhound.registry import make_strategy
-from trailhound.relevance.cosine import CosineJudge
 from trailhound.strategies.base import Briefing
 from trailhound.text.target_similarity import TargetSimilarity, target_similarity
 
@@ -46,6 +49,10 @@ class FinishedCrawl:
     stop_reason: str
     cpu_seconds: float
     learning_cpu_seconds: float
+    queries: list[int]
+    """For each event: questions to sources since the event before, as they cost requests."""
+    learning_queries: int = 0
+    learning_pages: int = 0
 
 
 class TopicRunner:
@@ -54,7 +61,7 @@ class TopicRunner:
     def __init__(self, plan: ExperimentPlan) -> None:
         self._parameters = plan.parameters
         self._corpus = Corpus.open(plan.corpus)
-        self._source = topic_source(self._corpus, plan.topics_file)
+        self._source = topic_source(self._corpus, plan.topics_file, without=plan.parameters.without)
         self._bench: TopicBench | None = None
 
     def attempt(self, task: RunTask) -> RunResult | RunFailure:
@@ -82,7 +89,7 @@ class TopicRunner:
             built = self._source.build(
                 topic, n_seed_sets=self._parameters.seed_sets, seed=self._parameters.seed
             )
-            self._bench = TopicBench(self._corpus, built)
+            self._bench = TopicBench(self._corpus, built, judge=self._parameters.judge)
             # What stays for the whole topic need not be searched for garbage at every few pages.
             gc.collect()
             gc.freeze()
@@ -92,8 +99,12 @@ class TopicRunner:
 class TopicBench:
     """Crawls and measurements for one topic."""
 
-    def __init__(self, corpus: Corpus, topic: LabTopic) -> None:
+    def __init__(
+        self, corpus: Corpus, topic: LabTopic, trace_noise: float = 0.0, judge: str = "cosine"
+    ) -> None:
         self.topic = topic
+        self._judge = judge
+        self._trace = recorded_trace(corpus, topic, trace_noise)
         self._corpus = corpus
         self._truth = GroundTruth(corpus, topic.relevant)
         # By number, because a page may be linked to under several addresses.
@@ -103,10 +114,14 @@ class TopicBench:
     def crawl(self, task: RunTask, seed: int, max_pages: int) -> FinishedCrawl:
         """Let the strategy learn, then crawl. Nothing is measured here but CPU time."""
         topic = self.topic
+        backlinks = RecordedBacklinks(self._corpus)
+        search = RecordedSearch(self._corpus, topic.off_limits)
         briefing = Briefing(
             graph=topic.graph,
             seed=seed,
-            backlinks=RecordedBacklinks(self._corpus),
+            backlinks=backlinks,
+            trace=self._trace,
+            search=search,
             answers=self._truth,
         )
         started = time.process_time()
@@ -114,13 +129,19 @@ class TopicBench:
             strategy=make_strategy(task.strategy, briefing),
             frontier=MemoryFrontier(),
             fetcher=ReplayFetcher(self._corpus),
-            judge=CosineJudge.from_graph(topic.graph, similarity=briefing.similarity),
+            judge=make_judge(self._judge, briefing),
             in_scope=self._in_scope,
         )
         learned = time.process_time()
-        events = list(crawler.run(topic.seed_sets[task.seed_set], max_pages=max_pages))
+        learning_queries = backlinks.queries + search.queries
+        learning_pages = backlinks.pages_read + search.pages_read
+        running = crawler.run(topic.seed_sets[task.seed_set], max_pages=max_pages)
+        events, queries = _charged(running, crawler, [backlinks, search])
         return FinishedCrawl(
             events=events,
+            queries=queries,
+            learning_queries=learning_queries,
+            learning_pages=learning_pages,
             stop_reason=str(crawler.stop_reason or ""),
             cpu_seconds=time.process_time() - learned,
             learning_cpu_seconds=learned - started,
@@ -135,8 +156,7 @@ class TopicBench:
     def measure(self, task: RunTask, seed: int, crawl: FinishedCrawl, budget: int) -> RunResult:
         """All metrics of a finished crawl."""
         finds = self._truth.finds(crawl.events)
-        costs = [event.requests for event in crawl.events]
-        curve = metrics.curve_from_finds(zip(costs, finds, strict=True), budget)
+        curve = metrics.curve_from_finds(_steps(crawl, finds), budget)
         hosts = relevant_by_host(crawl.events, finds)
         findable = self.topic.findable[task.seed_set]
         similarities = self._similarities_of(crawl.events)
@@ -164,6 +184,13 @@ class TopicBench:
             learning_cpu_seconds=crawl.learning_cpu_seconds,
             seeds=list(self.topic.seed_sets[task.seed_set]),
             relevant_all=len(self._truth),
+            learning_queries=crawl.learning_queries,
+            learning_pages=crawl.learning_pages,
+            queries=sum(crawl.queries),
+            found_pages=[number for number in finds if number is not None][: curve[-1]]
+            if curve
+            else [],
+            similarities=similarities.max(axis=1).round(3).tolist() if similarities.size else [],
         )
 
     def _similarities_of(self, events: list[PageEvent]) -> metrics.FloatArray:
@@ -189,3 +216,27 @@ class TopicBench:
     @cached_property
     def _to_targets(self) -> TargetSimilarity:
         return target_similarity(self.topic.graph)
+
+
+def _charged(
+    running: Iterable[PageEvent],
+    crawler: Crawler,
+    sources: Sequence[RecordedBacklinks | RecordedSearch],
+) -> tuple[list[PageEvent], list[int]]:
+    """The crawl's events, and the questions asked at each: the crawler's budget pays for them."""
+    events, queries = [], []
+    asked = sum(source.queries for source in sources)
+    for event in running:
+        before, asked = asked, sum(source.queries for source in sources)
+        queries.append(asked - before)
+        crawler.requests += queries[-1]
+        events.append(event)
+    return events, queries
+
+
+def _steps(crawl: FinishedCrawl, finds: Iterable[int | None]) -> Iterator[tuple[int, bool]]:
+    """(requests, new find) in the order of the crawl: what a page made us ask comes after it."""
+    for event, found, queries in zip(crawl.events, finds, crawl.queries, strict=True):
+        yield event.requests, found is not None
+        if queries:
+            yield queries, False

@@ -29,6 +29,9 @@ SUMMARY_METRICS = (
     "cpu_seconds",
     "cpu_ms_per_fetch",
     "learning_cpu_seconds",
+    "learning_queries",
+    "learning_pages",
+    "queries",
 )
 COMPARED_METRICS = ("nauc", "harvest", "recall")
 PREFERRED_BASELINE = "best-first"

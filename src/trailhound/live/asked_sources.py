@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trailhound.config.settings import Settings
-from trailhound.errors import UsageError
 from trailhound.live.folder import CrawlFolder
+from trailhound.live.search_sources import open_search
+from trailhound.live.trace_sources import open_trace
 from trailhound.sources import AccessTrace, BacklinkSource, SearchSource
 
 Notify = Callable[[str], None]
@@ -25,16 +26,16 @@ class AskedSources:
         """Who links to a page."""
         if not self._settings.sources.backlinks:
             return None
-        raise UsageError("--backlinks is not supported yet.")
+        from trailhound.live.backlink_sources import open_backlinks
+
+        return open_backlinks(self._folder, self._settings, self._notify)
 
     def trace(self) -> AccessTrace | None:
         """What people visited."""
-        if not self._settings.sources.trace:
-            return None
-        raise UsageError("--trace is not supported yet.")
+        name = self._settings.sources.trace
+        return open_trace(name, self._folder, self._settings, self._notify) if name else None
 
     def search(self) -> SearchSource | None:
         """Something to put a query to."""
-        if not self._settings.sources.search:
-            return None
-        raise UsageError("--search is not supported yet.")
+        name = self._settings.sources.search
+        return open_search(name, self._folder, self._settings.fetch) if name else None

@@ -29,7 +29,7 @@ from trailhound.live.refreshing import queue_refresh
 from trailhound.live.sitemap_seeds import sitemap_candidates
 from trailhound.live.stores import CrawlStores
 from trailhound.live.strategy_memory import StrategyMemory
-from trailhound.records import PageEvent
+from trailhound.records import Outcome, PageEvent
 from trailhound.registry import make_strategy
 from trailhound.workspace.learned import LearnedTopic
 from trailhound.workspace.model_folder import MANIFEST
@@ -127,6 +127,7 @@ class LiveCrawl:
                 for event in drive(self._events(), self._fetcher.close):
                     self.progress.add(event)
                     self._memory.page_done()
+                    self._tell_failure(event)
                     self._watch()
                     yield event
         finally:
@@ -211,6 +212,17 @@ class LiveCrawl:
         archive = self._stores.archive
         for repair in archive.repairs if archive is not None else ():
             self.notify(f"The last run was cut short; its archive is mended. {repair}")
+
+    def _tell_failure(self, event: PageEvent) -> None:
+        """The first page that is lost to an error of ours is told of; then every tenth as many."""
+        broken = self.progress.outcomes[Outcome.BROKEN]
+        if event.outcome is not Outcome.BROKEN or broken not in (1, 10, 100, 1_000, 10_000):
+            return
+        count = f"{broken} of {self.progress.pages} pages" if broken > 1 else "The first page"
+        self.notify(
+            f"{count} could not be dealt with. {event.final_url}: {event.why}. Such pages are "
+            f"lost to the crawl, which goes on; the details are in {self.folder.log}."
+        )
 
     def _watch(self) -> None:
         """After each page: is there still hope?"""

@@ -10,6 +10,10 @@
                 archive/      WARC files and their index
                 log.jsonl     one line per event
           crawl-1/ …          earlier crawls that were set aside
+          backlinks.db        who links to a page, as far as a source was asked; its pages
+          crawl-links.db      links between archived pages, when they were asked for
+          edges-….db          a file of edges, sorted
+          traces/             indices of access logs
 """
 
 from __future__ import annotations
@@ -28,6 +32,11 @@ from trailhound.config.settings import Settings
 from trailhound.errors import StorageError, UsageError
 from trailhound.workspace.topics import TopicFolder
 from trailhound.workspace.whole_files import write_whole
+
+KEPT_BACKLINKS = "backlinks.db"
+CRAWL_LINKS = "crawl-links.db"
+EDGE_INDICES = "edges-*.db"
+TRACES = "traces"
 
 FORMAT_NAME = "trailhound-crawl"
 FORMAT_VERSION = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -13,9 +14,12 @@ import msgspec
 from trailhound.archive.files import explaining
 from trailhound.archive.forgetting import forget_records
 from trailhound.archive.result_forgetting import forget_lines, forget_results
+from trailhound.backlinks.kept_answers import forget_answers
+from trailhound.backlinks.link_store import forget_linked
+from trailhound.crawling.gate import without_hosts
 from trailhound.errors import UsageError
 from trailhound.frontier.forgetting import forget_urls
-from trailhound.live.folder import CrawlLock
+from trailhound.live.folder import CRAWL_LINKS, EDGE_INDICES, KEPT_BACKLINKS, TRACES, CrawlLock
 from trailhound.urls import canonicalize, host_key
 from trailhound.workspace.forgetting import (
     forget_content,
@@ -90,8 +94,14 @@ def forget_pages(
         report.add("pages looked up elsewhere", looked_up)
         fetched = forget_lines(folder.path / FETCHED_NAME, forgotten, dry_run=dry_run)
         report.add("pages fetched for an import", fetched)
+        _forget_backlinks(folder.path, forgotten, report, dry_run=dry_run)
+        _forget_traces(folder.path, report, dry_run=dry_run)
+        starts = _forget_settings(folder.path / "turns.json", forgotten, dry_run)
+        report.add("start pages of search turns", starts)
         for crawl in _crawls(folder):
             _forget_in_crawl(crawl, forgotten, report, dry_run=dry_run)
+        if report.removed and not dry_run:
+            _forget_experience(folder)
         changed = bool(events or looked_up) and folder.model_path.exists()
         if changed or model_knows(folder, forgotten):
             plan = "the model would be learned again from what is left, or removed"
@@ -106,10 +116,38 @@ def _crawls(folder: TopicFolder) -> Iterator[Path]:
             yield path
 
 
+def _forget_backlinks(
+    topic: Path, forgotten: Forgotten, report: ForgetReport, *, dry_run: bool
+) -> None:
+    asked = forget_answers(topic / KEPT_BACKLINKS, forgotten, dry_run=dry_run)
+    report.add("backlinks asked for, and their pages", asked)
+    linked = forget_linked(topic / CRAWL_LINKS, forgotten, dry_run=dry_run)
+    report.add("pages and links collected from archives", linked)
+    if not dry_run:
+        # Sorted copies of a file that the user keeps elsewhere: they are made again.
+        for index in topic.glob(EDGE_INDICES):
+            index.unlink(missing_ok=True)
+
+
+def _forget_traces(topic: Path, report: ForgetReport, *, dry_run: bool) -> None:
+    """Indices of logs that the user keeps elsewhere, and of sessions: they are made again."""
+    traces = topic / TRACES
+    if traces.is_dir():
+        report.add("indices of access traces", len(list(traces.iterdir())))
+        if not dry_run:
+            with explaining(traces):
+                shutil.rmtree(traces)
+
+
 def _forget_in_crawl(
     crawl: Path, forgotten: Forgotten, report: ForgetReport, *, dry_run: bool
 ) -> None:
-    results = forget_results(crawl / "results.db", forgotten, dry_run=dry_run)
+    results = forget_results(
+        crawl / "results.db",
+        forgotten,
+        clean_state=lambda data: without_hosts(data, lambda host: forgotten(f"http://{host}/")),
+        dry_run=dry_run,
+    )
     report.add("results of crawls", results)
     queued = forget_urls(crawl / "frontier.db", forgotten, dry_run=dry_run)
     report.add("addresses in crawls' queues", queued)
@@ -117,10 +155,13 @@ def _forget_in_crawl(
     report.add("lines of crawls' logs", told)
     archived = forget_records(crawl / "archive", forgotten, dry_run=dry_run)
     report.add("records in archives", archived)
-    if queued and not dry_run:
-        # It may know the page in ways of its own; it learns again on the next run.
-        (crawl / "strategy.bin").unlink(missing_ok=True)
     report.add("settings of crawls", _forget_settings(crawl / "crawl.json", forgotten, dry_run))
+
+
+def _forget_experience(folder: TopicFolder) -> None:
+    """A strategy may know the page in ways of its own; it learns again on the next run."""
+    for crawl in _crawls(folder):
+        (crawl / "strategy.bin").unlink(missing_ok=True)
 
 
 def _forget_settings(path: Path, forgotten: Forgotten, dry_run: bool) -> int:

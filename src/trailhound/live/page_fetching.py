@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -35,6 +36,19 @@ class FetchedPage(msgspec.Struct, frozen=True, omit_defaults=True):
     outcome: Outcome
     final_url: str = ""
     html: str | None = None
+
+
+class PageStore(Protocol):
+    """Where fetched pages go."""
+
+    @property
+    def pages(self) -> Container[str]:
+        """Addresses that need not be asked for."""
+        ...
+
+    def add(self, page: FetchedPage) -> None:
+        """Keep a page."""
+        ...
 
 
 class FetchedPages:
@@ -92,7 +106,7 @@ def pages_wanted(sessions: Iterable[Session]) -> list[str]:
 
 
 async def fetch_all(
-    urls: Sequence[str], settings: FetchSettings, store: FetchedPages, progress: Progress
+    urls: Sequence[str], settings: FetchSettings, store: PageStore, progress: Progress
 ) -> None:
     """Like :func:`fetch_pages`, with a fetcher of its own."""
     if all(url in store.pages for url in urls):
@@ -105,7 +119,7 @@ async def fetch_all(
 
 
 async def fetch_pages(
-    urls: Sequence[str], fetcher: HttpFetcher, store: FetchedPages, progress: Progress
+    urls: Sequence[str], fetcher: HttpFetcher, store: PageStore, progress: Progress
 ) -> None:
     """Ask for every page that ``store`` does not have; one at a time from each host."""
     by_host: dict[str, list[str]] = {}

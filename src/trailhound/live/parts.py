@@ -8,9 +8,10 @@ from trailhound.errors import ConfigError
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.polite_settings import PoliteSettings
 from trailhound.fetching.resolver import MappedResolver
+from trailhound.judge_registry import make_judge as judge_by_name
 from trailhound.live.asked_sources import AskedSources, Notify
 from trailhound.live.folder import CrawlFolder
-from trailhound.relevance.cosine import CosineJudge
+from trailhound.relevance.base import RelevanceJudge
 from trailhound.strategies.base import Briefing
 from trailhound.workspace.learned import LearnedTopic
 
@@ -31,12 +32,11 @@ def make_briefing(
     )
 
 
-def make_judge(learned: LearnedTopic, settings: Settings, briefing: Briefing) -> CosineJudge:
+def make_judge(learned: LearnedTopic, settings: Settings, briefing: Briefing) -> RelevanceJudge:
     """The judge as it was calibrated, unless the settings have another threshold."""
-    threshold = settings.judge.threshold
-    if threshold is None:
-        threshold = learned.judge.threshold
-    return CosineJudge.from_graph(learned.model.graph, threshold, similarity=briefing.similarity)
+    calibrated = {name: each.threshold for name, each in learned.judges.items()}
+    chosen = settings.judge
+    return judge_by_name(chosen.kind, briefing, threshold=chosen.threshold, calibrated=calibrated)
 
 
 def scope_of(settings: Settings, seeds: tuple[str, ...]) -> Scope | None:
@@ -63,11 +63,12 @@ def make_fetcher(settings: FetchSettings, in_scope: Scope | None) -> HttpFetcher
         allow_impolite=settings.allow_impolite,
         allow_addresses=settings.allow_addresses,
         in_scope=in_scope,
-        resolver=_resolver(settings.resolve),
+        resolver=make_resolver(settings.resolve),
     )
 
 
-def _resolver(entries: tuple[str, ...]) -> MappedResolver | None:
+def make_resolver(entries: tuple[str, ...]) -> MappedResolver | None:
+    """Where hosts are that the settings place, HOST=ADDRESS each; ``None`` when there are none."""
     hosts = {}
     for entry in entries:
         host, equals, address = entry.partition("=")

@@ -10,8 +10,9 @@ from typing import Any
 from trailhound.config.settings import DEFAULT_MAX_PAGES, Settings
 from trailhound.crawling.stopping import Budget
 from trailhound.errors import ConfigError, UsageError
+from trailhound.judge_registry import check_judge
 from trailhound.live.folder import CrawlFolder, CrawlRecord
-from trailhound.registry import check_spec, parse_spec
+from trailhound.registry import check_spec, parse_spec, restocks
 from trailhound.urls import canonicalize
 from trailhound.workspace.learned import LearnedTopic
 
@@ -93,9 +94,10 @@ def make_plan(request: CrawlRequest, folder: CrawlFolder, learned: LearnedTopic)
         _check_new(request, folder)
         settings, seeds = request.settings, request.settings.crawl.seeds
         if not seeds:
-            raise UsageError("A crawl needs a page to start from. Name one or more: --seed URL")
+            _check_starts_alone(settings)
     _check_user_agent(settings)
     check_spec(settings.crawl.strategy)
+    check_judge(settings.judge.kind)
     return CrawlPlan(settings, tuple(map(typed_url, seeds)), record, request.refresh)
 
 
@@ -124,6 +126,17 @@ def _check_new(request: CrawlRequest, folder: CrawlFolder) -> None:
             f"The topic '{name}' has a crawl already. Go on with: trailhound crawl {name} --resume "
             "(with more --seed URLs if you like), or begin anew with --restart, which keeps the "
             "old one beside it."
+        )
+
+
+def _check_starts_alone(settings: Settings) -> None:
+    """Without seeds, the strategy must find pages in a trace, and nothing may depend on seeds."""
+    if not settings.sources.trace or not restocks(settings.crawl.strategy):
+        raise UsageError("A crawl needs a page to start from. Name one or more: --seed URL")
+    if settings.crawl.same_domain:
+        raise UsageError(
+            "--same-domain stays on the domains of the seeds, and there are none. Name seeds with "
+            "--seed URL, or say where to stay with --scope HOST."
         )
 
 

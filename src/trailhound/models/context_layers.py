@@ -1,22 +1,136 @@
-"""A page graph made without a person: everything that leads to the targets, layer by layer.
+"""What leads to the targets, layer by layer: found by asking who links to a page, again and again.
 
-The alternative training set of the hidden-Markov papers: back-crawl from the targets, a few layers
-deep, and take all hyperlinks between the pages found.
+Layer 0 are the targets, layer i the pages that are i links in front of one. The context-graph
+strategy learns a class of words for each layer. The hidden-Markov papers use the same pages as an
+alternative training set: a page graph made without a person.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from trailhound.errors import SourceError
 from trailhound.records import Page
-from trailhound.sessions.page_graph import PageGraph
-from trailhound.sources import BacklinkSource
+from trailhound.sessions.page_graph import PageGraph, hop_levels
+from trailhound.sources import BacklinkSource, FetchingAhead
 
 LAYERS = 4
 LAYER_SIZE = 300
 """Both as in the context-graph paper."""
+
+Layers = list[list[Page]]
+
+
+def back_crawl(
+    targets: Sequence[Page],
+    backlinks: BacklinkSource,
+    rng: np.random.Generator,
+    layers: int = LAYERS,
+    layer_size: int = LAYER_SIZE,
+) -> Layers:
+    """One merged context graph: each page in the smallest layer that it belongs to.
+
+    A layer of more than ``layer_size`` pages is a random sample of them. Pages that cannot be had
+    are left out. A source that fails for some pages is asked for the others; SourceError only when
+    it gave nothing for any target.
+    """
+    asked = _Questions(backlinks)
+    found = [list({page.url: page for page in targets}.values())]
+    urls = [page.url for page in found[0]]
+    known = set(urls)
+    for _ in range(layers):
+        parents = dict.fromkeys(
+            source for url in urls for source in asked.linking_to(url) if source not in known
+        )
+        asked.check(parents)
+        # A page that was not drawn is not taken for one that is farther away.
+        known.update(parents)
+        urls = _sample(list(parents), layer_size, rng)
+        pages = asked.pages(urls)
+        found.append(list(pages.values()))
+    return found
+
+
+def separate_back_crawls(
+    targets: Sequence[Page],
+    backlinks: BacklinkSource,
+    rng: np.random.Generator,
+    layers: int = LAYERS,
+    layer_size: int = LAYER_SIZE,
+) -> Layers:
+    """A context graph for each target, then joined layer by layer: the paper to the letter.
+
+    ``layer_size`` holds for each graph. A page with links to two pages of a layer is in the next
+    layer twice, and a page may be in different layers of different graphs.
+    """
+    asked = _Questions(backlinks)
+    merged: Layers = [list(targets), *([] for _ in range(layers))]
+    for target in targets:
+        for number, pages in enumerate(_tree(target, asked, rng, layers, layer_size), start=1):
+            merged[number] += pages
+    return merged
+
+
+def _tree(
+    target: Page, asked: _Questions, rng: np.random.Generator, layers: int, layer_size: int
+) -> Iterable[list[Page]]:
+    nearer = {target.url}
+    urls = [target.url]
+    for _ in range(layers):
+        parents = [source for url in urls for source in asked.linking_to(url)]
+        parents = [source for source in parents if source not in nearer]
+        asked.check(parents)
+        nearer.update(parents)
+        urls = _sample(parents, layer_size, rng)
+        pages = asked.pages(urls)
+        yield [pages[url] for url in urls if url in pages]
+
+
+class _Questions:
+    """Asks a source, for everything once; one that fails now and then is borne with."""
+
+    def __init__(self, backlinks: BacklinkSource) -> None:
+        self._backlinks = backlinks
+        self._answers: dict[str, Sequence[str]] = {}
+        self._pages: dict[str, Page | None] = {}
+        self._failure: SourceError | None = None
+
+    def linking_to(self, url: str) -> Sequence[str]:
+        if url not in self._answers:
+            try:
+                self._answers[url] = self._backlinks.linking_to(url)
+            except SourceError as error:
+                self._failure = error
+                self._answers[url] = ()
+        return self._answers[url]
+
+    def check(self, parents: Iterable[str]) -> None:
+        """Nothing known, and something failed: that is no answer."""
+        if self._failure is not None and not any(self._answers.values()) and not list(parents):
+            raise self._failure
+
+    def pages(self, urls: Sequence[str]) -> dict[str, Page]:
+        wanted = list(dict.fromkeys(url for url in urls if url not in self._pages))
+        if isinstance(self._backlinks, FetchingAhead):
+            self._backlinks.expect(wanted)
+        for url in wanted:
+            self._pages[url] = self._backlinks.page(url)
+        loaded = ((url, self._pages[url]) for url in urls)
+        return {url: page for url, page in loaded if page is not None}
+
+
+def session_layers(graph: PageGraph, layers: int = LAYERS) -> Layers:
+    """The same from a browsing session: its pages by links to the nearest target.
+
+    Pages from which no target can be reached in so many links are in no layer.
+    """
+    levels = hop_levels(graph, layers + 2)
+    return [
+        [graph.pages[page] for page in np.flatnonzero(levels == layer).tolist()]
+        for layer in range(layers + 1)
+    ]
 
 
 def context_page_graph(
@@ -26,24 +140,13 @@ def context_page_graph(
     layers: int = LAYERS,
     layer_size: int = LAYER_SIZE,
 ) -> PageGraph:
-    """Targets and the pages up to ``layers`` links in front of them.
-
-    A layer of more than ``layer_size`` pages is a random sample of them.
-    """
-    pages = {page.url: page for page in targets}
-    n_targets = len(pages)
-    layer = list(pages)
-    for _ in range(layers):
-        found = dict.fromkeys(
-            source for url in layer for source in backlinks.linking_to(url) if source not in pages
-        )
-        layer = _sample(list(found), layer_size, rng)
-        loaded = ((url, backlinks.page(url)) for url in layer)
-        pages.update({url: page for url, page in loaded if page is not None})
+    """Targets and the pages up to ``layers`` links in front of them, with all links between."""
+    found = back_crawl(targets, backlinks, rng, layers, layer_size)
+    pages = [page for layer in found for page in layer]
     return PageGraph(
-        pages=tuple(pages.values()),
-        edges=_links_between(list(pages.values())),
-        targets=frozenset(range(n_targets)),
+        pages=tuple(pages),
+        edges=_links_between(pages),
+        targets=frozenset(range(len(found[0]))),
     )
 
 

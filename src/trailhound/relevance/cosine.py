@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from trailhound.errors import SessionError
 from trailhound.records import Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.strategies.base import Briefing
 from trailhound.text.target_similarity import TargetSimilarity, target_similarity
 
 FALLBACK_THRESHOLD = 0.5
@@ -18,6 +21,9 @@ FALLBACK_THRESHOLD = 0.5
 
 class CosineJudge:
     """A page is relevant when its cosine to the nearest target reaches the threshold γ."""
+
+    name: ClassVar[str] = "cosine"
+    summary: ClassVar[str] = "the largest cosine to a page marked useful"
 
     def __init__(self, similarity: TargetSimilarity, threshold: float) -> None:
         self._similarity = similarity
@@ -43,6 +49,11 @@ class CosineJudge:
         if threshold is None:
             threshold = calibrate_threshold(similarity, graph.pages, sorted(graph.targets))
         return cls(similarity, threshold)
+
+    @classmethod
+    def from_briefing(cls, briefing: Briefing, *, threshold: float | None = None) -> CosineJudge:
+        """As ``--judge cosine`` asks for it."""
+        return cls.from_graph(briefing.graph, threshold, briefing.similarity)
 
     def judge(self, page: Page) -> Relevance:
         """Score by the nearest target."""
@@ -79,13 +90,19 @@ def best_threshold(scores: NDArray[np.float32], targets: Sequence[int]) -> float
 
 
 def leave_one_out_scores(
-    similarity: TargetSimilarity, pages: Sequence[Page], targets: Sequence[int]
+    similarity: TargetSimilarity,
+    pages: Sequence[Page],
+    targets: Sequence[int],
+    documents: sparse.csr_array[np.float64] | None = None,
 ) -> NDArray[np.float32]:
     """Each page's largest cosine to a target other than itself, -1 without one. Shape (n_pages,).
 
     ``targets`` are the positions in ``pages`` of the similarity's targets, in its order.
+    ``documents`` saves work when the pages have been weighed already, one in a row.
     """
-    to_targets = np.array([similarity.to_each(page.terms) for page in pages])
+    if documents is None:
+        documents = similarity.weights.matrix([page.terms for page in pages])
+    to_targets = similarity.rows_to_each(documents)
     to_targets[targets, np.arange(len(targets))] = -1.0
     scores: NDArray[np.float32] = to_targets.max(axis=1)
     return scores

@@ -93,6 +93,16 @@ def learns_online(strategy: Strategy) -> bool:
     return bool(getattr(strategy, "learns_online", True))
 
 
+def reads_surroundings(strategy: Strategy) -> bool:
+    """Whether links must come with what surrounds them: words, heading, tag path.
+
+    A strategy class that looks at pages and addresses alone may say ``reads_surroundings = False``;
+    its live crawls then take less time to read a page. A class that has merely inherited it is
+    taken to read them.
+    """
+    return bool(vars(type(strategy)).get("reads_surroundings", True))
+
+
 @runtime_checkable
 class Explaining(Protocol):
     """Optional: a strategy that can put the memory of a candidate into words."""

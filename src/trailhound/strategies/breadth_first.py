@@ -15,6 +15,7 @@ class BreadthFirstStrategy:
     name: ClassVar[str] = "breadth-first"
     summary: ClassVar[str] = "links in order of their distance from the seeds"
     paper: ClassVar[str] = ""
+    reads_surroundings: ClassVar[bool] = False
     learns_online: ClassVar[bool] = False
 
     @classmethod

@@ -15,6 +15,7 @@ from trailhound.models.hop_priority import LexicographicKey, LikeliestStateKey, 
 from trailhound.models.topic_model import TopicModel, TopicParameters, learn_topic
 from trailhound.records import CrawledPage, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.strategies.back_crawling import BackCrawling, back_crawling
 from trailhound.strategies.base import Briefing
 from trailhound.urls import host_key
 
@@ -33,9 +34,15 @@ class HiddenMarkovStrategy:
     name: ClassVar[str] = "hidden-markov"
     summary: ClassVar[str] = "learns from the session how many hops remain to a target"
     paper: ClassVar[str] = "Liu, Janssen, Milios 2006"
+    reads_surroundings: ClassVar[bool] = False
 
     def __init__(
-        self, model: TopicModel, *, order: str = "lexicographic", adapt_every: int = 0
+        self,
+        model: TopicModel,
+        *,
+        order: str = "lexicographic",
+        adapt_every: int = 0,
+        back_crawl: BackCrawling | None = None,
     ) -> None:
         _check_choice("order", order, ORDERS)
         self._model = model
@@ -43,6 +50,7 @@ class HiddenMarkovStrategy:
         self._classifier = model.classifier()
         self._key = _priority_key(model, order)
         self._adoption = Adoption(adapt_every) if adapt_every else None
+        self._back_crawl = back_crawl
 
     @classmethod
     def from_briefing(
@@ -60,13 +68,15 @@ class HiddenMarkovStrategy:
         order: str = "lexicographic",
         training: str = "session",
         adapt_every: int = 0,
+        back_crawl: int = 0,
     ) -> HiddenMarkovStrategy:
         """Learn the topic from the session's page graph, or take the model that is there.
 
         A model in the briefing is used as it is unless an option asks for another one.
         ``training=all-data`` learns from everything that leads to the session's targets instead,
         where something knows who links to them. ``adapt_every=500`` lets strong finds join the
-        targets after every so many pages.
+        targets after every so many pages. ``back_crawl`` pages that link to each find are queued
+        as well.
         """
         parameters = TopicParameters(
             n_states=states,
@@ -82,19 +92,24 @@ class HiddenMarkovStrategy:
         model = _known_model(briefing, parameters, training)
         if model is None:
             model = learn_topic(_training_graph(briefing, training), parameters)
-        return cls(model, order=order, adapt_every=adapt_every)
+        parents = back_crawling(briefing, back_crawl)
+        return cls(model, order=order, adapt_every=adapt_every, back_crawl=parents)
 
     @property
     def learns_online(self) -> bool:
-        """Whether strong finds join the targets during the crawl."""
-        return self._adoption is not None
+        """Whether strong finds join the targets during the crawl, or a source is asked."""
+        return self._adoption is not None or self._back_crawl is not None
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """Filter one step along the path, predict one hop ahead."""
         belief = self._belief(crawled)
         priority = self._key(self._hmm.predict(belief))
         memory = pack_belief(belief)
-        return [ScoredLink(link, priority, memory) for link in crawled.page.links]
+        scored = [ScoredLink(link, priority, memory) for link in crawled.page.links]
+        if self._back_crawl is not None and crawled.relevance.relevant:
+            # A page in front of a find lies on no path that was walked: it starts one, as a seed.
+            scored += [ScoredLink(link, priority) for link in self._back_crawl.parents_of(crawled)]
+        return scored
 
     def _belief(self, crawled: CrawledPage) -> Vector:
         cluster = self._classifier.cluster_of(self._model.locate(crawled.page.terms))
@@ -145,7 +160,7 @@ def _training_graph(briefing: Briefing, training: str) -> PageGraph:
     if briefing.backlinks is None:
         raise UsageError(
             "training=all-data needs to know who links to the targets, and nothing here does. "
-            "Use it in the lab, or leave it out."
+            "Use it in the lab, name a source with --backlinks, or leave it out."
         )
     targets = [briefing.graph.pages[i] for i in sorted(briefing.graph.targets)]
     rng = np.random.default_rng(briefing.seed)

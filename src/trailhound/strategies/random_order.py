@@ -16,6 +16,7 @@ class RandomStrategy:
     name: ClassVar[str] = "random"
     summary: ClassVar[str] = "links in random order: the floor"
     paper: ClassVar[str] = ""
+    reads_surroundings: ClassVar[bool] = False
 
     def __init__(self, seed: int = 0) -> None:
         self._random = random.Random(seed)

@@ -132,9 +132,13 @@ class LinkSpan:
 
 
 class DocumentWalk:
-    """What one document holds, after :meth:`run`."""
+    """What one document holds, after :meth:`run`.
 
-    def __init__(self) -> None:
+    ``surroundings`` says whether anybody wants to know where in the page its links are.
+    """
+
+    def __init__(self, surroundings: bool = True) -> None:
+        self.surroundings = surroundings
         self.pieces: list[str] = []
         """The text with its marks, to be joined."""
         self.links: list[LinkSpan] = []
@@ -232,7 +236,8 @@ class DocumentWalk:
         if self.pieces and self.pieces[-1] is MARK:
             self.pieces.append(" ")  # menus set links side by side: <a>Home</a><a>News</a>
         heading = self.headings[-1] if self.headings else None
-        link = LinkSpan(kind, address, attributes, self._path(), heading, self._mark())
+        path = self._path() if self.surroundings else ""
+        link = LinkSpan(kind, address, attributes, path, heading, self._mark())
         self.links.append(link)
         self._open_links.append(link)
         return partial(self._end_link, link)

@@ -44,8 +44,14 @@ MAX_NOFRAMES = 3
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
-def extract_page(body: bytes, url: str, content_type: str = "") -> Page:
-    """Read ``body`` as the page at ``url``. Any bytes give a page; nothing is raised."""
+def extract_page(
+    body: bytes, url: str, content_type: str = "", *, surroundings: bool = True
+) -> Page:
+    """Read ``body`` as the page at ``url``. Any bytes give a page; nothing is raised.
+
+    Without ``surroundings``, links have their own words only: not those around them, nor heading
+    and tag path. That saves a sixth of the time.
+    """
     html, encoding = decode(body[:MAX_BODY_BYTES], content_type)
     if "\0" in html:  # it means nothing in HTML, and marks places in our text
         html = html.replace("\0", "")
@@ -55,7 +61,7 @@ def extract_page(body: bytes, url: str, content_type: str = "") -> Page:
     tree = _parse(html)
     if tree is None or tree.root is None:
         return Page(url=page_url, encoding=encoding)
-    walk = _walk(tree, html)
+    walk = _walk(tree, html, surroundings)
     return _build_page(page_url, walk, _declared_on_root(tree), encoding)
 
 
@@ -76,8 +82,8 @@ def _parse(html: str) -> LexborHTMLParser | None:
         return None
 
 
-def _walk(tree: LexborHTMLParser, html: str) -> DocumentWalk:
-    walk = DocumentWalk()
+def _walk(tree: LexborHTMLParser, html: str, surroundings: bool) -> DocumentWalk:
+    walk = DocumentWalk(surroundings)
     if tree.root is not None:
         walk.run(tree.root, _hidden_elements(tree, html))
     if walk.is_frameset:
@@ -133,7 +139,7 @@ def _headings(walk: DocumentWalk, text: MarkedText) -> tuple[str, ...]:
 def _links(url: str, walk: DocumentWalk, text: MarkedText, metadata: Metadata) -> tuple[Link, ...]:
     base = canonicalize(metadata.base, url) if metadata.base else None
     resolver = LinkResolver(url, base or url)
-    links = build_links(walk.links, text, resolver, metadata.nofollow)
+    links = build_links(walk, text, resolver, metadata.nofollow)
     target = resolver.resolve(metadata.refresh) if metadata.refresh else None
     if target is not None:
         links.insert(0, Link(url=target, tag_path="meta", nofollow=metadata.nofollow))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from trailhound.records import Link, LinkKind
-from trailhound.text.document_walk import HeadingSpan, LinkSpan
+from trailhound.text.document_walk import DocumentWalk, HeadingSpan, LinkSpan
 from trailhound.text.spans import MAX_SPAN_CHARS, MarkedText, collapse
 from trailhound.urls import canonicalize
 
@@ -56,16 +56,21 @@ _known_canonical = lru_cache(maxsize=REMEMBERED_ADDRESSES)(canonicalize)
 
 
 def build_links(
-    spans: list[LinkSpan], text: MarkedText, resolver: LinkResolver, page_nofollow: bool
+    walk: DocumentWalk, text: MarkedText, resolver: LinkResolver, page_nofollow: bool
 ) -> list[Link]:
     """The links that lead to other web pages, in document order."""
     links = []
     headings: dict[int, str] = {}
-    for span in spans:
+    for span in walk.links:
         url = resolver.resolve(span.address)
-        if url is not None:
+        if url is None:
+            continue
+        if walk.surroundings:
             heading = _heading_words(span.heading, text, headings)
-            links.append(_build(span, url, text, heading, page_nofollow))
+            around = (text.before(span.start), text.after(span.end), heading)
+        else:
+            around = ("", "", "")
+        links.append(_build(span, url, text, around, page_nofollow))
     return links
 
 
@@ -77,7 +82,10 @@ def _heading_words(heading: HeadingSpan | None, text: MarkedText, known: dict[in
     return known[heading.start]
 
 
-def _build(span: LinkSpan, url: str, text: MarkedText, heading: str, nofollow: bool) -> Link:
+def _build(
+    span: LinkSpan, url: str, text: MarkedText, around: tuple[str, str, str], nofollow: bool
+) -> Link:
+    """``around`` is what stands before and after the link, and the heading above it."""
     attributes = span.attributes
     rel = attributes.get("rel")
     if rel is not None and not nofollow:
@@ -86,9 +94,7 @@ def _build(span: LinkSpan, url: str, text: MarkedText, heading: str, nofollow: b
         url,
         text.words(span.start, span.end),
         _image_words(span) if span.image_alts or len(attributes) > 1 else "",
-        text.before(span.start),
-        text.after(span.end),
-        heading,
+        *around,
         span.tag_path,
         span.kind,
         nofollow,

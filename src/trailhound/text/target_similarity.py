@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.text.tfidf import Terms, TermWeights
@@ -32,6 +33,13 @@ class TargetSimilarity:
         """Shape (n_targets,)."""
         ids, weights = self.weights.weigh(terms)
         return weights.astype(np.float32) @ self._by_term[ids]
+
+    def rows_to_each(self, documents: sparse.csr_array[np.float64]) -> NDArray[np.float32]:
+        """The same for pages weighed before, one in a row. Shape (n_documents, n_targets)."""
+        places = list(map(slice, documents.indptr[:-1], documents.indptr[1:]))
+        ids, weights = documents.indices, documents.data.astype(np.float32)
+        # One by one, as to_each does: another order of sums would give other last digits.
+        return np.array([weights[place] @ self._by_term[ids[place]] for place in places])
 
     def to_nearest(self, terms: Terms) -> float:
         """The largest cosine to any target, 0 without targets."""

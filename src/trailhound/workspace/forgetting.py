@@ -10,11 +10,9 @@ from pathlib import Path
 import msgspec
 
 from trailhound.errors import ModelError, TrailhoundError
-from trailhound.models.judge_figures import CalibrationMethod
 from trailhound.sessions.events import Event, Session, Submit, Visit
 from trailhound.sessions.files import read_session, write_session
-from trailhound.workspace.learned import LearnedTopic
-from trailhound.workspace.learning import LearningRequest, learn_into
+from trailhound.workspace.learning import learn_into, same_request
 from trailhound.workspace.topics import TopicFolder, Workspace, session_file_name
 from trailhound.workspace.whole_files import cannot_write
 
@@ -82,16 +80,11 @@ def model_knows(folder: TopicFolder, forgotten: Forgotten) -> bool:
 def renew_model(workspace: Workspace, folder: TopicFolder) -> str:
     """Learn again from what is left, as before; the model goes when nothing can be learned."""
     try:
-        learn_into(workspace, _same_request(folder, folder.load()))
+        learn_into(workspace, same_request(folder, folder.load()))
     except TrailhoundError as error:
         _remove(folder.model_path)
         return f"the model was removed, and nothing could be learned from what is left: {error}"
     return "the model was learned again from what is left"
-
-
-def _same_request(folder: TopicFolder, learned: LearnedTopic) -> LearningRequest:
-    threshold = learned.judge.threshold if learned.judge.method is CalibrationMethod.GIVEN else None
-    return LearningRequest(folder.name, parameters=learned.model.parameters, threshold=threshold)
 
 
 def forget_topic(folder: TopicFolder) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import msgspec
@@ -30,16 +31,31 @@ class Origin(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class LearnedTopic:
-    """A trained model with its judge's calibration and its origin."""
+    """A trained model with its judges' calibration and its origin."""
 
     model: TopicModel
     judge: JudgeCalibration
+    """Of the cosine judge, which every session allows."""
     origin: Origin
+    judges: Mapping[str, JudgeCalibration] = field(default_factory=dict)
+    """Of every judge that could learn, by name; empty in models that know only one."""
+
+    @property
+    def judge_name(self) -> str:
+        """The judge that a crawl takes unless told otherwise; see ``docs/results.md``."""
+        return "contrast" if "contrast" in self.judges else "cosine"
 
     @cached_property
     def judge_figures(self) -> JudgeFigures:
-        """How well the judge tells the targets from other pages."""
-        return judge_figures(self.judge, self.model.graph.targets)
+        """How well that judge tells the targets from other pages."""
+        return self.figures_by_judge[self.judge_name]
+
+    @cached_property
+    def figures_by_judge(self) -> Mapping[str, JudgeFigures]:
+        """The same for all judges that were calibrated."""
+        judges = self.judges or {"cosine": self.judge}
+        targets = self.model.graph.targets
+        return {name: judge_figures(each, targets) for name, each in judges.items()}
 
     @cached_property
     def warnings(self) -> tuple[Advice, ...]:
@@ -49,7 +65,7 @@ class LearnedTopic:
     @cached_property
     def diagnosis(self) -> Diagnosis:
         """Everything that can be said about it; on many pages this takes a second or two."""
-        found = diagnose(self.model, self.judge)
+        found = diagnose(self.model, self.judges.get(self.judge_name, self.judge))
         return msgspec.structs.replace(found, warnings=self.warnings)
 
     def _about_labels(self) -> tuple[Advice, ...]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from trailhound.errors import SessionError, UsageError, unknown_name
+from trailhound.models.judge_figures import CalibrationMethod
 from trailhound.models.topic_model import TopicParameters, learn_topic
-from trailhound.relevance.calibration import calibrate_judge
+from trailhound.relevance.calibration import calibrate_judges
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.page_graph import PageGraph, build_page_graph, session_labels
 from trailhound.sessions.shown_pages import Content
@@ -59,6 +60,12 @@ def learn_into(
     report("Saving")
     folder.save(learned, sessions, content, present)
     return learned
+
+
+def same_request(folder: TopicFolder, learned: LearnedTopic) -> LearningRequest:
+    """To learn a topic again from the sessions it has now, as it was learned before."""
+    threshold = learned.judge.threshold if learned.judge.method is CalibrationMethod.GIVEN else None
+    return LearningRequest(folder.name, parameters=learned.model.parameters, threshold=threshold)
 
 
 def learn_each_label(
@@ -130,7 +137,8 @@ def _checked_labels(sessions: Sequence[Session], label: str | None) -> tuple[str
 
 def _learn(graph: PageGraph, request: LearningRequest, origin: Origin) -> LearnedTopic:
     model = learn_topic(graph, request.parameters)
-    return LearnedTopic(model, calibrate_judge(graph, request.threshold), origin)
+    judges = calibrate_judges(model, request.threshold)
+    return LearnedTopic(model, judges["cosine"], origin, judges)
 
 
 def _origin(

@@ -68,6 +68,8 @@ class _Manifest(msgspec.Struct):
     variance_share: float
     judge: JudgeCalibration
     parts: dict[str, _Part]
+    judges: dict[str, JudgeCalibration] = {}
+    """Missing in older models, whose only judge was the cosine."""
 
 
 def save_model(learned: LearnedTopic, folder: Path) -> None:
@@ -89,6 +91,7 @@ def save_model(learned: LearnedTopic, folder: Path) -> None:
         literal=model.hmm.literal,
         variance_share=model.space.variance_share,
         judge=learned.judge,
+        judges=dict(learned.judges),
         parts=parts,
     )
     write_whole(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
@@ -100,7 +103,8 @@ def load_model(folder: Path) -> LearnedTopic:
     manifest = _read_manifest(folder / MANIFEST)
     contents = {name: _read_part(folder, manifest, name) for name in _ENDINGS}
     try:
-        return LearnedTopic(_assemble(manifest, contents), manifest.judge, manifest.origin)
+        model = _assemble(manifest, contents)
+        return LearnedTopic(model, manifest.judge, manifest.origin, manifest.judges)
     except DamagedPartError as error:
         part = manifest.parts[error.part].file
         raise ModelError(
@@ -111,7 +115,8 @@ def load_model(folder: Path) -> LearnedTopic:
 def _assemble(manifest: _Manifest, contents: dict[str, bytes]) -> TopicModel:
     graph = decode_graph(contents["graph"])
     vocabulary = decode_vocabulary(contents["vocabulary"])
-    if len(manifest.judge.scores) != len(graph.pages):
+    judges = (manifest.judge, *manifest.judges.values())
+    if any(len(judge.scores) != len(graph.pages) for judge in judges):
         raise DamagedPartError("graph", "it does not fit the judge's scores")
     arrays = decode_arrays(contents["arrays"], len(graph.pages), len(vocabulary))
     return TopicModel(

@@ -14,6 +14,9 @@ from trailhound.lab.metrics import hold_flat
 from trailhound.lab.results import ExperimentResults, RunResult
 
 FloatArray = npt.NDArray[np.float64]
+WINDOW = 200
+"""Fetches of the sliding window, as in the context-graph paper."""
+
 RunCurve = Callable[[RunResult, FloatArray], FloatArray]
 """Turns a run's R(t), t = 1..budget, into the quantity of a figure."""
 
@@ -42,6 +45,33 @@ def harvest(run: RunResult, relevant: FloatArray) -> FloatArray:
     """Relevant pages per fetch so far; after an early end, per fetch that was made."""
     fetches = np.minimum(np.arange(1, len(relevant) + 1), max(run.fetches, 1))
     return relevant / fetches
+
+
+def recent_harvest(run: RunResult, relevant: FloatArray) -> FloatArray:
+    """Relevant pages per fetch among the last 200; after an early end, as it was then."""
+    before = np.concatenate([np.zeros(min(WINDOW, len(relevant))), relevant[:-WINDOW]])
+    fetches = np.minimum(np.arange(1, len(relevant) + 1), WINDOW)
+    recent: FloatArray = (relevant - before) / fetches
+    end = max(run.fetches, 1)
+    recent[end:] = recent[end - 1]
+    return recent
+
+
+def similarity(run: RunResult, relevant: FloatArray) -> FloatArray:
+    """Mean cosine to the nearest target over the pages so far: the papers' "average similarity"."""
+    if not run.similarities:
+        return np.zeros_like(relevant)
+    means = np.cumsum(run.similarities) / np.arange(1, len(run.similarities) + 1)
+    return hold_flat(means, len(relevant))
+
+
+def lift(n_pages: int) -> RunCurve:
+    """Harvest rate over the share of relevant pages among all ``n_pages`` of the web."""
+
+    def curve(run: RunResult, relevant: FloatArray) -> FloatArray:
+        return harvest(run, relevant) * n_pages / max(run.relevant_all, 1)
+
+    return curve
 
 
 def strategy_curve(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trailhound.html_report import template_environment
-from trailhound.lab.report import curves, tables
+from trailhound.lab.report import curves, paper_tables, tables
 from trailhound.lab.report.figures import LineStyle, draw_curves
 from trailhound.lab.results import ExperimentResults
 
@@ -13,6 +13,8 @@ PANELS: tuple[tuple[str, str, curves.RunCurve], ...] = (
     ("Relevant pages found", "relevant pages found", curves.found),
     ("Recall", "share of findable pages found", curves.recall),
     ("Harvest rate", "relevant pages per fetch", curves.harvest),
+    ("Harvest of late", "relevant among the last 200 fetches", curves.recent_harvest),
+    ("Similarity to the targets", "mean cosine to the nearest target", curves.similarity),
 )
 
 
@@ -33,12 +35,16 @@ def render_report(results: ExperimentResults) -> str:
         comparisons=tables.comparison_table(results),
         per_topic=tables.topic_table(results),
         outcomes=tables.outcome_table(results),
+        union_recall=paper_tables.union_recall_table(results),
+        sweep=paper_tables.threshold_table(results),
         command=tables.command_line(results),
     )
 
 
 def _panels(results: ExperimentResults, styles: dict[str, LineStyle]) -> list[tuple[str, str]]:
-    return [(title, _panel(results, styles, label, draw)) for title, label, draw in PANELS]
+    lift = ("Lift", "times the harvest of pages at random", curves.lift(results.corpus.pages))
+    panels = (*PANELS, lift)
+    return [(title, _panel(results, styles, label, draw)) for title, label, draw in panels]
 
 
 def _panel(

@@ -65,6 +65,9 @@ DETAIL_COLUMNS = (
     Column("fetches", "fetches", 1, "GETs made; below the budget when the queue ran empty"),
     Column("links_outside", "links outside", 0, "links that leave the recorded web"),
     Column("learning_cpu_seconds", "learning CPU s", 2, "before the crawl"),
+    Column("learning_queries", "learning queries", 1, "put to sources before the crawl"),
+    Column("learning_pages", "learning pages", 1, "pages read for that before the crawl"),
+    Column("queries", "queries", 1, "asked during the crawl; counted among its fetches"),
 )
 
 
@@ -91,6 +94,8 @@ def detail_table(results: ExperimentResults) -> Table:
 
 def _strategy_table(results: ExperimentResults, columns: Sequence[Column]) -> Table:
     ranked = sorted(results.summary, key=lambda name: -results.summary[name]["nauc"].mean)
+    # Results of an earlier version lack what it did not measure.
+    columns = [c for c in columns if all(c.metric in each for each in results.summary.values())]
     rows = tuple(
         (_name(name), *(_estimate(results.summary[name][c.metric], c.digits) for c in columns))
         for name in ranked
@@ -175,6 +180,8 @@ def command_line(results: ExperimentResults) -> str:
         words += ["--topic", topic]
     if parameters.topics_file is not None:
         words += ["--topics", parameters.topics_file]
+    for beginning in parameters.without:
+        words += ["--without", beginning]
     words += ["--max-pages", str(parameters.max_pages)]
     words += ["--seed-sets", str(parameters.seed_sets), "--seed", str(parameters.seed)]
     return shlex.join([*words, "-o", "OUT"])

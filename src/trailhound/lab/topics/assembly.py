@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from trailhound.errors import TopicError
+from trailhound.errors import TopicError, UsageError
 from trailhound.lab.corpora import Corpus, LinkGraph
 from trailhound.lab.topics.answers import AnswerKey, Answers, shown_pages
 from trailhound.lab.topics.base import LabTopic
@@ -55,6 +55,19 @@ class Assembler:
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
         self._open_webs: dict[frozenset[int], _OpenWeb] = {}
+        self._closed: frozenset[int] = frozenset()
+
+    def close(self, beginnings: tuple[str, ...]) -> None:
+        """Close pages to the crawls of all topics; :class:`UsageError` when there are none."""
+        urls = self.corpus.page_urls
+        for beginning in beginnings:
+            if not any(url.startswith(beginning) for url in urls):
+                raise UsageError(
+                    f"No page of the corpus begins with '{beginning}'. Give whole beginnings of "
+                    f"URLs, such as {urls[0] if urls else 'https://example.org/index/'}."
+                )
+        pages = enumerate(urls)
+        self._closed = frozenset(page for page, url in pages if url.startswith(beginnings))
 
     def finish(self, draft: Draft, n_seed_sets: int, rng: np.random.Generator) -> LabTopic:
         """Choose the seeds and put everything together."""
@@ -70,7 +83,7 @@ class Assembler:
             relevant=frozenset(urls[page] for page in answers.originals),
             seed_sets=tuple(tuple(urls[page] for page in each.pages) for each in seed_sets),
             findable=tuple(each.findable for each in seed_sets),
-            off_limits=frozenset(urls[page] for page in draft.off_limits),
+            off_limits=frozenset(urls[page] for page in draft.off_limits | self._closed),
         )
 
     def require_findable(
@@ -130,6 +143,7 @@ class Assembler:
 
     def _open_web(self, off_limits: frozenset[int]) -> _OpenWeb:
         """The part of the corpus that a crawl may visit. Several topics share one."""
+        off_limits |= self._closed
         web = self._open_webs.get(off_limits)
         if web is None:
             allowed = np.ones(self.corpus.graph.n_pages, dtype=np.bool_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from trailhound.errors import TopicError
@@ -9,17 +10,27 @@ from trailhound.lab.corpora import Corpus
 from trailhound.lab.topics.base import TopicSource
 from trailhound.lab.topics.file import FileTopics
 from trailhound.lab.topics.groups import GroupTopics
+from trailhound.lab.topics.planned import PlannedTopics
 from trailhound.lab.topics.recorded import RecordedTopics
 from trailhound.lab.topics.topics_file import EXAMPLE
 from trailhound.lab.topics.trails import TrailTopics
 
 
-def topic_source(corpus: Corpus, topics_file: Path | None = None) -> TopicSource:
+def topic_source(
+    corpus: Corpus, topics_file: Path | None = None, *, without: Sequence[str] = ()
+) -> TopicSource:
     """The topics of a corpus: those of the file if one is given, else those it brings itself.
 
     Recorded sessions come first, then labels with trails that end in their pages, then labels in
-    groups of pages. A corpus with none of these needs a file.
+    groups of pages. A corpus with none of these needs a file. Pages whose URLs begin with one of
+    ``without`` are closed to all crawls.
     """
+    source = _source(corpus, topics_file)
+    source.close(without)
+    return source
+
+
+def _source(corpus: Corpus, topics_file: Path | None) -> PlannedTopics:
     if topics_file is not None:
         return FileTopics(corpus, topics_file)
     held = corpus.info()

@@ -22,6 +22,11 @@ class PlannedTopics(ABC):
         self._corpus = corpus
         self._assembler = Assembler(corpus)
 
+    def close(self, beginnings: Sequence[str]) -> None:
+        """Close pages to all crawls, by the beginnings of their URLs. Before anything is built."""
+        if beginnings:
+            self._assembler.close(tuple(beginnings))
+
     def names(self) -> tuple[str, ...]:
         """Topics that can be built, in a fixed order."""
         return tuple(name for name, reason in self._verdicts.items() if reason is None)

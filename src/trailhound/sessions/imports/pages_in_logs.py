@@ -19,6 +19,19 @@ _FILES = frozenset(
 _LONGEST_ENDING = max(map(len, _FILES))
 
 
+def why_no_page(method: bytes, status: bytes, url: bytes) -> str:
+    """Why a request was not for a page, as far as its name tells; empty when it may have been."""
+    if method != b"GET":
+        return NOT_GET
+    if status != b"200" and not is_success(status):
+        return NOT_SUCCESSFUL
+    # Most requests are for a file whose name ends the address: a shortcut worth a second in a
+    # million lines.
+    if url.rpartition(b".")[2] in _FILES and b"?" not in url:
+        return NOT_HTML
+    return "" if may_be_page(url) else NOT_HTML
+
+
 def may_be_page(url: bytes) -> bool:
     """Whether the name in a URL is not that of another kind of file."""
     path = url.partition(b"?")[0]

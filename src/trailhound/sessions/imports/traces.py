@@ -6,6 +6,7 @@ more than 2,000 accesses on any day, or more than 100 in any minute.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ MAX_TIME = 1e11
 """Seconds; far beyond any log, so that arithmetic stays exact."""
 _NO_PAGE = -1
 _MINUTE, _DAY = 60, 86_400
+_PLAIN_ORIGIN = re.compile(rb"https?://[A-Za-z0-9.:-]++(?=/)")
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def _most_at_once(slots: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
     return int(np.unique(slots, return_counts=True)[1].max())
 
 
-@dataclass
+@dataclass(slots=True)
 class _Client:
     """One client's accesses: 8 bytes each, and 16 more for a page."""
 
@@ -74,6 +76,7 @@ class Traces:
         self._clients: dict[bytes, _Client] = {}
         self._numbers: dict[bytes, int] = {b"": _NO_PAGE}
         self._urls: list[bytes] = []
+        self._origins: dict[bytes, bool] = {}
 
     def collect(self, accesses: Iterable[Access], tally: Tally, groups: GroupFilter) -> None:
         """Take everything in, and then leave out who is no person."""
@@ -100,11 +103,22 @@ class Traces:
     def _number(self, url: bytes) -> int:
         """A new URL's number; that of no page when it is no address on the web."""
         number = _NO_PAGE
-        if canonicalize(_text(url)) is not None:
+        if self._is_on_the_web(url):
             number = len(self._urls)
             self._urls.append(url)
         self._numbers[url] = number
         return number
+
+    def _is_on_the_web(self, url: bytes) -> bool:
+        """Whether it has a canonical form. No path spoils that, so origins are looked at once."""
+        plain = _PLAIN_ORIGIN.match(url)
+        if plain is None:
+            return canonicalize(_text(url)) is not None
+        origin = plain[0]
+        known = self._origins.get(origin)
+        if known is None:
+            known = self._origins[origin] = canonicalize(_text(origin) + "/") is not None
+        return known
 
     def _keep_people(self, tally: Tally, groups: GroupFilter) -> None:
         kept: dict[bytes, _Client] = {}
@@ -123,19 +137,25 @@ class Traces:
             else:
                 kept[name] = client
         tally.notes.append(
-            f"{len(self._clients):,} clients, {len(kept):,} of them people with enough pages"
+            f"{len(self._clients):,} client{'s' if len(self._clients) != 1 else ''}, "
+            f"{len(kept):,} of them people with enough pages"
             + (f"; {dropped:,} too busy to be one person" if dropped else "")
         )
         self._clients = kept
         self._numbers = {}
+        self._origins = {}
 
     def __len__(self) -> int:
         return len(self._clients)
 
     def __iter__(self) -> Iterator[Session]:
+        # A log in the common format has no place for referring pages.
+        named = self._with_referers and any(
+            number != _NO_PAGE for client in self._clients.values() for number in client.referers
+        )
         for name, client in self._clients.items():
             visits = self._visits(client)
-            chained = visits if self._with_referers else in_succession(visits)
+            chained = visits if named else in_succession(visits)
             yield Session(self._topic, tuple(chained), self._name_of(name), self._recorder)
 
     def _visits(self, client: _Client) -> list[Visit]:

@@ -1,0 +1,118 @@
+"""Backlinks from an HTTP endpoint: a URL with ``{url}`` in it that answers with JSON.
+
+The answer is a list of URLs, or an object whose ``backlinks`` is one. Whatever else comes is
+dropped, and an endpoint that fails again and again is asked no more.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections.abc import Callable, Sequence
+from urllib.parse import quote, urlsplit
+
+from trailhound.errors import SourceError, UsageError
+from trailhound.urls import canonicalize
+
+TIMEOUT_SECONDS = 5.0
+MAX_ANSWER_BYTES = 1_000_000
+MAX_ANSWERS = 1000
+MAX_FAILURES = 3
+"""In a row; then the endpoint is taken to be down."""
+
+PLACE = "{url}"
+
+
+class HttpBacklinks:
+    """Asks one endpoint. It was named by the user, so it may be anywhere, this machine included."""
+
+    def __init__(
+        self,
+        template: str,
+        *,
+        user_agent: str = "trailhound",
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        address = urlsplit(template)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise UsageError(f"'{template}' is no address of an HTTP endpoint.")
+        if PLACE not in f"{address.path}?{address.query}":
+            raise UsageError(
+                f"The endpoint '{template}' does not say where the page's URL goes. Put {PLACE} "
+                "into it: http://localhost:8080/backlinks?of={url}"
+            )
+        self._template = template
+        self._user_agent = user_agent
+        self._timeout_seconds = timeout_seconds
+        self._clock = clock
+        self._failures = 0
+        self._last_failure = ""
+        self.junk = 0
+        """Answers that were no web addresses."""
+
+    @property
+    def is_down(self) -> bool:
+        """Whether it is asked no more."""
+        return self._failures >= MAX_FAILURES
+
+    def linking_to(self, url: str) -> Sequence[str]:
+        """Canonical URLs in the order of the answer, each once; SourceError when there is none."""
+        if self.is_down:
+            raise self._error(f"it failed {MAX_FAILURES} times and is asked no more")
+        try:
+            found = _listed(self._ask(self._template.replace(PLACE, quote(url, safe=""))))
+        except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
+            self._failures += 1
+            self._last_failure = str(error) or type(error).__name__
+            raise self._error(self._last_failure) from error
+        self._failures = 0
+        urls = [canonicalize(each) if isinstance(each, str) else None for each in found]
+        self.junk += urls.count(None)
+        return list(dict.fromkeys(each for each in urls if each is not None and each != url))
+
+    def _error(self, reason: str) -> SourceError:
+        detail = f" (last: {self._last_failure})" if self.is_down else ""
+        return SourceError(
+            f"The backlink endpoint {self._template} cannot be used: {reason}{detail}. Check that "
+            "it runs and answers with a JSON list of URLs."
+        )
+
+    def _ask(self, address: str) -> bytes:
+        parts = urlsplit(address)
+        kind = (
+            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        )
+        connection = kind(parts.hostname or "", parts.port, timeout=self._timeout_seconds)
+        deadline = self._clock() + self._timeout_seconds
+        try:
+            path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            headers = {"User-Agent": self._user_agent, "Accept": "application/json"}
+            connection.request("GET", path, headers=headers)
+            answer = connection.getresponse()
+            if answer.status != 200:
+                raise ValueError(f"it answered {answer.status} {answer.reason}".strip())
+            return self._body(answer, deadline)
+        finally:
+            connection.close()
+
+    def _body(self, answer: http.client.HTTPResponse, deadline: float) -> bytes:
+        """Piece by piece: a drip that never ends must not hold the crawl."""
+        body = b""
+        while piece := answer.read1(65536):
+            body += piece
+            if len(body) > MAX_ANSWER_BYTES:
+                raise ValueError(f"its answer is larger than {MAX_ANSWER_BYTES:,} bytes")
+            if self._clock() > deadline:
+                raise ValueError(f"its answer takes longer than {self._timeout_seconds:g} s")
+        return body
+
+
+def _listed(body: bytes) -> list[object]:
+    answer = json.loads(body)
+    if isinstance(answer, dict):
+        answer = answer.get("backlinks")
+    if not isinstance(answer, list):
+        raise ValueError('its answer is neither a list nor {"backlinks": [...]}')
+    return answer[:MAX_ANSWERS]

@@ -1,0 +1,130 @@
+"""Pages and the links between them, in an SQLite file that can be asked backwards."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import msgspec
+
+from trailhound.errors import StorageError
+from trailhound.records import Page
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS page (number INTEGER PRIMARY KEY, url TEXT UNIQUE NOT NULL, "
+    "content BLOB NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS link (target TEXT, source INTEGER, PRIMARY KEY (target, source)) "
+    "WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS been_read (mark TEXT PRIMARY KEY) WITHOUT ROWID",
+)
+
+
+class LinkStore:
+    """Grows by whole files of pages; each file is marked when it has been read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._explained():
+            self._connection = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, timeout=5.0
+            )
+            self._connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            for table in _TABLES:
+                self._connection.execute(table)
+
+    def add(self, pages: Iterable[Page], mark: str) -> None:
+        """Take in the pages of one file, all or none; a page that is known is replaced."""
+        with self._explained():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                for page in pages:
+                    self._add(page)
+                self._connection.execute("INSERT OR IGNORE INTO been_read VALUES (?)", (mark,))
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+
+    def _add(self, page: Page) -> None:
+        content = zlib.compress(msgspec.msgpack.encode(page))
+        run = self._connection.execute
+        row = run("SELECT number FROM page WHERE url = ?", (page.url,)).fetchone()
+        if row is None:
+            number = run("INSERT INTO page (url, content) VALUES (?, ?)", (page.url, content))
+            source = number.lastrowid
+        else:
+            (source,) = row
+            run("UPDATE page SET content = ? WHERE number = ?", (content, source))
+        urls = {link.url for link in page.links} - {page.url}
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO link VALUES (?, ?)", [(url, source) for url in sorted(urls)]
+        )
+
+    def has_read(self, mark: str) -> bool:
+        """Whether a file has been taken in."""
+        with self._explained():
+            question = "SELECT 1 FROM been_read WHERE mark = ?"
+            return self._connection.execute(question, (mark,)).fetchone() is not None
+
+    def linking_to(self, url: str) -> Sequence[str]:
+        """Addresses of pages with a link to ``url``, sorted."""
+        question = (
+            "SELECT page.url FROM link JOIN page ON page.number = link.source "
+            "WHERE link.target = ? ORDER BY page.url"
+        )
+        with self._explained():
+            return [source for (source,) in self._connection.execute(question, (url,))]
+
+    def page(self, url: str) -> Page | None:
+        """A page by its address."""
+        question = "SELECT content FROM page WHERE url = ?"
+        with self._explained():
+            row = self._connection.execute(question, (url,)).fetchone()
+        return msgspec.msgpack.decode(zlib.decompress(row[0]), type=Page) if row else None
+
+    def __len__(self) -> int:
+        with self._explained():
+            return int(self._connection.execute("SELECT count(*) FROM page").fetchone()[0])
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._connection.close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise _cannot_use(self._path, error) from error
+
+
+def forget_linked(path: Path, forgotten: Callable[[str], bool], *, dry_run: bool = False) -> int:
+    """Remove a store that names a forgotten page; how often it does.
+
+    It goes as a whole, because other pages remember the link: it is made again, when it is asked
+    for, from the archives that are left.
+    """
+    if not path.is_file():
+        return 0
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            named = sum(forgotten(url) for (url,) in connection.execute("SELECT url FROM page"))
+            named += sum(
+                forgotten(url) for (url,) in connection.execute("SELECT DISTINCT target FROM link")
+            )
+        if named and not dry_run:
+            for name in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
+                name.unlink(missing_ok=True)
+        return named
+    except sqlite3.Error as error:
+        raise _cannot_use(path, error) from error
+
+
+def _cannot_use(path: Path, error: sqlite3.Error) -> StorageError:
+    return StorageError(
+        f"The links of the topic's crawls {path} cannot be used ({error}). Free some space or "
+        "check that you may write there; the file may also be deleted, and is made again."
+    )

@@ -1,0 +1,107 @@
+"""``trailhound mark``: tell which results are useful, so that the topic learns from them."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trailhound.cli.learn import TopicArgument, WorkspaceOption
+from trailhound.cli.results import crawl_folder
+
+if TYPE_CHECKING:
+    from trailhound.live.marking import Marked
+
+
+def mark(
+    topic: TopicArgument,
+    url: Annotated[
+        list[str] | None, typer.Argument(metavar="[URL]...", help="Results to mark.")
+    ] = None,
+    useful: Annotated[
+        bool, typer.Option("--useful/--not-useful", help="What they are. Default: useful.")
+    ] = True,
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Take earlier marks back instead.")
+    ] = False,
+    from_file: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="File of URLs, one in a line; - is stdin."),
+    ] = None,
+    learn: Annotated[bool, typer.Option("--learn", help="Learn the topic again at once.")] = False,
+    workspace: WorkspaceOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Mark results of a crawl as useful or not; the topic's next learning takes them along.
+
+    Their content comes from the crawl's archive, together with the path that led there.
+
+    Examples:
+
+      trailhound mark bees https://example.org/hives https://example.org/honey --learn
+
+      trailhound mark bees --not-useful https://example.org/bee-movie
+
+      trailhound export bees -f urls | trailhound mark bees --from -
+    """
+    from trailhound.cli.url_lists import listed_urls
+    from trailhound.cli.waiting import patiently
+    from trailhound.errors import UsageError
+    from trailhound.live.marking import mark_results
+
+    addresses = listed_urls(url or (), from_file, "list")
+    if not addresses:
+        raise UsageError("Name the pages to mark: one or more URLs, or --from FILE.")
+    folder = crawl_folder(topic, workspace)
+    verdict = None if clear else useful
+    with patiently("Reading the archive"):
+        marked = mark_results(folder, addresses, verdict, time.time())
+    if as_json and not learn:
+        _print_json(marked, verdict)
+    elif not as_json:
+        _tell(marked, verdict, topic, learn=learn)
+    if learn:
+        _learn(topic, workspace, as_json=as_json)
+
+
+def _learn(topic: str, workspace: Path | None, *, as_json: bool) -> None:
+    """As ``trailhound learn TOPIC`` would, with the parameters that the topic was learned with."""
+    from trailhound.cli.learn_tables import learned_json, show_learned
+    from trailhound.cli.waiting import patiently
+    from trailhound.workspace import Workspace, learn_into, workspace_folder
+    from trailhound.workspace.learning import same_request
+
+    place = Workspace(workspace_folder(workspace, os.environ))
+    folder = place.topic(topic)
+    with patiently("Learning") as report:
+        learned = learn_into(place, same_request(folder, folder.load()), report)
+    shown = [(learned, folder.model_path)]
+    if as_json:
+        typer.echo(learned_json(shown))
+    else:
+        show_learned(shown)
+
+
+def _print_json(marked: Marked, verdict: bool | None) -> None:
+    import msgspec
+
+    urls = [page.address for page in marked.pages]
+    shown = {"marked": urls, "useful": verdict, "pages_along": marked.visits}
+    typer.echo(msgspec.json.encode(shown).decode())
+
+
+def _tell(marked: Marked, verdict: bool | None, topic: str, *, learn: bool) -> None:
+    from trailhound.cli.console import messages
+
+    what = {True: "marked useful", False: "marked not useful", None: "no longer marked"}[verdict]
+    count = f"{len(marked.pages):,} page" + ("s" if len(marked.pages) != 1 else "")
+    along = f", with {marked.visits:,} on the paths to them" if marked.visits else ""
+    messages.print(f"{count} {what}{along}.", soft_wrap=True, markup=False)
+    if not learn:
+        name = f"'{topic}'" if " " in topic else topic
+        messages.print(
+            f"Learn from them with: trailhound learn {name}", soft_wrap=True, markup=False
+        )

@@ -1,0 +1,141 @@
+"""Who visited what on a recorded web: the trails of other people than those of the session.
+
+The trace must not contain the answer. Of the trails, it holds only those
+
+* of people who have no part in the topic's session: a trail that goes exactly as one of the
+  session excludes all trails of its user;
+* that nobody had sent to an answer: a trail whose goal, or last page, is a relevant page is left
+  out, because there the data set itself named the page that is to be found;
+* from before the session's end: a log knows no future.
+
+What remains are people on their way to something else. That some of them passed through relevant
+pages is what a trace is for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailhound.errors import SourceError
+from trailhound.lab.corpora import Corpus, Trail
+from trailhound.lab.corpora.trails import access_log
+from trailhound.lab.topics.base import LabTopic
+from trailhound.lab.topics.draws import generator_for
+from trailhound.sessions.events import Reached, Session
+from trailhound.sessions.events import Visit as Shown
+from trailhound.sources import Visit
+from trailhound.traces import PageAccess, TraceIndex, trace_in_memory
+
+
+class RecordedTrace:
+    """An access trace over a corpus's trails, made when it is first asked.
+
+    ``noise`` is the share of accesses that are replaced by random pages of the corpus: what the
+    trace is worth when people, or the log, are not to the point.
+    """
+
+    def __init__(self, corpus: Corpus, topic: LabTopic, noise: float = 0.0, seed: int = 0) -> None:
+        self._corpus = corpus
+        self._topic = topic
+        self._noise = noise
+        self._seed = seed
+
+    @cached_property
+    def _index(self) -> TraceIndex:
+        trails = list(open_trails(self._corpus.trails(), self._topic))
+        if not trails:
+            raise SourceError(
+                f"No trail is left for the topic '{self._topic.name}' when those of its session, "
+                "those to relevant pages and later ones are left out. Choose another topic."
+            )
+        return trace_in_memory(self._accesses(trails), _user_key)
+
+    def _accesses(self, trails: Sequence[Trail]) -> Iterator[PageAccess]:
+        rng = generator_for(self._seed, self._topic.name, "trace noise")
+        pages = self._corpus.page_urls
+        for access in access_log(trails):
+            url = access.url
+            if self._noise and rng.random() < self._noise:
+                url = pages[int(rng.integers(len(pages)))]
+            yield access.user.encode(), access.time, url.encode()
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    @property
+    def n_users(self) -> int:
+        """People in all."""
+        return self._index.n_users
+
+    @property
+    def n_pages(self) -> int:
+        """Pages in all."""
+        return self._index.n_pages
+
+    def page_number(self, url: str) -> int | None:
+        """The number of a page."""
+        return self._index.page_number(url)
+
+    def page_url(self, page: int) -> str:
+        """The address of a page."""
+        return self._index.page_url(page)
+
+    def visitors(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Users and times of all visits to a page."""
+        return self._index.visitors(page)
+
+    def history(self, user: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Pages and times of all visits of a user."""
+        return self._index.history(user)
+
+    def visits_to(self, url: str) -> Sequence[Visit]:
+        """All visits to a page."""
+        return self._index.visits_to(url)
+
+    def visits_by(self, user: int) -> Sequence[Visit]:
+        """All visits of a user."""
+        return self._index.visits_by(user)
+
+    def sample(self, rng: np.random.Generator) -> str:
+        """A page of the trace."""
+        return self._index.sample(rng)
+
+
+def recorded_trace(corpus: Corpus, topic: LabTopic, noise: float = 0.0) -> RecordedTrace | None:
+    """The trace for a topic; ``None`` when the corpus has no trails."""
+    return RecordedTrace(corpus, topic, noise) if corpus.info().trails else None
+
+
+def open_trails(trails: Iterator[Trail], topic: LabTopic) -> Iterator[Trail]:
+    """Trails that do not contain the answer; see the module for the rules."""
+    ways = _ways(topic.session)
+    ended = max((event.time for event in topic.session.events), default=float("inf"))
+    known = list(trails)
+    in_session = {
+        trail.user for trail in known if tuple(visit.url for visit in trail.visits()) in ways
+    }
+    for trail in known:
+        over = trail.time + trail.duration_seconds
+        ends = {trail.goal, *trail.steps[-1:]}
+        if trail.user not in in_session and over < ended and not ends & topic.relevant:
+            yield trail
+
+
+def _ways(session: Session) -> frozenset[tuple[str, ...]]:
+    """The trails of a session: each begins with a typed address."""
+    ways: list[list[str]] = []
+    for event in session.events:
+        if isinstance(event, Shown):
+            if not ways or event.reached is Reached.TYPED:
+                ways.append([])
+            ways[-1].append(event.url)
+    return frozenset(map(tuple, ways))
+
+
+def _user_key(user: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(user, digest_size=8).digest(), "little")

@@ -1,0 +1,243 @@
+"""Turns with a search engine on a recorded web, whose own text is the search engine.
+
+The same planning, sessions and learning as ``trailhound turns``; only crawling is the lab's. Every
+query is charged as one request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from trailhound.crawling.engine import Crawler
+from trailhound.fetching.replay import ReplayFetcher
+from trailhound.frontier.memory import MemoryFrontier
+from trailhound.lab import metrics
+from trailhound.lab.corpora import Corpus
+from trailhound.lab.ground_truth import GroundTruth
+from trailhound.lab.recorded_search import RecordedSearch
+from trailhound.lab.topics.base import LabTopic
+from trailhound.models.search_turns import (
+    ScoredFind,
+    TurnLimits,
+    TurnPlan,
+    plan_turn,
+    strong_finds,
+)
+from trailhound.models.topic_model import learn_topic
+from trailhound.records import Outcome, PageEvent
+from trailhound.registry import make_strategy
+from trailhound.relevance.cosine import CosineJudge
+from trailhound.relevance.own_verdicts import OwnVerdicts
+from trailhound.sessions.events import Session
+from trailhound.sessions.page_graph import build_page_graph
+from trailhound.sessions.path_sessions import PathPage, session_of_paths
+from trailhound.strategies.base import Briefing
+
+RECORDER = "search turns"
+MAX_PATH_PAGES = 200
+
+
+@dataclass(frozen=True)
+class TurnsPlan:
+    """How to crawl in turns."""
+
+    strategy: str = "hidden-markov"
+    rounds: int = 4
+    max_requests: int = 400
+    """Of all turns together, queries included."""
+    limits: TurnLimits = field(default_factory=TurnLimits)
+    relearn: bool = True
+    """Without it, the model stays as the session made it."""
+    searches: bool = True
+    """Without it, nothing is asked: the same crawl and learning, from the topic's seeds alone."""
+
+
+@dataclass(frozen=True)
+class LabTurn:
+    """What one turn brought."""
+
+    plan: TurnPlan
+    requests: int
+    """Of this turn, queries included."""
+    found: int
+    """Relevant pages by ground truth."""
+    found_by_search: int
+    """Those of them that the search had named itself."""
+    adopted: tuple[str, ...] = ()
+    """Finds that were learned from."""
+    adopted_right: int = 0
+    """How many of them ground truth agrees with."""
+
+
+@dataclass(frozen=True)
+class TurnsResult:
+    """A crawl in turns."""
+
+    curve: list[int]
+    """Relevant pages found after each request."""
+    turns: tuple[LabTurn, ...]
+
+
+class SearchTurnsBench:
+    """Crawls in turns for one topic."""
+
+    def __init__(self, corpus: Corpus, topic: LabTopic) -> None:
+        self.topic = topic
+        self._corpus = corpus
+        self._truth = GroundTruth(corpus, topic.relevant)
+        self._off_limits = frozenset(corpus.page_id(url) for url in topic.off_limits)
+
+    @property
+    def relevant_total(self) -> int:
+        """Pages that count as found, in reach of the seeds or not: a search reaches them all."""
+        return len(self._truth)
+
+    def run(self, plan: TurnsPlan, seed_set: int, seed: int) -> TurnsResult:
+        """All turns; each begins where the one before stopped."""
+        run = _Run(self, self._corpus, plan, seed)
+        for number in range(1, plan.rounds + 1):
+            run.turn(number, self.topic.seed_sets[seed_set] if number == 1 else ())
+        return TurnsResult(run.curve(), tuple(run.turns))
+
+    def in_scope(self, url: str) -> bool:
+        """As for every crawl in the lab."""
+        return url in self._corpus and self._corpus.page_id(url) not in self._off_limits
+
+    def finds(self, events: Sequence[PageEvent]) -> list[bool]:
+        """For each event, whether it brought a relevant page for the first time."""
+        return [number is not None for number in self._truth.finds(events)]
+
+    def is_relevant(self, url: str) -> bool:
+        """Whether ground truth has the page behind ``url`` among the topic's pages."""
+        return self._truth.hops(url) == 0
+
+
+class _Run:
+    """One crawl in turns, as far as it has come."""
+
+    def __init__(self, bench: SearchTurnsBench, corpus: Corpus, plan: TurnsPlan, seed: int) -> None:
+        self._bench = bench
+        self._corpus = corpus
+        self._plan = plan
+        self._seed = seed
+        self._search = RecordedSearch(corpus, bench.topic.off_limits)
+        self._frontier = MemoryFrontier()
+        self._sessions: list[Session] = [bench.topic.session]
+        self._graph = bench.topic.graph
+        self._shown = {page.url for page in self._graph.pages}
+        self._model = learn_topic(self._graph)
+        self._own_model = self._model
+        self._asked: set[str] = set()
+        self._adopted: list[str] = []
+        self._events: list[PageEvent] = []
+        self._charged: list[tuple[int, int]] = []
+        """(events so far, queries charged there)."""
+        self.turns: list[LabTurn] = []
+
+    def turn(self, number: int, seeds: Sequence[str]) -> None:
+        begun = len(self._events)
+        plan = self._asked_for()
+        self._charged.append((begun, len(plan.queries)))
+        spent_before = self._requests() - len(plan.queries)
+        until = self._plan.max_requests * number // self._plan.rounds
+        self._crawl([*seeds, *plan.seeds], until - self._requests())
+        adopted = self._learn(begun) if self._plan.relearn else []
+        self.turns.append(self._told(plan, begun, spent_before, adopted))
+
+    def _asked_for(self) -> TurnPlan:
+        if not self._plan.searches:
+            return TurnPlan((), ())
+        plan = plan_turn(self._model, self._search, self._is_known, self._asked, self._plan.limits)
+        self._asked.update(query.text for query in plan.queries)
+        return plan
+
+    @cached_property
+    def _verdicts(self) -> OwnVerdicts:
+        return OwnVerdicts(self._own_model)
+
+    def _is_known(self, url: str) -> bool:
+        return url in self._shown or self._frontier.outcome_of(url) is not None
+
+    def _crawl(self, seeds: Sequence[str], max_requests: int) -> None:
+        if max_requests < 1:
+            return
+        briefing = Briefing(self._graph, seed=self._seed, model=self._model, search=self._search)
+        crawler = Crawler(
+            strategy=make_strategy(self._plan.strategy, briefing),
+            frontier=self._frontier,
+            fetcher=ReplayFetcher(self._corpus),
+            judge=CosineJudge.from_graph(self._graph, similarity=briefing.similarity),
+            in_scope=self._bench.in_scope,
+        )
+        self._events += crawler.run(seeds, max_pages=max_requests)
+
+    def _learn(self, begun: int) -> list[str]:
+        """Strong finds join; the sessions of people stay as they are."""
+        urls = [event.final_url for event in self._events[begun:] if _is_find(event)]
+        pages = [
+            page for url in urls if url not in self._shown and (page := self._corpus.page(url))
+        ]
+        finds = [ScoredFind(self._verdicts.score(page), page.url) for page in pages]
+        strong = strong_finds(finds, adopted=self._adopted, own_scores=self._verdicts.own_scores)
+        if strong:
+            paths = [path_to(self._events, url) for url in strong]
+            topic = self._bench.topic.name
+            self._sessions.append(session_of_paths(topic, paths, recorder=RECORDER))
+            self._adopted += strong
+            self._graph = build_page_graph(self._sessions, self._corpus.page)
+            self._shown = {page.url for page in self._graph.pages}
+            self._model = learn_topic(self._graph, self._model.parameters)
+        return strong
+
+    def _told(
+        self, plan: TurnPlan, begun: int, spent_before: int, adopted: Sequence[str]
+    ) -> LabTurn:
+        finds = self._bench.finds(self._events)
+        named = {
+            event.final_url
+            for event, found in zip(self._events[begun:], finds[begun:], strict=True)
+            if found and event.url in plan.seeds
+        }
+        return LabTurn(
+            plan=plan,
+            requests=self._requests() - spent_before,
+            found=sum(finds[begun:]),
+            found_by_search=len(named),
+            adopted=tuple(adopted),
+            adopted_right=sum(map(self._bench.is_relevant, adopted)),
+        )
+
+    def _requests(self) -> int:
+        return sum(event.requests for event in self._events) + sum(n for _, n in self._charged)
+
+    def curve(self) -> list[int]:
+        """Queries are requests that find nothing."""
+        steps = [
+            (event.requests, found)
+            for event, found in zip(self._events, self._bench.finds(self._events), strict=True)
+        ]
+        for position, queries in reversed(self._charged):
+            steps[position:position] = [(1, False)] * queries
+        return metrics.curve_from_finds(steps, self._plan.max_requests)
+
+
+def path_to(events: Sequence[PageEvent], url: str) -> list[PathPage]:
+    """The pages from a seed to ``url``, each found on the one before."""
+    by_address: dict[str, PageEvent] = {}
+    for event in events:
+        if event.outcome is Outcome.FETCHED:
+            by_address.setdefault(event.final_url, event)
+    path: list[PathPage] = []
+    address: str | None = url
+    while address in by_address and len(path) < MAX_PATH_PAGES:
+        event = by_address.pop(address)  # each page once, should links lead in a circle
+        path.append(PathPage(event.final_url, event.at, event.title, event.url))
+        address = event.parent
+    return path[::-1]
+
+
+def _is_find(event: PageEvent) -> bool:
+    relevant = event.relevance is not None and event.relevance.relevant
+    return relevant and event.duplicate_of is None and not event.noindex

@@ -1,0 +1,127 @@
+"""Results of a crawl that a person marks: they become a session, from which the topic learns.
+
+Marks of one topic are kept in one session file beside the recorded ones, so that ``learn`` takes
+them along. A marked page brings its source from the crawl's archive; a useful one also the pages
+on the path that led to it, which show how far from a useful page one is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from trailhound.archive.result_reading import Results, StoredPage
+from trailhound.errors import UsageError
+from trailhound.live.crawl_sessions import archived_sources, path_of
+from trailhound.live.folder import CrawlFolder
+from trailhound.live.plan import typed_url
+from trailhound.records import Outcome
+from trailhound.sessions.events import Event, Mark, Session, Visit
+from trailhound.sessions.files import read_session, write_session
+from trailhound.sessions.path_sessions import PathPage, session_of_paths
+from trailhound.urls import canonicalize, strip_tracking
+from trailhound.workspace.topics import TopicFolder
+
+MARKS_FILE = "marks.jsonl"
+"""In the topic's folder of sessions."""
+RECORDER = "trailhound mark"
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What came of a request to mark."""
+
+    pages: tuple[StoredPage, ...]
+    """Those that were marked."""
+    visits: int
+    """Pages that came along because they lie on the paths."""
+
+
+def mark_results(
+    folder: CrawlFolder, addresses: Sequence[str], useful: bool | None, now: float
+) -> Marked:
+    """Mark pages that the crawl fetched; ``useful=None`` takes earlier marks back.
+
+    All or nothing: UsageError names an address that the crawl has not fetched, or whose source it
+    did not keep.
+    """
+    with Results(folder.results) as results:
+        pages = tuple({page.address: page for page in _found(results, addresses, folder)}.values())
+        paths = [path_of(results, page) for page in pages]
+    if not useful:  # how one gets there is of no use then
+        paths = [path[-1:] for path in paths]
+    before = _read(folder.topic)
+    visits = _visits(folder, before, pages, paths) if useful is not None else []
+    label = folder.topic.record().label or ""
+    marks = [Mark(now, page.address, useful, label) for page in pages]
+    _write(folder.topic, before, [*visits, *marks])
+    return Marked(pages, len({visit.url for visit in visits} - {page.address for page in pages}))
+
+
+def _visits(
+    folder: CrawlFolder,
+    before: Session,
+    pages: Iterable[StoredPage],
+    paths: Sequence[Sequence[PathPage]],
+) -> list[Visit]:
+    """The ways to the pages, as far as earlier marks have not brought them along."""
+    shown = {event.url for event in before.events if isinstance(event, Visit)}
+    wanted = {step.url for path in paths for step in path} - shown
+    sources = archived_sources(folder.archive, wanted)
+    _check_sources(folder, [page for page in pages if page.address in wanted], sources)
+    kept = [[step for step in path if step.url in sources] for path in paths]
+    session = session_of_paths(folder.topic.name, kept, recorder=RECORDER, source=sources.get)
+    return [event for event in session.events if isinstance(event, Visit)]
+
+
+def marks_of(topic: TopicFolder) -> dict[str, bool]:
+    """Which results are marked useful, and which not useful, by canonical URL."""
+    marks: dict[str, bool | None] = {}
+    for event in _read(topic).events:
+        if isinstance(event, Mark):
+            marks[canonicalize(event.url) or event.url] = event.useful
+    return {url: useful for url, useful in marks.items() if useful is not None}
+
+
+def _found(results: Results, addresses: Iterable[str], folder: CrawlFolder) -> Iterator[StoredPage]:
+    for address in addresses:
+        url = typed_url(address)
+        events = results.events_of(url) or results.events_of(strip_tracking(url))
+        fetched = [event for event in events if event.outcome is Outcome.FETCHED]
+        if not fetched:
+            name = folder.topic.name
+            what = "was not fetched by" if events else "is unknown to"
+            raise UsageError(
+                f"The page {url} {what} the crawl of '{name}', so there is nothing to mark. See "
+                f"'trailhound results {name}' for its pages, and 'trailhound explain {name} {url}'."
+            )
+        yield fetched[-1]
+
+
+def _check_sources(
+    folder: CrawlFolder, pages: Iterable[StoredPage], sources: Mapping[str, str]
+) -> None:
+    missing = [page.address for page in pages if page.address not in sources]
+    if not missing:
+        return
+    if not folder.archive.is_dir():
+        raise UsageError(
+            f"The crawl of '{folder.topic.name}' has no archive (archive = false), so the content "
+            "of its pages is not there to learn from. Crawl again with [output] archive = true."
+        )
+    raise UsageError(
+        f"The archive {folder.archive} does not hold {missing[0]}"
+        + (f" and {len(missing) - 1} more pages" if len(missing) > 1 else "")
+        + ", so there is nothing to learn from. Leave it out, or fetch it again with "
+        f"'trailhound crawl {folder.topic.name} --refresh'."
+    )
+
+
+def _read(topic: TopicFolder) -> Session:
+    path = topic.sessions_path / MARKS_FILE
+    return read_session(path) if path.exists() else Session(topic.name, (), recorder=RECORDER)
+
+
+def _write(topic: TopicFolder, before: Session, added: Iterable[Event]) -> None:
+    session = Session(topic.name, (*before.events, *added), before.user, RECORDER)
+    write_session(session, topic.sessions_path / MARKS_FILE)

@@ -1,0 +1,248 @@
+"""Turns with a search engine on the live web: ask, crawl from what it names, learn, repeat.
+
+Each turn resumes the topic's crawl with new start pages, or begins it. What was planned is on disk
+before anything is fetched, so that an interrupted turn goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from trailhound.archive.result_reading import Results
+from trailhound.config.settings import Settings
+from trailhound.crawling.stopping import StopReason
+from trailhound.errors import StorageError, UsageError
+from trailhound.live.crawl import LiveCrawl, Notify, open_crawl
+from trailhound.live.folder import CrawlFolder
+from trailhound.live.parts import scope_of
+from trailhound.live.plan import CrawlRequest, typed_url
+from trailhound.live.search_sources import open_search
+from trailhound.live.turn_learning import TurnLearning
+from trailhound.live.turn_records import OpenTurn, TurnReport, TurnsFile, TurnsRecord
+from trailhound.models.search_turns import TurnLimits, plan_turn
+from trailhound.registry import check_spec
+from trailhound.workspace.learned import LearnedTopic
+from trailhound.workspace.learning import Report
+from trailhound.workspace.topics import TopicFolder, Workspace
+
+RunCrawl = Callable[[LiveCrawl], None]
+"""Runs a crawl to its end, showing it as it likes."""
+
+
+@dataclass(frozen=True)
+class TurnsRequest:
+    """What was asked for."""
+
+    settings: Settings
+    """For a crawl that has not begun; it also holds the search."""
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    """What was said in so many words, by ``section.name``: a begun crawl takes only these."""
+    rounds: int = 3
+    requests_per_round: int = 500
+    seeds: tuple[str, ...] = ()
+    """For the first round, beside what the search names."""
+    limits: TurnLimits = field(default_factory=TurnLimits)
+
+
+class SearchTurns:
+    """The turns of one topic. Mistakes are found here, before anything is asked."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        topic: TopicFolder,
+        request: TurnsRequest,
+        *,
+        notify: Notify = lambda _: None,
+        report: Report = lambda _: None,
+    ) -> None:
+        self.folder = CrawlFolder(topic)
+        self._topic = topic
+        self._request = request
+        self._notify = notify
+        self._report = report
+        self._settings = self._effective_settings()
+        check_spec(self._settings.crawl.strategy)
+        self._seeds = tuple(map(typed_url, request.seeds))
+        self._search = open_search(_search_of(self._settings), self.folder, self._settings.fetch)
+        self._learning = TurnLearning(workspace, self.folder, report)
+        self._file = TurnsFile(topic.path / "turns.json")
+        self.record = self._begun()
+        self.problem = ""
+        """Why it ended before its last round; empty when it did not."""
+        self.interrupted = False
+
+    def run(self, run_crawl: RunCrawl) -> Iterator[TurnReport]:
+        """Each turn when it is finished, until the rounds are over or something stands in the way.
+
+        What was found and learned before stays in any case.
+        """
+        learned = self._topic.load()
+        while self.record.unfinished:
+            turn = self.record.open or self._planned(learned)
+            if turn is None:
+                self._keep(last_turn=len(self.record.turns))
+                return
+            ended = self._crawl(turn, run_crawl)
+            if self.interrupted:
+                return
+            report, learned = self._learned(turn, ended, learned)
+            self._keep(turns=(*self.record.turns, report), open=None)
+            yield report
+
+    def _begun(self) -> TurnsRecord:
+        """What an interrupted run left, or a new run."""
+        record = self._file.read()
+        if record.crawl_begun_at not in (None, self._crawl_begun_at()):
+            record = TurnsRecord()  # the crawl was begun anew
+        if record.unfinished:
+            left = record.last_turn - len(record.turns)
+            self._notify(f"Going on with what was interrupted: {left} more rounds.")
+            return record
+        last = len(record.turns) + self._request.rounds
+        return msgspec.structs.replace(record, last_turn=last)
+
+    def _effective_settings(self) -> Settings:
+        if not self.folder.exists():
+            return self._request.settings
+        flags = {key: value for key, value in self._request.flags.items() if key != "crawl.seeds"}
+        settings = self.folder.read().settings
+        if not settings.sources.search:
+            flags.setdefault("sources.search", self._request.settings.sources.search)
+        return settings.changed(flags)
+
+    def _planned(self, learned: LearnedTopic) -> OpenTurn | None:
+        """Ask the search; ``None``, with the problem told, when that leads nowhere."""
+        number = len(self.record.turns) + 1
+        self._report("Asking the search")
+        known = {page.url for page in learned.model.graph.pages}
+        settings = self._effective_settings()
+        in_scope = scope_of(settings, (*settings.crawl.seeds, *self._seeds))
+        with _Seen(self.folder) as seen:
+            plan = plan_turn(
+                learned.model,
+                self._search,
+                lambda url: (
+                    url in known or url in seen or (in_scope is not None and not in_scope(url))
+                ),
+                self.record.asked,
+                self._request.limits,
+            )
+            pages, requests = seen.pages, seen.requests
+        given = self._seeds if number == 1 else ()
+        seeds = tuple(dict.fromkeys((*given, *plan.seeds)))
+        self._tell_plan(number, len(plan.queries), len(plan.seeds), plan.problem)
+        if not seeds:
+            self.problem = f"No new start page for round {number}: {plan.problem}"
+            return None
+        turn = OpenTurn(
+            number=number,
+            queries=plan.queries,
+            n_seeds=len(seeds),
+            seeds=seeds,
+            pages_before=pages,
+            requests_before=requests,
+            until_requests=requests + self._request.requests_per_round,
+        )
+        self._keep(open=turn)
+        return turn
+
+    def _tell_plan(self, number: int, queries: int, seeds: int, problem: str) -> None:
+        last = self.record.last_turn
+        said = f"Round {number} of {last}: {queries} queries, {seeds} new start pages"
+        self._notify(f"{said} ({problem})." if problem else f"{said}.")
+
+    def _crawl(self, turn: OpenTurn, run_crawl: RunCrawl) -> str:
+        """Why it ended. A turn whose crawl is done already is not crawled again."""
+        with _Seen(self.folder) as seen:
+            if seen.requests >= turn.until_requests:
+                return ""
+        with open_crawl(self._topic, self._crawl_request(turn), self._notify) as crawl:
+            # The crawl has its seeds now, and "forget" knows where to look for them.
+            begun = msgspec.structs.replace(turn, seeds=())
+            self._keep(open=begun, crawl_begun_at=self._crawl_begun_at())
+            run_crawl(crawl)
+            reason = crawl.stop_reason
+        self.interrupted = reason is StopReason.INTERRUPTED
+        return reason.value if reason is not None else ""
+
+    def _crawl_request(self, turn: OpenTurn) -> CrawlRequest:
+        flags = {
+            **self._request.flags,
+            "crawl.seeds": turn.seeds,
+            "crawl.max_pages": turn.until_requests,
+        }
+        if self.folder.exists():
+            return CrawlRequest(flags=flags, resume=True)
+        settings = self._settings.changed({key: flags[key] for key in flags})
+        return CrawlRequest(settings, flags)
+
+    def _learned(
+        self, turn: OpenTurn, ended: str, learned: LearnedTopic
+    ) -> tuple[TurnReport, LearnedTopic]:
+        finds, learned = self._learning.learn(learned, turn.pages_before)
+        if finds.relevant and not self.folder.archive.is_dir():
+            self._notify(
+                "The crawl keeps no archive (archive = false), so there is nothing to learn from "
+                "its finds."
+            )
+        with _Seen(self.folder) as seen:
+            requests = seen.requests - turn.requests_before
+        report = TurnReport(
+            number=turn.number,
+            queries=turn.queries,
+            seeds=turn.n_seeds,
+            requests=requests,
+            relevant=finds.relevant,
+            adopted=len(finds.strong),
+            pages_learned_from=len(learned.model.graph.pages),
+            crawl_ended=ended,
+        )
+        return report, learned
+
+    def _crawl_begun_at(self) -> float | None:
+        return self.folder.read().created_at if self.folder.exists() else None
+
+    def _keep(self, **changed: Any) -> None:
+        self.record = msgspec.structs.replace(self.record, **changed)
+        self._file.write(self.record)
+
+
+class _Seen:
+    """Which pages the crawl has dealt with; none when it has not begun."""
+
+    def __init__(self, folder: CrawlFolder) -> None:
+        self._results: Results | None = None
+        self.pages = self.requests = 0
+        if folder.exists():
+            try:
+                self._results = Results(folder.results)
+            except StorageError:
+                return  # killed before its first page
+            summary = self._results.summary()
+            self.pages, self.requests = summary.pages, summary.requests
+
+    def __contains__(self, url: str) -> bool:
+        return self._results is not None and bool(self._results.events_of(url))
+
+    def __enter__(self) -> _Seen:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._results is not None:
+            self._results.close()
+
+
+def _search_of(settings: Settings) -> str:
+    if not settings.sources.search:
+        raise UsageError(
+            "There is no search to ask. Name one with --search, or as search under [sources] in "
+            "trailhound.toml: an address with {query} in it "
+            "('http://localhost:8888/search?q={query}&format=json'), a WARC or WACZ file or a "
+            "folder of them, or 'crawl'."
+        )
+    return settings.sources.search

@@ -1,0 +1,51 @@
+"""Back-crawling while crawling: the parents of a page that was found are worth a look.
+
+A page that links to one good page may be a list of them. Shared by the strategies that offer it.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from trailhound.errors import SourceError, UsageError
+from trailhound.records import CrawledPage, Link
+from trailhound.sources import BacklinkSource
+from trailhound.strategies.base import Briefing
+
+_log = logging.getLogger(__name__)
+
+
+class BackCrawling:
+    """Asks who links to each find, and hands out the first few; a failing source is let be."""
+
+    def __init__(self, source: BacklinkSource, parents: int) -> None:
+        self._source = source
+        self._parents = parents
+        self._has_failed = False
+
+    def parents_of(self, crawled: CrawledPage) -> tuple[Link, ...]:
+        """Links to pages that link to a fetched page; none when the source cannot say."""
+        url = crawled.page.url
+        try:
+            found = self._source.linking_to(url)
+        except SourceError as error:
+            if not self._has_failed:
+                _log.warning("The crawl goes on without the parents of its finds: %s", error)
+            self._has_failed = True
+            return ()
+        others = dict.fromkeys(each for each in found if each != url)
+        return tuple(Link(each) for each in list(others)[: self._parents])
+
+
+def back_crawling(briefing: Briefing, parents: int) -> BackCrawling | None:
+    """The part for an option ``back_crawl``; ``None`` when it is off."""
+    if parents < 0:
+        raise UsageError(f"Option back_crawl is {parents}, but it should be 0 (off) or more.")
+    if parents == 0:
+        return None
+    if briefing.backlinks is None:
+        raise UsageError(
+            "back_crawl needs to know who links to a page, and nothing here does. Name a source "
+            "with --backlinks (an edge list, an HTTP endpoint), use it in the lab, or leave it out."
+        )
+    return BackCrawling(briefing.backlinks, parents)

@@ -1,0 +1,282 @@
+"""From accesses to an index, in four sorted passes and little memory.
+
+1. Accesses in pieces: clients and URLs become keys, addresses go to a file of their own.
+2. In order of client and time: busy clients are found and left out, people get numbers.
+3. In order of page and time: pages get numbers and their addresses; the columns by page.
+4. In order of person and time: the columns by user.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailhound.errors import SourceError
+from trailhound.sessions.imports.imported import Tally
+from trailhound.sessions.imports.pages_in_logs import NOT_ON_THE_WEB
+from trailhound.sessions.imports.traces import GroupFilter
+from trailhound.traces.accesses import PageAccess
+from trailhound.traces.addresses import SortedAddresses, url_key
+from trailhound.traces.busy_clients import BusyClients
+from trailhound.traces.columns import ColumnFiles, Numbering
+from trailhound.traces.folder import TraceHeader, write_header
+from trailhound.traces.index import TraceIndex
+from trailhound.traces.sorting import PIECE_ROWS, ROW, Rows, SortedRows
+from trailhound.urls import canonicalize
+
+UserKey = Callable[[bytes], int]
+"""From a client's name to 64 bits that stand for it."""
+Progress = Callable[[str], None]
+"""Told now and then what is being done."""
+
+NO_PAGE = 0
+"""In place of a URL's key: an access that was for no page, which only tells how busy one is."""
+
+
+def build_trace(
+    folder: Path,
+    accesses: Iterable[PageAccess],
+    tally: Tally,
+    user_key: UserKey,
+    *,
+    origin: str = "",
+    groups: GroupFilter | None = None,
+    progress: Progress = lambda _: None,
+    piece_rows: int = PIECE_ROWS,
+) -> TraceHeader:
+    """Make an index; nothing is under its name before it is complete, then it replaces any."""
+    draft = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    try:
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+        try:
+            with ExitStack() as scratch:
+                builder = _Builder(
+                    draft, tally, groups or GroupFilter(), progress, piece_rows, scratch
+                )
+                header = builder.build(accesses, user_key, origin)
+            write_header(draft, header)
+            if folder.exists():
+                shutil.rmtree(folder)
+            draft.replace(folder)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    except OSError as error:
+        raise SourceError(
+            f"The index {folder} cannot be written: {error.strerror or error}. Free space (it "
+            "needs about 100 bytes for each access while it is made), or choose another place."
+        ) from error
+    return header
+
+
+def trace_in_memory(
+    accesses: Iterable[PageAccess], user_key: UserKey, groups: GroupFilter | None = None
+) -> TraceIndex:
+    """A small index without a place of its own: its columns are read into memory."""
+    with TemporaryDirectory(prefix="trailhound-") as place:
+        folder = Path(place) / "memory.trace"
+        build_trace(folder, accesses, Tally("accesses"), user_key, groups=groups)
+        return TraceIndex.open(folder).in_memory()
+
+
+class _Builder:
+    """The four passes."""
+
+    def __init__(
+        self,
+        folder: Path,
+        tally: Tally,
+        groups: GroupFilter,
+        progress: Progress,
+        piece_rows: int,
+        scratch: ExitStack,
+    ) -> None:
+        self._folder = folder
+        self._tally = tally
+        self._groups = groups
+        self._progress = progress
+        self._piece_rows = piece_rows
+        self._scratch = scratch
+        self._addresses = SortedAddresses(folder / "addresses.part")
+        scratch.callback(self._addresses.remove)
+
+    def build(self, accesses: Iterable[PageAccess], user_key: UserKey, origin: str) -> TraceHeader:
+        by_client = self._rows("clients.part", "user")
+        for piece in self._pieces(accesses, user_key):
+            by_client.add(piece)
+        self._progress("sorting by user")
+        by_page = self._rows("pages.part", "url")
+        n_users = self._people(by_client, by_page)
+        by_client.remove()
+        if not n_users:
+            raise SourceError(_nothing_in(self._tally))
+        self._progress("sorting by page")
+        by_user = self._rows("users.part", "user")
+        n_pages, n_accesses, url_bytes = self._page_columns(by_page, by_user)
+        by_page.remove()
+        self._progress("writing users")
+        self._user_columns(by_user)
+        return TraceHeader(
+            origin=origin,
+            accesses=n_accesses,
+            users=n_users,
+            pages=n_pages,
+            url_bytes=url_bytes,
+            read=self._tally.read,
+            skipped={reason: count for reason, count in self._tally.skipped.items() if count},
+            notes=tuple(self._tally.notes),
+        )
+
+    def _rows(self, name: str, major: str) -> SortedRows:
+        rows = SortedRows(self._folder / name, major, self._piece_rows)
+        self._scratch.callback(rows.remove)
+        return rows
+
+    def _pieces(self, accesses: Iterable[PageAccess], user_key: UserKey) -> Iterator[Rows]:
+        """Pass 1."""
+        piece = _Piece(user_key)
+        for client, when, url in accesses:
+            piece.add(client, when, url)
+            if len(piece) >= self._piece_rows:
+                yield self._finished(piece)
+                piece = _Piece(user_key)
+        if len(piece):
+            yield self._finished(piece)
+
+    def _finished(self, piece: _Piece) -> Rows:
+        self._addresses.add(piece.addresses)
+        if piece.not_on_the_web:
+            self._tally.skip(NOT_ON_THE_WEB, piece.not_on_the_web)
+        self._progress(f"{self._tally.read:,} {self._tally.unit} read")
+        return piece.rows()
+
+    def _people(self, by_client: SortedRows, by_page: SortedRows) -> int:
+        """Pass 2; the number of people."""
+        busy = BusyClients(self._groups)
+        for rows in by_client.merged():
+            busy.see(rows)
+        too_busy = busy.found()
+        people, dropped = Numbering(), 0
+        for rows in by_client.merged():
+            pages = rows[rows["url"] != NO_PAGE]
+            is_busy = np.isin(pages["user"], too_busy)
+            dropped += int(is_busy.sum())
+            kept = pages[~is_busy]
+            kept["user"] = people.numbers(kept["user"])
+            by_page.add(kept)
+        self._tell_busy(len(too_busy), dropped)
+        return len(people)
+
+    def _tell_busy(self, n_clients: int, n_accesses: int) -> None:
+        groups = self._groups
+        if n_clients:
+            self._tally.skip(
+                f"by clients with over {groups.max_per_day:,} accesses a day or "
+                f"{groups.max_per_minute:,} a minute",
+                n_accesses,
+            )
+            self._tally.notes.append(f"{n_clients:,} clients were too busy to be one person")
+
+    def _page_columns(self, by_page: SortedRows, by_user: SortedRows) -> tuple[int, int, int]:
+        """Pass 3; the numbers of pages, of accesses and of bytes in their addresses."""
+        pages, total, url_end = Numbering(), 0, 0
+        addresses = self._addresses.merged()
+        with ColumnFiles(self._folder) as columns:
+            for rows in by_page.merged():
+                keys, starts = pages.new(rows["url"])
+                columns.write("url-keys", keys)
+                urls = list(_matching(addresses, keys))
+                columns.write_bytes("urls", b"".join(urls))
+                ends = url_end + np.cumsum([len(url) for url in urls], dtype=np.uint64)
+                columns.write("url-ends", ends)
+                url_end = int(ends[-1]) if len(ends) else url_end
+                columns.write("page-ends", _ends_before(starts, total))
+                columns.write("page-users", rows["user"])
+                columns.write("page-times", rows["time"])
+                rows["url"] = pages.numbers(rows["url"])
+                by_user.add(rows)
+                total += len(rows)
+            columns.write("page-ends", [total])
+        return len(pages), total, url_end
+
+    def _user_columns(self, by_user: SortedRows) -> None:
+        """Pass 4."""
+        users, total = Numbering(), 0
+        with ColumnFiles(self._folder) as columns:
+            for rows in by_user.merged():
+                _, starts = users.new(rows["user"])
+                users.numbers(rows["user"])
+                columns.write("user-ends", _ends_before(starts, total))
+                columns.write("user-pages", rows["url"])
+                columns.write("user-times", rows["time"])
+                total += len(rows)
+            columns.write("user-ends", [total])
+
+
+class _Piece:
+    """Accesses in memory, until there are enough to be sorted."""
+
+    def __init__(self, user_key: UserKey) -> None:
+        self._user_key = user_key
+        self._users: dict[bytes, int] = {}
+        self._pages: dict[bytes, int] = {}
+        self._rows: list[tuple[int, float, int]] = []
+        self.addresses: dict[int, bytes] = {}
+        self.not_on_the_web = 0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, client: bytes, when: float, url: bytes | None) -> None:
+        user = self._users.get(client)
+        if user is None:
+            user = self._users[client] = self._user_key(client)
+        page = NO_PAGE
+        if url is not None:
+            found = self._pages.get(url)
+            page = self._page(url) if found is None else found
+            self.not_on_the_web += page == NO_PAGE
+        self._rows.append((user, when, page))
+
+    def _page(self, url: bytes) -> int:
+        """The key of an address in canonical form, under which a crawl will ask for it."""
+        canonical = canonicalize(url.decode("utf-8", "replace"))
+        key = NO_PAGE
+        if canonical is not None:
+            content = canonical.encode()
+            key = url_key(content)
+            self.addresses[key] = content
+        self._pages[url] = key
+        return key
+
+    def rows(self) -> Rows:
+        """Shape (accesses,)."""
+        return np.array(self._rows, ROW)
+
+
+def _ends_before(starts: NDArray[np.int64], total: int) -> NDArray[np.int64]:
+    """Where one begins, the one before it has ended; nothing comes before the first."""
+    ends = starts + total
+    return ends[ends > 0]
+
+
+def _nothing_in(tally: Tally) -> str:
+    reasons = "; ".join(f"{count:,} {reason}" for reason, count in tally.skipped.most_common())
+    return (
+        f"The trace holds no visit of a person to a page: {tally.read:,} {tally.unit} were read"
+        + (f", of which {reasons}" if reasons else "")
+        + ". Give another log."
+    )
+
+
+def _matching(addresses: Iterator[tuple[int, bytes]], keys: NDArray[np.uint64]) -> Iterator[bytes]:
+    """The address of each key; both come in order, and every key has one."""
+    for wanted in keys.tolist():
+        yield next(url for key, url in addresses if key == wanted)

@@ -1,0 +1,126 @@
+"""Sorting more rows than fit into memory: sorted pieces on disk, merged while they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROW = np.dtype([("user", "<u8"), ("time", "<f8"), ("url", "<u8")])
+"""One access; users and URLs as keys at first, and as numbers once they have some."""
+Rows = NDArray[np.void]
+Key = tuple[int, float]
+
+PIECE_ROWS = 250_000
+"""Rows that are in memory at a time (6 MB), while sorting and while merging."""
+_FEWEST_BLOCK_ROWS = 64
+
+
+class SortedRows:
+    """Rows that come out in order of ``major`` (user or url) and time.
+
+    Rows that agree in both stay in the order in which they came, within a piece.
+    """
+
+    def __init__(self, path: Path, major: str, piece_rows: int = PIECE_ROWS) -> None:
+        self._path = path
+        self._major = major
+        self._piece_rows = piece_rows
+        self._file: BinaryIO | None = path.open("wb")
+        self._unsorted: list[Rows] = []
+        self._n_unsorted = 0
+        self._ends: list[int] = []
+
+    def add(self, rows: Rows) -> None:
+        """Take rows in any order."""
+        self._unsorted.append(rows)
+        self._n_unsorted += len(rows)
+        if self._n_unsorted >= self._piece_rows:
+            self._write_piece()
+
+    def _write_piece(self) -> None:
+        if self._file is None or not self._n_unsorted:
+            return
+        piece = _in_order(np.concatenate(self._unsorted), self._major)
+        self._file.write(piece.tobytes())
+        self._ends.append(len(piece) + (self._ends[-1] if self._ends else 0))
+        self._unsorted, self._n_unsorted = [], 0
+
+    def merged(self) -> Iterator[Rows]:
+        """All rows in order, block by block; may be gone through several times."""
+        self._write_piece()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        block_rows = max(_FEWEST_BLOCK_ROWS, self._piece_rows // max(1, len(self._ends)))
+        with self._path.open("rb") as file:
+            starts = [0, *self._ends[:-1]]
+            runs = [
+                _Run(file, start, end, self._major, block_rows)
+                for start, end in zip(starts, self._ends, strict=True)
+            ]
+            while runs := [run for run in runs if run.fill()]:
+                bound = min((run.last_key for run in runs if run.has_more), default=None)
+                yield _in_order(np.concatenate([run.take(bound) for run in runs]), self._major)
+
+    def remove(self) -> None:
+        """Delete the pieces."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        self._path.unlink(missing_ok=True)
+
+
+class _Run:
+    """One sorted piece, read block by block."""
+
+    def __init__(self, file: BinaryIO, start: int, end: int, major: str, block_rows: int) -> None:
+        self._file = file
+        self._next = start
+        self._end = end
+        self._major = major
+        self._block_rows = block_rows
+        self._block: Rows = np.empty(0, ROW)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something is left beyond the block in memory."""
+        return self._next < self._end
+
+    @property
+    def last_key(self) -> Key:
+        """Of the block in memory: what comes later is not smaller."""
+        last = self._block[-1]
+        return int(last[self._major]), float(last["time"])
+
+    def fill(self) -> bool:
+        """Have a block in memory, if any is left."""
+        if not len(self._block) and self.has_more:
+            count = min(self._block_rows, self._end - self._next)
+            self._file.seek(self._next * ROW.itemsize)
+            self._block = np.frombuffer(self._file.read(count * ROW.itemsize), ROW)
+            self._next += count
+        return len(self._block) > 0
+
+    def take(self, bound: Key | None) -> Rows:
+        """Rows up to the bound; they are gone from here afterwards."""
+        count = len(self._block) if bound is None else self._count_up_to(bound)
+        taken, self._block = self._block[:count], self._block[count:]
+        return taken
+
+    def _count_up_to(self, bound: Key) -> int:
+        major, time = bound
+        majors = self._block[self._major]
+        # The same type on both sides: otherwise numpy compares 64-bit keys as floats.
+        wanted = majors.dtype.type(major)
+        first = int(np.searchsorted(majors, wanted, "left"))
+        beyond = int(np.searchsorted(majors, wanted, "right"))
+        return first + int(np.searchsorted(self._block["time"][first:beyond], time, "right"))
+
+
+def _in_order(rows: Rows, major: str) -> Rows:
+    times = np.ascontiguousarray(rows["time"])
+    return rows[np.lexsort((times, np.ascontiguousarray(rows[major])))]

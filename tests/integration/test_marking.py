@@ -1,0 +1,258 @@
+"""Crawl, mark, learn again: the whole loop over loopback; and judges that fail on the way."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_webs import SMALL, Resource, Site, TinySite, learn
+
+from trailhound.archive.result_reading import Results, StoredPage
+from trailhound.cli.main import run
+from trailhound.demo import DemoWeb
+from trailhound.demo.server import serve_in_thread
+from trailhound.errors import TrailhoundError, UsageError
+from trailhound.live.folder import CrawlFolder
+from trailhound.live.marking import MARKS_FILE, mark_results, marks_of
+from trailhound.records import Outcome
+from trailhound.workspace import LearningRequest, TopicFolder, Workspace, learn_into
+
+
+@pytest.fixture(scope="module")
+def web() -> DemoWeb:
+    return DemoWeb.generate(parameters=SMALL)
+
+
+@pytest.fixture(scope="module")
+def port(web: DemoWeb) -> Iterator[int]:
+    with serve_in_thread(web) as served:
+        yield served
+
+
+def topic_name(web: DemoWeb) -> str:
+    return max(web.topics, key=lambda name: len(web.topics[name]))
+
+
+@pytest.fixture(scope="module")
+def finished(web: DemoWeb, port: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace whose topic has been crawled."""
+    folder = tmp_path_factory.mktemp("finished")
+    topic = learn(web, topic_name(web), folder)
+    with Site(topic, port).begun(crawl__seeds=web.start_urls, crawl__max_pages=150) as crawl:
+        list(crawl.run())
+    return folder
+
+
+@pytest.fixture
+def crawled(web: DemoWeb, finished: Path, tmp_path: Path) -> CrawlFolder:
+    """A copy of it."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    return CrawlFolder(Workspace(tmp_path).topic(topic_name(web)))
+
+
+def finds(folder: CrawlFolder) -> list[StoredPage]:
+    with Results(folder.results) as results:
+        return [page for page in results.ranked(only_new=True, min_score=0.0) if page.depth > 1]
+
+
+def learned_again(topic: TopicFolder) -> TopicFolder:
+    learn_into(Workspace(topic.path.parent.parent), LearningRequest(topic.name))
+    return topic
+
+
+def test_marked_results_become_targets_and_bring_their_paths(crawled: CrawlFolder) -> None:
+    topic = crawled.topic
+    before = topic.load().model.graph
+    useful, useless = finds(crawled)[:3], finds(crawled)[3:5]
+    marked = mark_results(crawled, [page.address for page in useful], True, now=2e9)
+    assert [page.address for page in marked.pages] == [page.address for page in useful]
+    assert marked.visits > 0
+    mark_results(crawled, [page.address for page in useless], False, now=2e9)
+    after = learned_again(topic).load().model.graph
+    pages = {page.url: number for number, page in enumerate(after.pages)}
+    assert len(after.targets) == len(before.targets) + 3
+    assert {pages[page.address] for page in useful} <= after.targets
+    assert {pages[page.address] for page in useless} <= after.rejected
+    assert len(after.edges) > len(before.edges)
+    assert all(after.pages[pages[page.address]].terms for page in useful)
+
+
+def test_the_last_mark_counts_and_can_be_taken_back(crawled: CrawlFolder) -> None:
+    page = finds(crawled)[0].address
+    targets = len(crawled.topic.load().model.graph.targets)
+    for now, useful, expected in [(2e9, True, 1), (2.1e9, False, 0), (2.2e9, True, 1)]:
+        mark_results(crawled, [page], useful, now)
+        assert marks_of(crawled.topic) == {page: useful}
+        graph = learned_again(crawled.topic).load().model.graph
+        assert len(graph.targets) == targets + expected
+    mark_results(crawled, [page], None, 2.3e9)
+    assert marks_of(crawled.topic) == {}
+    text = (crawled.topic.sessions_path / MARKS_FILE).read_text("utf-8")
+    assert text.count('"html"') == text.count('"visit"'), "a page comes along once"
+
+
+def test_marks_carry_the_label_that_the_topic_was_learned_with(crawled: CrawlFolder) -> None:
+    record = crawled.topic.path / "topic.json"
+    record.write_text(json.dumps({**json.loads(record.read_text()), "label": "bees"}))
+    mark_results(crawled, [finds(crawled)[0].address], True, 2e9)
+    last = (crawled.topic.sessions_path / MARKS_FILE).read_text("utf-8").splitlines()[-1]
+    assert json.loads(last)["label"] == "bees"
+
+
+def test_what_cannot_be_marked_is_told_and_nothing_is_written(crawled: CrawlFolder) -> None:
+    good = finds(crawled)[0].address
+    with pytest.raises(UsageError, match="is unknown to the crawl"):
+        mark_results(crawled, [good, "http://nowhere.demo.test/"], True, 2e9)
+    with pytest.raises(UsageError, match="no web address"):
+        mark_results(crawled, ["mailto:x"], True, 2e9)
+    archive = crawled.archive.rename(crawled.archive.with_name("elsewhere"))
+    with pytest.raises(UsageError, match=r"has no archive \(archive = false\)"):
+        mark_results(crawled, [good], True, 2e9)
+    crawled.archive.mkdir()
+    with pytest.raises(UsageError, match="does not hold"):
+        mark_results(crawled, [good], True, 2e9)
+    crawled.archive.rmdir()
+    archive.rename(crawled.archive)
+    assert marks_of(crawled.topic) == {}
+
+
+def test_a_topic_without_a_crawl_says_so(web: DemoWeb, tmp_path: Path) -> None:
+    folder = CrawlFolder(learn(web, topic_name(web), tmp_path))
+    with pytest.raises(UsageError, match="has not been crawled yet"):
+        folder.require()
+
+
+def test_the_commands(
+    crawled: CrawlFolder,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    name = crawled.topic.name
+    monkeypatch.setenv("TRAILHOUND_WORKSPACE", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def command(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["trailhound", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        out, err = capfd.readouterr()
+        return ended.value.code if isinstance(ended.value.code, int) else 0, out, err
+
+    first, second, third = (page.address for page in finds(crawled)[:3])
+    code, _, err = command("mark", name, first)
+    assert code == 0
+    assert "1 page marked useful" in err
+    assert f"trailhound learn {name}" in err
+    listed = tmp_path / "urls.txt"
+    listed.write_text(f"# not these\n{second}\n\n")
+    code, out, _ = command("mark", name, "--not-useful", "--from", str(listed), "--json")
+    assert json.loads(out) == {"marked": [second], "useful": False, "pages_along": 0}
+    shown = {
+        page["address"]: page for page in json.loads(command("results", name, "--json", "-n999")[1])
+    }
+    assert (shown[first]["marked"], shown[second]["marked"]) == ("useful", "not useful")
+    assert shown[third]["marked"] is None
+    assert f"{first}  (marked useful)" in command("results", name, "-n", "999")[1]
+    targets = len(crawled.topic.load().model.graph.targets)
+    code, out, _ = command("mark", name, third, "--learn", "--json")
+    assert json.loads(out)[0]["targets"] == targets + 2
+    for arguments, reason in [
+        (["mark", name], "Name the pages to mark"),
+        (["mark", name, "http://x.demo.test/"], "unknown to the crawl"),
+        (["mark", "nothing", first], "Unknown topic"),
+    ]:
+        code, _, err = command(*arguments)
+        assert code == 2
+        assert reason in err
+
+
+RAISING = """
+def judge(page):
+    if "{word}" in page.url:
+        raise RuntimeError("I do not like it")
+    return True
+"""
+
+
+def tiny_site() -> TinySite:
+    links = "".join(f'<a href="/{n}">page {n}</a>' for n in range(12))
+    pages = {f"/{n}": Resource(f"<p>page {n} about hives</p>".encode()) for n in range(12)}
+    return TinySite({"/": Resource(f"<p>{links}</p>".encode()), **pages})
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_judge_that_raises_costs_that_page_not_the_crawl(
+    web: DemoWeb, tmp_path: Path, workers: int
+) -> None:
+    judge = tmp_path / "mine.py"
+    judge.write_text(RAISING.format(word="/3"))
+    with tiny_site() as tiny:
+        site = Site(learn(web, topic_name(web), tmp_path / "w"), tiny.port, host="h.test")
+        settings: dict[str, Any] = {"judge__kind": str(judge), "fetch__delay_seconds": 0.0}
+        with site.begun(
+            crawl__seeds=("http://h.test/",),
+            crawl__workers=workers,
+            fetch__allow_impolite=True,
+            **settings,
+        ) as crawl:
+            events = {event.final_url: event for event in crawl.run()}
+    broken = [url for url, event in events.items() if event.outcome is Outcome.BROKEN]
+    assert broken == ["http://h.test/3"]
+    assert events["http://h.test/3"].why == "the judge failed: RuntimeError: I do not like it"
+    assert sum(event.outcome is Outcome.FETCHED for event in events.values()) == 12
+    (notice,) = [text for text in site.notices if "could not be dealt with" in text]
+    assert "http://h.test/3: the judge failed: RuntimeError: I do not like it" in notice
+    assert "log.jsonl" in notice
+
+
+def test_a_judge_that_always_raises_is_noticed_at_once(web: DemoWeb, tmp_path: Path) -> None:
+    judge = tmp_path / "mine.py"
+    judge.write_text(RAISING.format(word="h.test"))
+    with tiny_site() as tiny:
+        site = Site(learn(web, topic_name(web), tmp_path / "w"), tiny.port, host="h.test")
+        with site.begun(crawl__seeds=("http://h.test/",), judge__kind=str(judge)) as crawl:
+            (event,) = list(crawl.run())
+    assert event.outcome is Outcome.BROKEN
+    assert any("The first page could not be dealt with" in text for text in site.notices)
+
+
+@pytest.mark.parametrize(
+    ("kind", "threshold", "message"),
+    [
+        ("keywords:words=hive", 0.5, "has no threshold"),
+        ("cosin", None, "Did you mean cosine"),
+        ("missing.py", None, "no judge file"),
+    ],
+)
+def test_a_wrong_judge_is_told_before_anything_is_fetched(
+    web: DemoWeb, tmp_path: Path, kind: str, threshold: float | None, message: str
+) -> None:
+    with tiny_site() as tiny:
+        site = Site(learn(web, topic_name(web), tmp_path), tiny.port, host="h.test")
+        flags: dict[str, Any] = {"judge__kind": kind, "judge__threshold": threshold}
+        with (
+            pytest.raises(TrailhoundError, match=message),
+            site.begun(crawl__seeds=("http://h.test/",), **flags),
+        ):
+            pass
+        assert tiny.asked == []
+
+
+def test_keywords_decide_what_a_crawl_keeps(web: DemoWeb, tmp_path: Path) -> None:
+    with tiny_site() as tiny:
+        site = Site(learn(web, topic_name(web), tmp_path), tiny.port, host="h.test")
+        flags: dict[str, Any] = {"judge__kind": "keywords:words=hive", "fetch__delay_seconds": 0.0}
+        with site.begun(
+            crawl__seeds=("http://h.test/",), fetch__allow_impolite=True, **flags
+        ) as crawl:
+            events = list(crawl.run())
+    verdicts = {e.final_url: e.relevance.relevant for e in events if e.relevance is not None}
+    assert verdicts.pop("http://h.test/") is False
+    assert len(verdicts) == 12
+    assert all(verdicts.values())

@@ -1,0 +1,368 @@
+"""The context-graph strategy: queues, modes, back-crawling and rebuilding, by hand."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_lab_web import write_tiny_web
+
+from trailhound.crawling.engine import SEED_PRIORITY
+from trailhound.errors import SourceError, UsageError
+from trailhound.lab.plan import ExperimentPlan, RunTask
+from trailhound.lab.results import Parameters, RunResult
+from trailhound.lab.runner import TopicRunner
+from trailhound.models.layer_classifier import (
+    ClassifierParameters,
+    ReferenceCorpus,
+    fit_layers,
+)
+from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
+from trailhound.registry import make_strategy
+from trailhound.sessions.page_graph import PageGraph
+from trailhound.strategies.back_crawling import BackCrawling
+from trailhound.strategies.base import Briefing, Explaining, Remembering, learns_online
+from trailhound.strategies.context_graph import AT_ONCE, ContextGraphStrategy
+
+LAYERS = [[{"honey": 1}], [{"shelf": 1}], [{"portal": 1}]]
+REFERENCE = ReferenceCorpus.of([terms for layer in LAYERS for terms in layer])
+CLASSIFIER = fit_layers(
+    LAYERS, REFERENCE, ClassifierParameters(threshold="min", min_features=1), n_master_layers=3
+)
+# |V| = 3 and one document a layer: P = 2/4 for the layer's own word.
+LIKELIHOOD = math.log(1 / 2)
+MINOR = 1 / (2 - LIKELIHOOD)
+
+
+def crawled(
+    word: str,
+    *,
+    url: str = "http://h.test/page",
+    links: str = "ab",
+    relevant: bool = False,
+    candidate: Candidate | None = None,
+) -> CrawledPage:
+    addresses = tuple(Link(f"http://h.test/{name}") for name in links)
+    page = Page(url, terms={word: 1}, links=addresses)
+    return CrawledPage(page, Relevance(0.9, relevant), candidate or Candidate(url, SEED_PRIORITY))
+
+
+def priorities(strategy: ContextGraphStrategy, page: CrawledPage) -> list[float]:
+    return [each.priority for each in strategy.score_links(page)]
+
+
+def test_the_layer_comes_first_and_the_likelihood_second() -> None:
+    strategy = ContextGraphStrategy(CLASSIFIER)
+    # N = 2: queues 0, 1, 2 and 3 for "other". Links of a page at layer i wait in queue i - 1.
+    assert priorities(strategy, crawled("portal")) == pytest.approx([3 - 1 + MINOR] * 2)
+    assert priorities(strategy, crawled("shelf")) == pytest.approx([3 - 0 + MINOR] * 2)
+    assert priorities(strategy, crawled("honey")) == pytest.approx([3 - 0 + MINOR] * 2)
+    assert priorities(strategy, crawled("nonsense")) == [0.0, 0.0]
+
+
+def test_with_prefetch_links_wait_in_the_queue_of_their_page() -> None:
+    strategy = ContextGraphStrategy(CLASSIFIER, mode="prefetch")
+    assert priorities(strategy, crawled("honey"))[0] == pytest.approx(3 + MINOR)
+    assert priorities(strategy, crawled("shelf", url="http://h.test/2"))[0] == pytest.approx(
+        2 + MINOR
+    )
+    assert priorities(strategy, crawled("portal", url="http://h.test/3"))[0] == pytest.approx(
+        1 + MINOR
+    )
+
+
+@given(st.floats(max_value=0.0), st.floats(max_value=0.0), st.integers(0, 3), st.integers(0, 3))
+def test_no_likelihood_leaves_its_queue(
+    one: float, two: float, first_queue: int, second_queue: int
+) -> None:
+    strategy = ContextGraphStrategy(CLASSIFIER)
+    first, second = strategy._priority(first_queue, one), strategy._priority(second_queue, two)
+    if first_queue < second_queue:
+        assert first > second
+    if first_queue == second_queue and one > two:
+        assert first >= second
+
+
+def test_the_first_child_brings_its_siblings() -> None:
+    strategy = ContextGraphStrategy(CLASSIFIER, mode="prefetch")
+    family = list(strategy.score_links(crawled("shelf", url="http://h.test/s", links="abc")))
+    waiting = Candidate("http://h.test/b", family[1].priority, family[1].memory, "http://h.test/s")
+    child = crawled("honey", url="http://h.test/b", links="x", candidate=waiting)
+    found = {each.link.url[-1]: each for each in strategy.score_links(child)}
+    assert found["a"].priority == found["c"].priority == AT_ONCE + waiting.priority
+    assert "b" not in found
+    # A sibling that comes at once brings nobody, although its parent is now the first child.
+    sibling = Candidate("http://h.test/a", found["a"].priority, found["a"].memory, child.page.url)
+    second = crawled("honey", url="http://h.test/a", links="y", candidate=sibling)
+    assert [each.link.url[-1] for each in strategy.score_links(second)] == ["y"]
+
+
+def test_what_was_forgotten_over_a_restart_is_no_error() -> None:
+    strategy = ContextGraphStrategy(CLASSIFIER, mode="prefetch")
+    waiting = Candidate("http://h.test/b", 2.4, b"", "http://h.test/s")
+    page = crawled("honey", url="http://h.test/b", links="x", candidate=waiting)
+    assert len(list(strategy.score_links(page))) == 1
+
+
+class Backlinks:
+    def __init__(self, answers: Mapping[str, Sequence[str]], pages: Sequence[Page] = ()) -> None:
+        self.answers = answers
+        self.asked: list[str] = []
+        self._pages = {page.url: page for page in pages}
+
+    def linking_to(self, url: str) -> Sequence[str]:
+        self.asked.append(url)
+        return self.answers.get(url, ())
+
+    def page(self, url: str) -> Page | None:
+        return self._pages.get(url)
+
+
+class Broken(Backlinks):
+    def linking_to(self, url: str) -> Sequence[str]:
+        super().linking_to(url)
+        raise SourceError("the endpoint is down")
+
+
+PARENTS = [f"http://hub.test/{number}" for number in range(3)]
+
+
+def test_parents_of_a_find_come_at_once_and_are_rationed() -> None:
+    source = Backlinks({"http://h.test/page": [*PARENTS, "http://h.test/page"]})
+    strategy = ContextGraphStrategy(CLASSIFIER, back_crawl=BackCrawling(source, 2))
+    links = list(strategy.score_links(crawled("honey", relevant=True)))
+    assert [each.link.url for each in links[2:]] == PARENTS[:2]
+    assert all(each.priority > AT_ONCE and not each.memory for each in links[2:])
+    assert len(list(strategy.score_links(crawled("honey")))) == 2
+    assert source.asked == ["http://h.test/page"], "only finds are asked about"
+
+
+def test_to_the_letter_the_classifier_of_layer_0_says_what_is_found() -> None:
+    source = Backlinks({"http://h.test/page": PARENTS})
+    parents = BackCrawling(source, 2)
+    strategy = ContextGraphStrategy(CLASSIFIER, back_crawl=parents, literal=True)
+    assert len(list(strategy.score_links(crawled("honey")))) == 4
+    assert len(list(strategy.score_links(crawled("shelf", relevant=True)))) == 2
+
+
+# A session: portal → shelf → two targets; and what else links there.
+TARGETS = tuple(
+    Page(f"http://h.test/t{n}", terms={"honey": 2, "wax": 1, "bee": 1}) for n in range(2)
+)
+SHELF = Page("http://h.test/shelf", terms={"shelf": 1, "list": 2, "bee": 1})
+PORTAL = Page("http://h.test/", terms={"welcom": 1, "portal": 1, "news": 1})
+GRAPH = PageGraph((*TARGETS, SHELF, PORTAL), ((2, 0), (2, 1), (3, 2)), frozenset({0, 1}))
+HUB = Page("http://hub.test/", terms={"hub": 2, "bookmark": 1, "bee": 1})
+ABOVE = Page("http://hub.test/up", terms={"start": 1, "search": 1, "hub": 1})
+KNOWING = {TARGETS[0].url: [HUB.url, "http://gone.test/"], HUB.url: [ABOVE.url]}
+
+
+def make(options: str, source: Backlinks | None = None) -> ContextGraphStrategy:
+    strategy = make_strategy(f"context-graph:{options}", Briefing(GRAPH, 3, backlinks=source))
+    assert isinstance(strategy, ContextGraphStrategy)
+    return strategy
+
+
+def queue_of(strategy: ContextGraphStrategy, page: Page) -> int:
+    return strategy._classifier.classify(page.terms).queue
+
+
+def test_it_learns_from_what_links_to_the_targets() -> None:
+    source = Backlinks(KNOWING, [HUB, ABOVE])
+    strategy = make("layers=2", source)
+    assert queue_of(strategy, TARGETS[0]) == 0
+    assert queue_of(strategy, HUB) == 1
+    assert source.asked == [TARGETS[0].url, TARGETS[1].url, HUB.url, "http://gone.test/"]
+
+
+def test_without_a_source_it_learns_from_the_session() -> None:
+    strategy = make("layers=2")
+    assert queue_of(strategy, SHELF) == 1
+    assert make("layers=2,training=session", Backlinks(KNOWING, [HUB]))._classifier.vocabulary
+    assert "list" in make("layers=2,training=session", Backlinks(KNOWING))._classifier.vocabulary
+
+
+@pytest.mark.parametrize("source", [Backlinks({}), Broken({})])
+def test_a_source_that_is_down_or_knows_nothing_is_done_without(
+    source: Backlinks, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        strategy = make("layers=2", source)
+    assert queue_of(strategy, SHELF) == 1
+    assert "session's own pages instead" in caplog.text
+    with pytest.raises(SourceError, match=r"is down|knows no page"):
+        make("training=backlinks", source)
+
+
+def test_it_refuses_when_nothing_leads_to_the_targets() -> None:
+    lonely = Briefing(PageGraph(TARGETS, (), frozenset({0, 1})))
+    with pytest.raises(UsageError, match=r"lead to the targets.*--backlinks"):
+        make_strategy("context-graph", lonely)
+    with pytest.raises(UsageError, match="nothing else knows any"):
+        make_strategy("context-graph", Briefing(lonely.graph, backlinks=Backlinks({})))
+    with pytest.raises(UsageError, match="training=backlinks needs"):
+        make("training=backlinks")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "mode=sideways",
+        "threshold=0.5",
+        "training=none",
+        "reference=web",
+        "vocabulary=everything",
+        "layers=0",
+        "layers=99",
+        "layer_size=0",
+        "terms=0",
+        "back_crawl=-1",
+        "back_crawl=3",
+        "rebuild_every=-1",
+    ],
+)
+def test_impossible_options_are_refused(options: str) -> None:
+    with pytest.raises(UsageError, match=r"should be|needs to know"):
+        make(options)
+
+
+def test_the_literal_reading_reaches_the_classifier() -> None:
+    literal = make("literal=true")._classifier.parameters
+    assert (literal.threshold, literal.per_feature, literal.min_features) == ("min", False, 1)
+    assert make("literal=true,threshold=posterior")._classifier.parameters.threshold == "posterior"
+    assert set(make("literal=true")._classifier.vocabulary) == {"honey", "wax", "bee"}
+    assert set(make("vocabulary=targets")._classifier.vocabulary) == {"honey", "wax", "bee"}
+    assert make("")._classifier.parameters == ClassifierParameters()
+
+
+def test_the_shipped_reference_may_weigh_the_words() -> None:
+    idf = make("reference=shipped")._classifier
+    weights = dict(zip(idf.vocabulary, idf.idf.tolist(), strict=True))
+    assert weights["list"] < weights["honey"]
+
+
+def test_it_promises_independence_only_where_it_can() -> None:
+    assert not learns_online(make("layers=2"))
+    source = Backlinks(KNOWING, [HUB])
+    for options in ("mode=prefetch", "back_crawl=1", "rebuild_every=5"):
+        assert learns_online(make(options, source))
+
+
+def find(number: int) -> CrawledPage:
+    page = Page(f"http://new.test/{number}", terms={"mead": 2, "honey": 1, "brew": 1})
+    return CrawledPage(page, Relevance(0.9, True), Candidate(page.url, 1.0))
+
+
+def test_finds_become_targets_and_their_parents_a_layer() -> None:
+    brewers = Page("http://new.test/list", terms={"brewer": 2, "address": 1, "mead": 1})
+    source = Backlinks({**KNOWING, "http://new.test/0": [brewers.url]}, [HUB, ABOVE, brewers])
+    strategy = make("layers=2,rebuild_every=2", source)
+    assert "brewer" not in strategy._classifier.vocabulary
+    strategy.observe(find(0))
+    assert isinstance(strategy, Remembering)
+    assert strategy.snapshot() == b""
+    strategy.observe(find(1))
+    assert "brewer" in strategy._classifier.vocabulary
+    assert queue_of(strategy, brewers) == 1
+    assert queue_of(strategy, HUB) == 1, "what was known is not forgotten"
+    again = make("layers=2,rebuild_every=2", source)
+    again.restore(strategy.snapshot())
+    assert queue_of(again, brewers) == 1
+    other = make("layers=3,rebuild_every=2", source)
+    with pytest.raises(ValueError, match="3 layers, not 4"):
+        other.restore(strategy.snapshot())
+    with pytest.raises(ValueError, match="Expected `array`"):
+        other.restore(b"nonsense")
+
+
+def test_a_source_that_breaks_down_on_the_way_stops_nothing() -> None:
+    strategy = make("layers=2,rebuild_every=1,back_crawl=2", Broken({}))
+    before = strategy._classifier
+    strategy.observe(find(0))
+    assert strategy._classifier is not before
+    assert "mead" in strategy._classifier.vocabulary
+    assert list(strategy.score_links(find(0))) == []
+
+
+def test_it_says_what_it_expected() -> None:
+    strategy = ContextGraphStrategy(CLASSIFIER)
+    assert isinstance(strategy, Explaining)
+    memory = next(iter(strategy.score_links(crawled("shelf")))).memory
+    # honey : shelf : portal = 1/4 : 2/4 : 1/4 for the word "shelf".
+    told = strategy.explain(memory)
+    assert list(told.values()) == pytest.approx([0.25, 0.5, 0.25])
+    assert list(told)[1] == "its page is 1 link from one"
+    other = next(iter(strategy.score_links(crawled("nonsense")))).memory
+    assert any("none of these" in name for name in strategy.explain(other))
+    assert strategy.explain(b"") == strategy.explain(b"123") == {}
+
+
+def test_the_other_strategies_ask_for_parents_too() -> None:
+    page = CrawledPage(
+        Page("http://h.test/page", terms=TARGETS[0].terms, links=(Link("http://h.test/a"),)),
+        Relevance(0.9, True),
+        Candidate("http://h.test/page", 1.0),
+    )
+    dull = CrawledPage(page.page, Relevance(0.1, False), page.candidate)
+    for name in ("best-first", "hidden-markov"):
+        source = Backlinks({"http://h.test/page": PARENTS})
+        briefing = Briefing(GRAPH, backlinks=source)
+        strategy = make_strategy(f"{name}:back_crawl=2", briefing)
+        links: list[ScoredLink] = list(strategy.score_links(page))
+        assert [each.link.url for each in links] == ["http://h.test/a", *PARENTS[:2]]
+        assert len({each.priority for each in links}) == 1
+        assert links[-1].memory == b""
+        assert len(list(strategy.score_links(dull))) == 1
+        assert learns_online(strategy)
+        assert not learns_online(make_strategy(name, briefing))
+        broken = make_strategy(f"{name}:back_crawl=2", Briefing(GRAPH, backlinks=Broken({})))
+        assert len(list(broken.score_links(page))) == 1
+        with pytest.raises(UsageError, match="back_crawl needs to know"):
+            make_strategy(f"{name}:back_crawl=2", Briefing(GRAPH))
+
+
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> TopicRunner:
+    corpus: Path = write_tiny_web(tmp_path_factory.mktemp("lab") / "tiny.thc")
+    parameters = Parameters(["context-graph"], ["bees"], 60, 1, 7)
+    return TopicRunner(ExperimentPlan(corpus, parameters))
+
+
+def run(runner: TopicRunner, strategy: str) -> RunResult:
+    return runner.run(RunTask("bees", 0, strategy))
+
+
+def test_in_the_lab_learning_is_reported_and_questions_cost(runner: TopicRunner) -> None:
+    asking = run(runner, "context-graph:layers=3,training=backlinks")
+    assert asking.learning_queries > 4
+    assert asking.learning_pages > 4
+    assert asking.queries == 0
+    assert asking.found > 0
+    plain = run(runner, "best-first")
+    assert (plain.learning_queries, plain.learning_pages, plain.queries) == (0, 0, 0)
+    back = run(runner, "best-first:back_crawl=3")
+    assert back.queries > 0
+    assert back.fetches == len(back.curve) <= 60
+    pages = sum(back.outcomes.values())
+    # A redirect costs two requests. Each question took the place of a page.
+    assert 58 <= pages + back.queries <= 60
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["", ":literal=true", ":mode=prefetch,back_crawl=2,rebuild_every=3", ":training=session"],
+)
+def test_in_the_lab_every_reading_runs_and_repeats(runner: TopicRunner, options: str) -> None:
+    first, second = (run(runner, f"context-graph{options}") for _ in range(2))
+    assert first.curve == second.curve
+    assert first.outcomes == second.outcomes
+    assert first.queries == second.queries
+
+
+def test_in_the_lab_fish_search_runs(runner: TopicRunner) -> None:
+    assert run(runner, "fish-search").curve

@@ -1,0 +1,258 @@
+"""The index of an access trace equals what a dictionary would say, whatever was sorted on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trailhound.errors import SourceError, UsageError
+from trailhound.sessions.events import Mark, Session, Visit
+from trailhound.sessions.imports.imported import Tally
+from trailhound.sessions.imports.pages_in_logs import NOT_A_LINE
+from trailhound.sessions.imports.traces import GroupFilter
+from trailhound.traces import (
+    PageAccess,
+    TraceIndex,
+    TraceSource,
+    build_trace,
+    kept_trace,
+    log_accesses,
+    session_accesses,
+    trace_in_memory,
+)
+
+
+def user_key(client: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(client, digest_size=8).digest(), "little")
+
+
+def built(
+    folder: Path,
+    accesses: Iterable[PageAccess],
+    *,
+    groups: GroupFilter | None = None,
+    piece_rows: int = 250_000,
+) -> TraceIndex:
+    tally = Tally("accesses")
+    build_trace(folder, accesses, tally, user_key, groups=groups, piece_rows=piece_rows)
+    return TraceIndex.open(folder)
+
+
+Pairs = dict[str, list[tuple[float, str]]]
+
+
+def naive(accesses: Iterable[PageAccess]) -> Pairs:
+    """User to (time, URL), sorted."""
+    by_user: Pairs = defaultdict(list)
+    for client, when, url in accesses:
+        if url is not None:
+            by_user[client.decode()].append((when, url.decode()))
+    return {user: sorted(visits) for user, visits in by_user.items()}
+
+
+def shown(index: TraceIndex) -> list[list[tuple[float, str]]]:
+    return sorted(
+        sorted((visit.at, visit.url) for visit in index.visits_by(user))
+        for user in range(index.n_users)
+    )
+
+
+ACCESSES = st.lists(
+    st.tuples(
+        st.integers(0, 6).map(lambda n: f"10.0.0.{n}".encode()),
+        st.integers(1, 40).map(float),
+        st.none() | st.integers(0, 12).map(lambda n: f"http://h{n % 3}.test/{n}".encode()),
+    ),
+    min_size=1,
+    max_size=120,
+)
+
+
+@given(ACCESSES, st.integers(1, 50))
+@settings(max_examples=60, deadline=None)
+def test_the_index_equals_a_dictionary(accesses: list[PageAccess], piece_rows: int) -> None:
+    wanted = naive(accesses)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "a.trace"
+        if not wanted:
+            with pytest.raises(SourceError, match="no visit of a person"):
+                built(folder, accesses, piece_rows=piece_rows)
+            assert not list(Path(place).iterdir()), "nothing half-written is left"
+            return
+        index = built(folder, accesses, piece_rows=piece_rows)
+        assert shown(index) == sorted(wanted.values())
+        check_pages(index, wanted)
+        assert {path.suffix for path in folder.iterdir()} == {".bin", ".json"}
+
+
+def check_pages(index: TraceIndex, wanted: Pairs) -> None:
+    urls = sorted({url for visits in wanted.values() for _, url in visits})
+    assert index.n_pages == len(urls)
+    assert len(index) == sum(map(len, wanted.values()))
+    for url in urls:
+        times = sorted(at for visits in wanted.values() for at, each in visits if each == url)
+        visits = index.visits_to(url)
+        assert [visit.at for visit in visits] == times
+        for visit in visits:
+            assert (visit.at, url) in {(each.at, each.url) for each in index.visits_by(visit.user)}
+        page = index.page_number(url)
+        assert page is not None
+        assert index.page_url(page) == url
+    assert index.visits_to("http://nobody.test/") == ()
+    assert index.visits_by(index.n_users) == ()
+
+
+def test_visits_are_a_sequence() -> None:
+    index = trace_in_memory(
+        [(b"a", 1.0, b"http://h.test/1"), (b"a", 2.0, b"http://h.test/2")], user_key
+    )
+    visits = index.visits_by(0)
+    assert [visit.url for visit in visits] == ["http://h.test/1", "http://h.test/2"]
+    assert visits[-1].at == 2.0
+    assert [visit.at for visit in visits[1:]] == [2.0]
+    with pytest.raises(IndexError):
+        visits[2]
+
+
+def test_every_page_is_drawn_sooner_or_later_and_the_same_seed_draws_the_same() -> None:
+    urls = [f"http://h.test/{n}" for n in range(5)]
+    index = trace_in_memory(((b"a", float(n), u.encode()) for n, u in enumerate(urls, 1)), user_key)
+    draws = [index.sample(np.random.default_rng(seed)) for seed in range(60)]
+    assert set(draws) == set(urls)
+    assert draws == [index.sample(np.random.default_rng(seed)) for seed in range(60)]
+
+
+def test_addresses_are_found_in_their_canonical_form() -> None:
+    index = trace_in_memory([(b"a", 1.0, "HTTP://H.Test:80/ü#top".encode())], user_key)
+    assert index.page_number("http://h.test/%C3%BC") == 0
+
+
+@pytest.mark.parametrize("piece_rows", [3, 1000])
+def test_whoever_is_too_busy_for_one_person_is_left_out(tmp_path: Path, piece_rows: int) -> None:
+    groups = GroupFilter(max_per_day=6, max_per_minute=3)
+    page = b"http://h.test/1"
+    accesses: list[PageAccess] = [
+        *((b"quick", 60.0 + n, page) for n in range(4)),  # four in one minute
+        *((b"daily", 100.0 * n, page) for n in range(1, 8)),  # seven in one day
+        *((b"images", 60.0 + n, None) for n in range(4)),  # no pages, but they count
+        (b"images", 500.0, page),
+        *((b"person", 100.0 * n, page) for n in range(1, 7)),
+        *((b"person", 86_400.0 + 100.0 * n, page) for n in range(1, 7)),
+    ]
+    tally = Tally("lines")
+    header = build_trace(
+        tmp_path / "a.trace", accesses, tally, user_key, groups=groups, piece_rows=piece_rows
+    )
+    assert (header.users, header.accesses) == (1, 12)
+    assert header.skipped == {"by clients with over 6 accesses a day or 3 a minute": 12}
+    assert header.notes == ("3 clients were too busy to be one person",)
+
+
+SQUID = (
+    "{at}.000    50 10.0.0.{user} TCP_MISS/200 900 GET http://h.test/{page} - "
+    "HIER_DIRECT/192.0.2.1 text/html\n"
+)
+COMBINED = '10.0.0.{user} - - [01/Mar/2026:12:00:{at:02d} +0000] "GET /{page} HTTP/1.1" 200 9\n'
+
+
+@pytest.mark.parametrize(("line", "site"), [(SQUID, ""), (COMBINED, "http://h.test")])
+def test_damaged_lines_of_a_log_are_counted_and_the_others_kept(
+    tmp_path: Path, line: str, site: str
+) -> None:
+    log = tmp_path / "access.log"
+    lines = [line.format(at=10 + n, user=n % 2, page=n) for n in range(6)]
+    lines[3:3] = ["half a li\n", "\x00\x01\n"]
+    log.write_text("".join(lines))
+    tally = Tally("lines")
+    header = build_trace(tmp_path / "a.trace", log_accesses(log, tally, site), tally, user_key)
+    assert (header.accesses, header.users, header.read) == (6, 2, 8)
+    assert header.skipped == {NOT_A_LINE: 2}
+    index = TraceIndex.open(tmp_path / "a.trace")
+    assert len(index.visits_to("http://h.test/3")) == 1
+
+
+def test_a_log_without_hosts_asks_for_the_site(tmp_path: Path) -> None:
+    log = tmp_path / "access.log"
+    log.write_text(COMBINED.format(at=10, user=1, page="a"))
+    with pytest.raises(UsageError, match=r"Name it before the file: --trace https://www\."):
+        list(log_accesses(log, Tally("lines")))
+    with pytest.raises(UsageError, match="not the address of a site"):
+        list(log_accesses(log, Tally("lines"), "example"))
+
+
+@pytest.mark.parametrize("content", ["", "This is a letter.\nDear all,\n"])
+def test_what_is_no_log_is_said_to_be_none(tmp_path: Path, content: str) -> None:
+    log = tmp_path / "letter.txt"
+    log.write_text(content)
+    with pytest.raises(SourceError, match="is no access log"):
+        list(log_accesses(log, Tally("lines")))
+    with pytest.raises(SourceError, match="no file"):
+        list(log_accesses(tmp_path / "none.log", Tally("lines")))
+
+
+def test_sessions_are_a_trace_too() -> None:
+    sessions = [
+        (
+            "1",
+            Session("bees", (Visit(1.0, "http://h.test/1"), Mark(2.0, "http://h.test/1")), "ann"),
+        ),
+        ("2", Session("bees", (Visit(5.0, "http://h.test/2"),), "ann")),
+        ("3", Session("bees", (Visit(3.0, "http://h.test/2"),))),
+    ]
+    index = trace_in_memory(session_accesses(sessions, Tally("visits")), user_key)
+    assert (index.n_users, len(index)) == (2, 3)
+    assert shown(index) == [
+        [(1.0, "http://h.test/1"), (5.0, "http://h.test/2")],
+        [(3.0, "http://h.test/2")],
+    ]
+
+
+def squid_source(log: Path) -> TraceSource:
+    return TraceSource(str(log), [log], lambda tally: log_accesses(log, tally))
+
+
+def test_an_index_is_made_once_for_an_unchanged_log(tmp_path: Path) -> None:
+    log = tmp_path / "access.log"
+    log.write_text(SQUID.format(at=10, user=1, page="a"))
+    place = tmp_path / "traces"
+    index, made = kept_trace(squid_source(log), place, user_key)
+    assert made
+    assert not kept_trace(squid_source(log), place, user_key)[1]
+    log.write_text(SQUID.format(at=10, user=1, page="a") + SQUID.format(at=11, user=1, page="b"))
+    again, made = kept_trace(squid_source(log), place, user_key)
+    assert made
+    assert (len(index), len(again)) == (1, 2)
+    with pytest.raises(SourceError, match="no trace"):
+        kept_trace(squid_source(tmp_path / "gone.log"), place, user_key)
+
+
+@pytest.mark.parametrize("damage", ["cut", "no header", "newer", "nonsense", "gone"])
+def test_a_damaged_index_is_noticed_and_made_anew(tmp_path: Path, damage: str) -> None:
+    log = tmp_path / "access.log"
+    log.write_text(SQUID.format(at=10, user=1, page="a"))
+    kept_trace(squid_source(log), tmp_path, user_key)
+    (folder,) = tmp_path.glob("*.trace")
+    header = folder / "header.json"
+    if damage == "cut":
+        (folder / "page-times.bin").write_bytes(b"1")
+    elif damage == "gone":
+        (folder / "urls.bin").unlink()
+    elif damage == "no header":
+        header.unlink()
+    elif damage == "newer":
+        header.write_text(header.read_text().replace('"version": 1', '"version": 2'))
+    else:
+        header.write_text("{")
+    with pytest.raises(SourceError, match="index"):
+        TraceIndex.open(folder)
+    index, made = kept_trace(squid_source(log), tmp_path, user_key)
+    assert made
+    assert len(index) == 1
