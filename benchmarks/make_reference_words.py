@@ -1,4 +1,4 @@
-"""Makes ``src/trailhound/models/reference_words.py``: document frequencies of everyday words.
+"""Makes ``trailhound.models.context_graphs.reference_words``: how frequent everyday words are.
 
 ``python -m benchmarks.make_reference_words`` counts, over the English pages of a generated demo
 web, in how many pages each stemmed term occurs, and writes the commonest ones down. The text is the
@@ -17,14 +17,14 @@ from trailhound.text.extract import extract_page
 
 SEED = 2000
 N_TERMS = 1500
-TARGET = Path(trailhound.__file__).parent / "models" / "reference_words.py"
+TARGET = Path(trailhound.__file__).parent / "models" / "context_graphs" / "reference_words.py"
 
 TEMPLATE = '''\
 """Document frequencies of everyday words, made by ``benchmarks/make_reference_words.py``."""
 
 from __future__ import annotations
 
-from trailhound.models.layer_classifier import ReferenceCorpus
+from trailhound.models.context_graphs.layer_classifier import ReferenceCorpus
 
 N_DOCUMENTS = {n_documents}
 """English pages of a generated demo web: the project's own text."""

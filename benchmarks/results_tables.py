@@ -1,6 +1,9 @@
 """Markdown tables for docs/results.md from finished experiments.
 
 python -m benchmarks.results_tables OUT [OUT ...]
+
+For each: strategies by nAUC, then what the published evaluations have: union recall, and how many
+pages are at least so similar to a target.
 """
 
 from __future__ import annotations
@@ -9,6 +12,8 @@ import sys
 from pathlib import Path
 
 from trailhound.lab.bootstrap import Estimate
+from trailhound.lab.report.paper_tables import threshold_table, union_recall_table
+from trailhound.lab.report.tables import Cell, Table
 from trailhound.lab.results import ExperimentResults, read_results
 
 METRICS = (("nauc", "nAUC"), ("harvest", "harvest"), ("recall", "recall"))
@@ -17,7 +22,10 @@ METRICS = (("nauc", "nAUC"), ("harvest", "harvest"), ("recall", "recall"))
 def main(folders: list[str]) -> int:
     """Print one table per experiment."""
     for folder in folders:
-        print(table(read_results(Path(folder))))
+        results = read_results(Path(folder))
+        print(table(results))
+        print(markdown(union_recall_table(results)))
+        print(markdown(threshold_table(results)))
     return 0
 
 
@@ -47,7 +55,28 @@ def table(results: ExperimentResults) -> str:
         f"{results.corpus.kind}: {len(asked.topics)} topics × {asked.seed_sets} seed sets × "
         f"{asked.max_pages} requests, seed {asked.seed}; corpus {results.corpus.fingerprint[:12]}"
     )
-    return "\n".join([caption, "", *("| " + " | ".join(row) + " |" for row in rows), ""])
+    if asked.without:
+        caption += f"; without {', '.join(asked.without)}"
+    return "\n".join([caption, "", *map(_row, rows), ""])
+
+
+def markdown(shown: Table) -> str:
+    """A table of the report; empty when it has no rows."""
+    if not shown.rows:
+        return ""
+    heads = [heading for heading, _ in shown.headings]
+    rows = [[_cell(cell) for cell in row] for row in shown.rows]
+    return "\n".join([*map(_row, [heads, ["---"] * len(heads), *rows]), ""])
+
+
+def _cell(cell: Cell) -> str:
+    if cell.is_name:
+        return f"`{cell.text}`"
+    return f"{cell.text} ({cell.extra})" if cell.extra else cell.text
+
+
+def _row(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
 
 
 def _interval(estimate: Estimate, *, signed: bool = False) -> str:

@@ -15,7 +15,7 @@ from trailhound.crawling.stopping import StopReason
 from trailhound.errors import UsageError
 from trailhound.fetching.replay import RecordedResponse, ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
-from trailhound.models.page_signatures import TopicSignatures, WordSignatures
+from trailhound.models.collaborative.page_signatures import TopicSignatures, WordSignatures
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
 from trailhound.registry import make_strategy
 from trailhound.sessions.events import Mark, Session, Visit

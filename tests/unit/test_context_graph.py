@@ -17,7 +17,7 @@ from trailhound.errors import SourceError, UsageError
 from trailhound.lab.plan import ExperimentPlan, RunTask
 from trailhound.lab.results import Parameters, RunResult
 from trailhound.lab.runner import TopicRunner
-from trailhound.models.layer_classifier import (
+from trailhound.models.context_graphs.layer_classifier import (
     ClassifierParameters,
     ReferenceCorpus,
     fit_layers,

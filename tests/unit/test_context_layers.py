@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trailhound.errors import SourceError
-from trailhound.models.context_layers import (
+from trailhound.models.context_graphs.layers import (
     back_crawl,
     context_page_graph,
     separate_back_crawls,

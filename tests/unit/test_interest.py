@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.errors import UsageError
-from trailhound.models.interest import LARGEST_LOG_RATIO, SMALLEST_RATIO, InterestRule
+from trailhound.models.interest.rule import LARGEST_LOG_RATIO, SMALLEST_RATIO, InterestRule
 
 LITERAL = InterestRule(literal=True)
 REPAIRED = InterestRule()

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.models.layer_classifier import (
+from trailhound.models.context_graphs.layer_classifier import (
     ClassifierParameters,
     LayerClassifier,
     ReferenceCorpus,
     classifier_from_bytes,
     fit_layers,
 )
-from trailhound.models.reference_words import shipped_reference
+from trailhound.models.context_graphs.reference_words import shipped_reference
 
 LN = math.log
 

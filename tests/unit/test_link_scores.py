@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.models.in_links import InLinks, InLinkTable, RunningMoments
-from trailhound.models.link_scores import LinkScorer, ScoreParts
-from trailhound.models.topic_table import TopicTable
+from trailhound.models.content_link.in_links import InLinks, InLinkTable, RunningMoments
+from trailhound.models.content_link.link_scores import LinkScorer, ScoreParts
+from trailhound.models.content_link.topic_table import TopicTable
 from trailhound.records import Link
 
 TABLE = {"hive": 1.0, "honey": 0.5}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from interest_pages import crawled
 
-from trailhound.models.irrelevant_table import IrrelevantTable, Row
-from trailhound.models.link_scores import ScoreParts
-from trailhound.models.tunnel_levels import (
+from trailhound.models.content_link.irrelevant_table import IrrelevantTable, Row
+from trailhound.models.content_link.link_scores import ScoreParts
+from trailhound.models.content_link.tunnel_levels import (
     MAX_FAMILIES,
     NO_LEVEL,
     Families,

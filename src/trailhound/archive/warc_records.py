@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import re
+from base64 import b32encode
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha1
 from typing import NamedTuple
+from uuid import uuid4
 
 import msgspec
-from fastwarc.warc import WarcRecord, WarcRecordType
 from isal import isal_zlib
 
 from trailhound.archive.http_messages import request_message, response_message
@@ -64,76 +64,76 @@ class RecordMaker:
 
     def warcinfo(self, file_name: str, made_at: float, fields: Mapping[str, str]) -> bytes:
         """The first record of a file: what made it. The records that follow refer to it."""
-        self._info_id = ""
-        record = self._record(WarcRecordType.warcinfo, made_at)
-        record.headers["WARC-Filename"] = file_name
-        record.headers["Content-Type"] = _FIELDS
         standard = {
             "format": "WARC File Format 1.1",
             "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
         }
-        record.set_bytes_content(_fields({**fields, **standard}.items()))
-        self._info_id = record.headers["WARC-Record-ID"]
-        return self._pack(record)
+        self._info_id = ""
+        headers = _headers("warcinfo", made_at, _FIELDS) | {"WARC-Filename": file_name}
+        packed = self._pack(headers, _fields({**fields, **standard}.items()))
+        self._info_id = headers["WARC-Record-ID"]
+        return packed
 
     def response(self, exchange: Exchange) -> StoredResponse:
         """What a server answered; a 304 is a *revisit* of what was archived before."""
         is_revisit = exchange.status == NOT_MODIFIED
-        kind = WarcRecordType.revisit if is_revisit else WarcRecordType.response
-        record = self._exchange_record(kind, exchange)
-        record.is_http = True
-        record.headers["Content-Type"] = "application/http; msgtype=response"
+        kind = "revisit" if is_revisit else "response"
+        headers = _exchange_headers(kind, exchange, "application/http; msgtype=response")
         if exchange.truncated:
-            record.headers["WARC-Truncated"] = exchange.truncated
+            headers["WARC-Truncated"] = exchange.truncated
         if is_revisit:
-            record.headers["WARC-Profile"] = _NOT_MODIFIED_PROFILE
-            record.headers["WARC-Refers-To-Target-URI"] = _one_line(exchange.url)
-        record.set_bytes_content(response_message(exchange))
-        digest = None if is_revisit else sha1(exchange.body, usedforsecurity=False).digest()
-        data = self._pack(record, digest)
-        headers = record.headers
+            headers["WARC-Profile"] = _NOT_MODIFIED_PROFILE
+            headers["WARC-Refers-To-Target-URI"] = exchange.url
+        else:
+            headers["WARC-Payload-Digest"] = _digest(exchange.body)
+        data = self._pack(headers, response_message(exchange))
         return StoredResponse(
-            data, headers["WARC-Record-ID"], headers.get("WARC-Payload-Digest") or ""
+            data, headers["WARC-Record-ID"], headers.get("WARC-Payload-Digest", "")
         )
 
     def request(self, exchange: Exchange, response_id: str) -> bytes:
         """What was asked."""
-        record = self._exchange_record(WarcRecordType.request, exchange)
-        record.is_http = True
-        record.headers["Content-Type"] = "application/http; msgtype=request"
-        record.headers["WARC-Concurrent-To"] = response_id
-        record.set_bytes_content(request_message(exchange))
-        return self._pack(record)
+        headers = _exchange_headers("request", exchange, "application/http; msgtype=request")
+        headers["WARC-Concurrent-To"] = response_id
+        return self._pack(headers, request_message(exchange))
 
     def metadata(self, exchange: Exchange, response_id: str, notes: CaptureNotes) -> bytes:
         """What the crawl thought of it."""
-        record = self._exchange_record(WarcRecordType.metadata, exchange)
-        record.headers["Content-Type"] = _FIELDS
-        record.headers["WARC-Concurrent-To"] = response_id
-        record.set_bytes_content(_fields(_note_fields(notes)))
-        return self._pack(record)
+        headers = _headers("metadata", exchange.requested_at, _FIELDS)
+        headers["WARC-Target-URI"] = exchange.url
+        headers["WARC-Concurrent-To"] = response_id
+        return self._pack(headers, _fields(_note_fields(notes)))
 
-    def _pack(self, record: WarcRecord, payload_digest: bytes | None = None) -> bytes:
-        """One record as a gzip member of its own, with the digests of block and payload."""
-        plain = io.BytesIO()
-        record.write(plain, checksum_data=True, payload_digest=payload_digest)
-        packed: bytes = isal_zlib.compress(plain.getbuffer(), self._level, _GZIP_WINDOW)
+    def _pack(self, headers: dict[str, str], block: bytes) -> bytes:
+        """One record as a gzip member of its own, with the digest of its block."""
+        if self._info_id:
+            headers["WARC-Warcinfo-ID"] = self._info_id
+        headers["WARC-Block-Digest"] = _digest(block)
+        headers["Content-Length"] = str(len(block))
+        head = b"WARC/1.1\r\n" + _fields(headers.items()) + b"\r\n"
+        packed: bytes = isal_zlib.compress(head + block + b"\r\n\r\n", self._level, _GZIP_WINDOW)
         return packed
 
-    def _exchange_record(self, kind: WarcRecordType, exchange: Exchange) -> WarcRecord:
-        record = self._record(kind, exchange.requested_at)
-        record.headers["WARC-Target-URI"] = _one_line(exchange.url)
-        if exchange.address and kind != WarcRecordType.metadata:
-            record.headers["WARC-IP-Address"] = exchange.address
-        return record
 
-    def _record(self, kind: WarcRecordType, at: float) -> WarcRecord:
-        record = WarcRecord()
-        record.init_headers(kind)
-        record.headers["WARC-Date"] = _iso_date(at)
-        if self._info_id:
-            record.headers["WARC-Warcinfo-ID"] = self._info_id
-        return record
+def _headers(kind: str, at: float, content_type: str) -> dict[str, str]:
+    return {
+        "WARC-Type": kind,
+        "WARC-Record-ID": f"<urn:uuid:{uuid4()}>",
+        "WARC-Date": _iso_date(at),
+        "Content-Type": content_type,
+    }
+
+
+def _exchange_headers(kind: str, exchange: Exchange, content_type: str) -> dict[str, str]:
+    headers = _headers(kind, exchange.requested_at, content_type)
+    headers["WARC-Target-URI"] = exchange.url
+    if exchange.address:
+        headers["WARC-IP-Address"] = exchange.address
+    return headers
+
+
+def _digest(content: bytes) -> str:
+    return "sha1:" + b32encode(sha1(content, usedforsecurity=False).digest()).decode("ascii")
 
 
 @lru_cache(maxsize=16)

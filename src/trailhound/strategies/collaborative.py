@@ -10,30 +10,31 @@ from typing import ClassVar
 import msgspec
 import numpy as np
 
-from trailhound.models.collaborative_ranking import CandidateRanking, Factors
-from trailhound.models.collaborative_statistics import (
+from trailhound.models.collaborative.page_signatures import PageSignatures
+from trailhound.models.collaborative.ranking import CandidateRanking, Factors
+from trailhound.models.collaborative.statistics import (
     KeptStatistics,
     Limits,
     Locality,
     Pages,
     VisitStatistics,
 )
-from trailhound.models.interest import InterestRule
-from trailhound.models.link_interest import LinkInterest
-from trailhound.models.page_signatures import PageSignatures
-from trailhound.records import Candidate, CrawledPage, Link, Relevance, ScoredLink
+from trailhound.models.interest.link_interest import LinkInterest
+from trailhound.models.interest.rule import InterestRule
+from trailhound.records import Candidate, CrawledPage, Link, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.collaborative_options import (
     DIVISORS,
     SIGNATURES,
     Habits,
-    check_choice,
     check_numbers,
     needed_trace,
     page_signatures,
 )
+from trailhound.strategies.option_checks import check_choice
 from trailhound.strategies.pacing import RescorePace
+from trailhound.strategies.session_crawls import session_as_crawl
 
 PAGES_PER_FETCH = 50
 """Candidates queued after one fetch, best first; the others when they are met again."""
@@ -147,7 +148,7 @@ class CollaborativeStrategy:
     def learn_session(self, graph: PageGraph) -> None:
         """Take the session for the beginning of the crawl: its targets were relevant."""
         touched = [self._touched]
-        for crawled in _session_pages(graph):
+        for crawled in session_as_crawl(graph):
             touched.append(self._see(crawled))
             if self._links is not None:
                 self._links.observe(crawled)
@@ -294,10 +295,3 @@ class CollaborativeStrategy:
         self._touched, self._limit = self._touched[:0], PAGES_PER_FETCH
         # Not the numbers that were drawn before.
         self._rng = np.random.default_rng([self._fetched, self._statistics.crawled])
-
-
-def _session_pages(graph: PageGraph) -> Iterator[CrawledPage]:
-    """The session as a crawl of its own, in which the targets were the relevant pages."""
-    for number, page in enumerate(graph.pages):
-        relevant = number in graph.targets
-        yield CrawledPage(page, Relevance(float(relevant), relevant), Candidate(page.url, 0.0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trailhound.errors import UsageError
-from trailhound.models.page_signatures import (
+from trailhound.models.collaborative.page_signatures import (
     NoSignatures,
     PageSignatures,
     TopicSignatures,
@@ -56,12 +56,6 @@ def page_signatures(kind: str, topics: str) -> PageSignatures:
             )
         return TopicSignatures(read_topic_set(topics))
     return WordSignatures() if kind == "words" else NoSignatures()
-
-
-def check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
-    """UsageError unless the value is one of them."""
-    if value not in choices:
-        raise UsageError(f"Option {option} is '{value}', but it should be {' or '.join(choices)}.")
 
 
 def check_numbers(**options: float) -> None:

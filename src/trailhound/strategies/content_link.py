@@ -8,11 +8,11 @@ from typing import ClassVar
 import msgspec
 
 from trailhound.errors import UsageError
-from trailhound.models.in_links import InLinks, RunningMoments
-from trailhound.models.link_scores import LinkScorer
-from trailhound.models.relevancy_limit import RelevancyLimit
-from trailhound.models.table_growth import TableGrowth
-from trailhound.models.topic_table import TopicTable, page_counts
+from trailhound.models.content_link.in_links import InLinks, RunningMoments
+from trailhound.models.content_link.link_scores import LinkScorer
+from trailhound.models.content_link.relevancy_limit import RelevancyLimit
+from trailhound.models.content_link.table_growth import TableGrowth
+from trailhound.models.content_link.topic_table import TopicTable, page_counts
 from trailhound.records import Candidate, CrawledPage, Page, ScoredLink
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.topic_tables import TopicWish, background_words, make_topic_table

@@ -11,17 +11,7 @@ import msgspec
 import numpy as np
 
 from trailhound.errors import UsageError
-from trailhound.models.context_layers import LAYER_SIZE, LAYERS, Layers
-from trailhound.models.context_rebuilding import Rebuilding
-from trailhound.models.context_training import (
-    REFERENCES,
-    TRAINING_SETS,
-    VOCABULARIES,
-    ContextParameters,
-    context_layers,
-    learn_layers,
-)
-from trailhound.models.layer_classifier import (
+from trailhound.models.context_graphs.layer_classifier import (
     TERMS,
     THRESHOLDS,
     ClassifierParameters,
@@ -29,9 +19,20 @@ from trailhound.models.layer_classifier import (
     Verdict,
     classifier_from_bytes,
 )
+from trailhound.models.context_graphs.layers import LAYER_SIZE, LAYERS, Layers
+from trailhound.models.context_graphs.rebuilding import Rebuilding
+from trailhound.models.context_graphs.training import (
+    REFERENCES,
+    TRAINING_SETS,
+    VOCABULARIES,
+    ContextParameters,
+    context_layers,
+    learn_layers,
+)
 from trailhound.records import CrawledPage, Link, ScoredLink
 from trailhound.strategies.back_crawling import BackCrawling, back_crawling
 from trailhound.strategies.base import Briefing
+from trailhound.strategies.option_checks import check_choice
 
 MODES = ("inherit", "prefetch")
 AT_ONCE = 1000.0
@@ -93,11 +94,11 @@ class ContextGraphStrategy:
         ``back_crawl`` pages that link to each find are queued as well. ``rebuild_every`` finds
         become targets of their own, and everything is learned again.
         """
-        _check_choice("mode", mode, MODES)
-        _check_choice("threshold", threshold, THRESHOLDS)
-        _check_choice("training", training, TRAINING_SETS)
-        _check_choice("reference", reference, REFERENCES)
-        _check_choice("vocabulary", vocabulary, VOCABULARIES)
+        check_choice("mode", mode, MODES)
+        check_choice("threshold", threshold, THRESHOLDS)
+        check_choice("training", training, TRAINING_SETS)
+        check_choice("reference", reference, REFERENCES)
+        check_choice("vocabulary", vocabulary, VOCABULARIES)
         for option, value in (("layers", layers), ("layer_size", layer_size), ("terms", terms)):
             if value < 1:
                 raise UsageError(f"Option {option} is {value}, but it should be 1 or more.")
@@ -248,8 +249,3 @@ def _classifier_parameters(
         per_feature=False,
         min_features=1,
     )
-
-
-def _check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise UsageError(f"Option {option} is '{value}', but it should be {' or '.join(choices)}.")

@@ -9,7 +9,7 @@ import numpy as np
 
 from trailhound.errors import UsageError
 from trailhound.models.adoption import Adoption, Find
-from trailhound.models.context_layers import context_page_graph
+from trailhound.models.context_graphs.layers import context_page_graph
 from trailhound.models.hop_hmm import Vector, pack_belief, unpack_belief
 from trailhound.models.hop_priority import LexicographicKey, LikeliestStateKey, PriorityKey
 from trailhound.models.topic_model import TopicModel, TopicParameters, learn_topic
@@ -17,6 +17,7 @@ from trailhound.records import CrawledPage, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.back_crawling import BackCrawling, back_crawling
 from trailhound.strategies.base import Briefing
+from trailhound.strategies.option_checks import check_choice
 from trailhound.urls import host_key
 
 DEFAULTS = TopicParameters()
@@ -44,7 +45,7 @@ class HiddenMarkovStrategy:
         adapt_every: int = 0,
         back_crawl: BackCrawling | None = None,
     ) -> None:
-        _check_choice("order", order, ORDERS)
+        check_choice("order", order, ORDERS)
         self._model = model
         self._hmm = model.hmm
         self._classifier = model.classifier()
@@ -154,7 +155,7 @@ def _known_model(
 
 
 def _training_graph(briefing: Briefing, training: str) -> PageGraph:
-    _check_choice("training", training, TRAINING_SETS)
+    check_choice("training", training, TRAINING_SETS)
     if training == "session":
         return briefing.graph
     if briefing.backlinks is None:
@@ -165,11 +166,6 @@ def _training_graph(briefing: Briefing, training: str) -> PageGraph:
     targets = [briefing.graph.pages[i] for i in sorted(briefing.graph.targets)]
     rng = np.random.default_rng(briefing.seed)
     return context_page_graph(targets, briefing.backlinks, rng)
-
-
-def _check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise UsageError(f"Option {option} is '{value}', but it should be {' or '.join(choices)}.")
 
 
 def _priority_key(model: TopicModel, order: str) -> PriorityKey:

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailhound.errors import UsageError
-from trailhound.models.interest import InterestRule
-from trailhound.models.link_interest import FACTORS, LinkInterest
-from trailhound.records import Candidate, CrawledPage, Relevance, ScoredLink
-from trailhound.sessions.page_graph import PageGraph
+from trailhound.models.interest.link_interest import FACTORS, LinkInterest
+from trailhound.models.interest.rule import InterestRule
+from trailhound.records import CrawledPage, ScoredLink
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.pacing import RescorePace
+from trailhound.strategies.session_crawls import session_as_crawl
 
 _MEMORY = struct.Struct("<4f")
 _NAMES = (
@@ -62,7 +62,7 @@ class IntelligentStrategy:
         rule = InterestRule(significance=significance, smoothing=smoothing, literal=literal)
         interest = LinkInterest(rule)
         if session and not literal:
-            for crawled in _session_pages(briefing.graph):
+            for crawled in session_as_crawl(briefing.graph):
                 interest.observe(crawled)
         return cls(interest, refresh=refresh)
 
@@ -117,10 +117,3 @@ class IntelligentStrategy:
         """Go on from there."""
         self._interest.restore(snapshot)
         self._pace.go_on_from(self._interest.pages)
-
-
-def _session_pages(graph: PageGraph) -> Iterable[CrawledPage]:
-    """The session as a crawl of its own, in which the targets were the relevant pages."""
-    for number, page in enumerate(graph.pages):
-        relevant = number in graph.targets
-        yield CrawledPage(page, Relevance(float(relevant), relevant), Candidate(page.url, 0.0))

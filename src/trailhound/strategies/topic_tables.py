@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 
 from trailhound.errors import SessionError, SourceError, UsageError
-from trailhound.models.topic_table import BackgroundWords, Terms, TopicTable
+from trailhound.models.content_link.topic_table import BackgroundWords, Terms, TopicTable
 from trailhound.sources import SearchHit, SearchSource
 from trailhound.strategies.base import Briefing
 from trailhound.text.tokens import count_terms, tokenize

@@ -8,9 +8,9 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from trailhound.models.irrelevant_table import IrrelevantTable, Row
-from trailhound.models.link_scores import ScoreParts
-from trailhound.models.tunnel_levels import NO_LEVEL, Families, discount, level_behind
+from trailhound.models.content_link.irrelevant_table import IrrelevantTable, Row
+from trailhound.models.content_link.link_scores import ScoreParts
+from trailhound.models.content_link.tunnel_levels import NO_LEVEL, Families, discount, level_behind
 from trailhound.records import Candidate, CrawledPage, Link, ScoredLink
 from trailhound.strategies.pacing import RescorePace
 

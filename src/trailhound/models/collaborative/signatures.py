@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.models.collaborative_ratios import deviations, log_of, outliers, share
-from trailhound.models.interest import InterestRule, Vector
-from trailhound.models.pair_counts import PairCounts, pair_keys
+from trailhound.models.collaborative.pair_counts import PairCounts, pair_keys
+from trailhound.models.collaborative.ratios import deviations, log_of, outliers, share
+from trailhound.models.interest.rule import InterestRule, Vector
 
 Users = NDArray[np.int64]
 Columns = tuple[bytes, bytes, bytes]

@@ -1,8 +1,8 @@
 """What the users of a page say about it: the formulas of Aggarwal's collaborative crawler (2002).
 
-They are interest ratios as in :mod:`trailhound.models.interest`, whose rule says how counts become
-ratios; the event is that a user has opened a page. Numbers in brackets are the paper's. Ratios are
-natural logarithms throughout: products become sums, and 0 says nothing either way.
+They are interest ratios as in :mod:`trailhound.models.interest.rule`, whose rule says how counts
+become ratios; the event is that a user has opened a page. Numbers in brackets are the paper's.
+Ratios are natural logarithms throughout: products become sums, and 0 says nothing either way.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.models.interest import Counts, InterestRule, Vector
+from trailhound.models.interest.rule import Counts, InterestRule, Vector
 
 
 def deviations(rule: InterestRule, hits: Counts, seen: Counts, base: float, total: int) -> Vector:

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from trailhound.models.in_links import InLinkTable, RunningMoments
-from trailhound.models.topic_table import TopicTable
+from trailhound.models.content_link.in_links import InLinkTable, RunningMoments
+from trailhound.models.content_link.topic_table import TopicTable
 from trailhound.records import Link
 from trailhound.text.tokens import count_terms
 

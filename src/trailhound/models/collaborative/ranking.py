@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.models.collaborative_ratios import product
-from trailhound.models.collaborative_statistics import PageInterest, Pages, VisitStatistics
-from trailhound.models.interest import Vector
-from trailhound.models.link_interest import LinkInterest
-from trailhound.models.page_signatures import PageSignatures
+from trailhound.models.collaborative.page_signatures import PageSignatures
+from trailhound.models.collaborative.ratios import product
+from trailhound.models.collaborative.statistics import PageInterest, Pages, VisitStatistics
+from trailhound.models.interest.link_interest import LinkInterest
+from trailhound.models.interest.rule import Vector
 
 FACTORS = ("frequency", "signature", "locality", "links")
 Factors = NDArray[np.float64]

@@ -25,10 +25,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.models.event_counts import EventCounts, KeptCounts, Numbers
-from trailhound.models.interest import InterestRule, Vector
-from trailhound.models.link_outcomes import LinkOutcomes
-from trailhound.models.linking_pages import KeptLinks, LinkingPages
+from trailhound.models.interest.event_counts import EventCounts, KeptCounts, Numbers
+from trailhound.models.interest.link_outcomes import LinkOutcomes
+from trailhound.models.interest.linking_pages import KeptLinks, LinkingPages
+from trailhound.models.interest.rule import InterestRule, Vector
 from trailhound.records import CrawledPage, Link
 
 FACTORS = ("content", "address", "links", "siblings")

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.models.event_counts import Numbers
+from trailhound.models.interest.event_counts import Numbers
 
 MAX_PARENTS = 16
 """Linking pages remembered for each waiting URL: the newest."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trailhound.models.topic_table import BackgroundWords, Terms, TopicTable
+from trailhound.models.content_link.topic_table import BackgroundWords, Terms, TopicTable
 
 MIN_PAGES = 3
 """Very relevant pages in which a word must be the most frequent one."""

@@ -14,10 +14,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.models.collaborative_ratios import deviations, product, share
-from trailhound.models.collaborative_signatures import Columns, SignatureCounts
-from trailhound.models.interest import InterestRule, Vector
-from trailhound.models.visit_picking import UserNumbers, distinct, evenly, place_of, thinned
+from trailhound.models.collaborative.ratios import deviations, product, share
+from trailhound.models.collaborative.signatures import Columns, SignatureCounts
+from trailhound.models.collaborative.visit_picking import (
+    UserNumbers,
+    distinct,
+    evenly,
+    place_of,
+    thinned,
+)
+from trailhound.models.interest.rule import InterestRule, Vector
 from trailhound.sources import AccessTrace
 
 MAX_VISITS = 5_000

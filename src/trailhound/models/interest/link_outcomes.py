@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from trailhound.models.interest import InterestRule, Vector
+from trailhound.models.interest.rule import InterestRule, Vector
 
 
 class LinkOutcomes(msgspec.Struct):

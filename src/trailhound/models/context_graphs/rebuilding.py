@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from trailhound.errors import SourceError
-from trailhound.models.context_layers import Layers, back_crawl
-from trailhound.models.context_training import ContextParameters, learn_layers
-from trailhound.models.layer_classifier import LayerClassifier
+from trailhound.models.context_graphs.layer_classifier import LayerClassifier
+from trailhound.models.context_graphs.layers import Layers, back_crawl
+from trailhound.models.context_graphs.training import ContextParameters, learn_layers
 from trailhound.records import Page
 from trailhound.sources import BacklinkSource
 

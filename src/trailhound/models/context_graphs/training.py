@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from trailhound.errors import SourceError, UsageError
-from trailhound.models.context_layers import (
+from trailhound.models.context_graphs.layer_classifier import (
+    ClassifierParameters,
+    LayerClassifier,
+    ReferenceCorpus,
+    fit_layers,
+)
+from trailhound.models.context_graphs.layers import (
     LAYER_SIZE,
     LAYERS,
     Layers,
@@ -17,13 +23,7 @@ from trailhound.models.context_layers import (
     separate_back_crawls,
     session_layers,
 )
-from trailhound.models.layer_classifier import (
-    ClassifierParameters,
-    LayerClassifier,
-    ReferenceCorpus,
-    fit_layers,
-)
-from trailhound.models.reference_words import shipped_reference
+from trailhound.models.context_graphs.reference_words import shipped_reference
 from trailhound.records import Page
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import BacklinkSource

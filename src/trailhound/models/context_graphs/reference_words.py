@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trailhound.models.layer_classifier import ReferenceCorpus
+from trailhound.models.context_graphs.layer_classifier import ReferenceCorpus
 
 N_DOCUMENTS = 3962
 """English pages of a generated demo web: the project's own text."""

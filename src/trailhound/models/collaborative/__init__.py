@@ -1,0 +1,1 @@
+"""Collaborative crawling (Aggarwal 2002): statistics over an access trace."""

@@ -1,0 +1,1 @@
+"""Content and link structure (Pal, Tomar and Shrivastava 2009)."""

@@ -1,0 +1,1 @@
+"""Context graphs (Diligenti et al. 2000): layers in front of the targets."""

@@ -1,0 +1,1 @@
+"""Interest ratios of links (Aggarwal, Al-Garawi and Yu 2001)."""
