@@ -106,7 +106,11 @@ def test_seeds_and_links_join_in(demo: Site, log: Path, web: DemoWeb) -> None:
     assert not any("covers nothing" in notice for notice in demo.notices)
 
 
-def test_the_sessions_of_a_topic_are_a_trace(demo: Site) -> None:
+def test_the_sessions_of_a_topic_are_a_trace_whatever_the_current_folder_holds(
+    demo: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sessions").mkdir()
     strategy = "collaborative:session=false"
     settings = {"crawl__strategy": strategy, "sources__trace": "sessions", **HURRIED}
     with demo.begun(**settings, crawl__max_pages=10) as crawl:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import socket
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trailhound.backlinks.edge_list import MAX_ANSWERS as MAX_SOURCES
 from trailhound.backlinks.edge_list import EdgeList
 from trailhound.backlinks.http_endpoint import MAX_ANSWER_BYTES, MAX_ANSWERS, HttpBacklinks
 from trailhound.backlinks.kept_answers import KeptAnswers, forget_answers
@@ -185,6 +187,34 @@ def test_an_endpoint_that_drips_is_given_up() -> None:
         HttpBacklinks(template, timeout_seconds=0.3).linking_to(A)
 
 
+def test_headers_that_drip_are_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            client, _ = server.accept()
+            with client, suppress(OSError):
+                client.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+                while True:
+                    client.sendall(b"x")
+                    time.sleep(0.05)
+
+        thread = threading.Thread(target=drip, daemon=True)
+        thread.start()
+        begun = time.monotonic()
+        with pytest.raises(SourceError, match="takes longer"):
+            HttpBacklinks(
+                f"http://127.0.0.1:{server.getsockname()[1]}/{{url}}", timeout_seconds=0.3
+            ).linking_to(A)
+        assert time.monotonic() - begun < 5
+        thread.join(5)
+
+
+def test_addresses_without_end_are_no_addresses() -> None:
+    body = f'["{B}{"x" * 10_000}", "{C}"]'.encode()
+    with endpoint(lambda _: (200, body)) as template:
+        assert HttpBacklinks(template).linking_to(A) == [C]
+
+
 def test_answers_without_end_are_cut() -> None:
     body = ("[" + ",".join(f'"{B}{n}"' for n in range(3000)) + "]").encode()
     with endpoint(lambda _: (200, body)) as template:
@@ -221,7 +251,8 @@ def test_nobody_there() -> None:
 
 
 @pytest.mark.parametrize(
-    "template", ["http://h.test/", "ftp://h.test/{url}", "http:///{url}", "http://{url}/"]
+    "template",
+    ["http://h.test/", "ftp://h.test/{url}", "http:///{url}", "http://{url}/", "http://[h/{url}"],
 )
 def test_addresses_that_are_no_endpoints(template: str) -> None:
     with pytest.raises(UsageError, match="endpoint"):
@@ -308,3 +339,43 @@ def test_a_broken_index_is_a_failing_source(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(SourceError, match="Delete it"):
         edges.linking_to(A)
+
+
+def test_an_index_that_cannot_be_opened_is_a_failing_source(tmp_path: Path) -> None:
+    content = f"{B}\t{A}\n".encode()
+    edges_in(tmp_path, content).close()
+    (index,) = (tmp_path / "index").glob("*.db")
+    index.write_bytes(b"this is no database" * 100)
+    with pytest.raises(SourceError, match="Delete it"):
+        EdgeList.open(tmp_path / "edges.tsv", tmp_path / "index")
+
+
+def test_a_file_that_was_packed_badly_is_damaged(tmp_path: Path) -> None:
+    packed = bytearray(gzip.compress(b"".join(b"%d\n" % n for n in range(50_000))))
+    packed[200:300] = bytes(range(100, 200))
+    with pytest.raises(UsageError, match="damaged"):
+        edges_in(tmp_path, bytes(packed), "bad.gz")
+
+
+def test_a_page_that_all_the_web_links_to_is_no_burden(tmp_path: Path) -> None:
+    sources = [f"{B}{n:05}" for n in range(MAX_SOURCES + 9)]
+    edges = edges_in(tmp_path, "".join(f"{each}\t{A}\n" for each in sources).encode())
+    assert edges.linking_to(A) == sources[:MAX_SOURCES]
+
+
+def test_kept_pages_that_make_no_sense_are_explained(tmp_path: Path) -> None:
+    path = tmp_path / "kept.db"
+    kept = KeptAnswers(path, "edges")
+    kept.keep_page(B, Page(B))
+    kept.keep_answer(A, [B])
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE page SET content = x'00'")
+        connection.execute("UPDATE answer SET links = x'c1'")
+    connection.close()
+    with pytest.raises(StorageError, match="may also be deleted"):
+        kept.page(B)
+    with pytest.raises(StorageError, match="may also be deleted"):
+        kept.answer(A)
+    kept.close()
+    with pytest.raises(StorageError, match="may also be deleted"):
+        forget_answers(path, lambda _: False)

@@ -297,6 +297,8 @@ def test_a_topic_set_that_cannot_be_used_says_why(tmp_path: Path, content: str) 
     path.write_text(content)
     with pytest.raises(UsageError, match=r"cannot be read|describes 1 topics"):
         read_topic_set(str(path))
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_topic_set("~nobody-of-this-name/topics.json")
 
 
 class SmallWeb:

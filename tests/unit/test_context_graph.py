@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from tiny_lab_web import write_tiny_web
 
 from trailhound.crawling.engine import SEED_PRIORITY
-from trailhound.errors import SourceError, UsageError
+from trailhound.errors import SourceError, StorageError, UsageError
+from trailhound.lab.corpora import Corpus
 from trailhound.lab.plan import ExperimentPlan, RunTask
+from trailhound.lab.recorded_links import RecordedBacklinks
 from trailhound.lab.results import Parameters, RunResult
 from trailhound.lab.runner import TopicRunner
 from trailhound.models.context_graphs.layer_classifier import (
@@ -273,6 +275,7 @@ def test_finds_become_targets_and_their_parents_a_layer() -> None:
     again = make("layers=2,rebuild_every=2", source)
     again.restore(strategy.snapshot())
     assert queue_of(again, brewers) == 1
+    assert again.snapshot() == strategy.snapshot(), "a second restart knows it, too"
     other = make("layers=3,rebuild_every=2", source)
     with pytest.raises(ValueError, match="3 layers, not 4"):
         other.restore(strategy.snapshot())
@@ -285,6 +288,19 @@ def test_a_source_that_breaks_down_on_the_way_stops_nothing() -> None:
     before = strategy._classifier
     strategy.observe(find(0))
     assert strategy._classifier is not before
+    assert "mead" in strategy._classifier.vocabulary
+    assert list(strategy.score_links(find(0))) == []
+
+
+def test_kept_answers_that_cannot_be_used_cost_no_page() -> None:
+    class Full(Backlinks):
+        def linking_to(self, url: str) -> Sequence[str]:
+            if url.startswith("http://new.test/"):
+                raise StorageError("the disk is full")
+            return super().linking_to(url)
+
+    strategy = make("layers=2,rebuild_every=1,back_crawl=2", Full(KNOWING, [HUB, ABOVE]))
+    strategy.observe(find(0))
     assert "mead" in strategy._classifier.vocabulary
     assert list(strategy.score_links(find(0))) == []
 
@@ -351,6 +367,35 @@ def test_in_the_lab_learning_is_reported_and_questions_cost(runner: TopicRunner)
     pages = sum(back.outcomes.values())
     # A redirect costs two requests. Each question took the place of a page.
     assert 58 <= pages + back.queries <= 60
+
+
+def test_in_the_lab_pages_that_are_read_on_the_way_cost(
+    runner: TopicRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[RecordedBacklinks] = []
+
+    class Watched(RecordedBacklinks):
+        def __init__(self, corpus: Corpus, closed: Collection[str] = ()) -> None:
+            super().__init__(corpus, closed)
+            asked.append(self)
+
+    monkeypatch.setattr("trailhound.lab.runner.RecordedBacklinks", Watched)
+    result = run(runner, "context-graph:training=backlinks,rebuild_every=3")
+    (source,) = asked
+    assert source.pages_read > result.learning_pages, "it did read some"
+    in_all = source.queries + source.pages_read
+    assert result.queries == in_all - result.learning_queries - result.learning_pages
+
+
+def test_in_the_lab_closed_pages_are_not_asked_for(tmp_path: Path) -> None:
+    corpus = Corpus.open(write_tiny_web(tmp_path / "tiny.thc"))
+    whole = RecordedBacklinks(corpus)
+    url = next(url for url in corpus.page_urls if len(whole.linking_to(url)) > 1)
+    first, *others = whole.linking_to(url)
+    source = RecordedBacklinks(corpus, {first})
+    assert source.linking_to(url) == others
+    assert source.page(first) is None
+    assert source.page(others[0]) is not None
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     | {"config", "registry", "judge_registry", "search", "traces", "web_archives", "backlinks"},
     "lab": LAB,
     "assemble": LAB | KEEPING | {"demo_sessions"},
+    "__main__": frozenset({"cli"}),
     "cli": LAB
     | KEEPING
     | {"assemble", "cli", "collector", "config", "demo_sessions", "inspection", "live"},

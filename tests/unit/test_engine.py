@@ -393,13 +393,25 @@ def test_a_strategy_may_know_of_pages_that_nobody_links_to() -> None:
 def test_a_strategy_that_knows_more_goes_on_when_nothing_is_left() -> None:
     class Restocking(BreadthFirstStrategy):
         name: ClassVar[str] = "restocking"
-        more: ClassVar[list[str]] = [u("t"), u("d"), "http://elsewhere.test/"]
+        more: ClassVar[list[str]] = [u("t"), "http://elsewhere.test/", u("t"), u("d")]
 
         def restock(self) -> Iterable[Candidate]:
             return [Candidate(self.more.pop(0), 1.0)] if self.more else ()
 
     crawl = crawler({u("d"): [], u("t"): []}, Restocking())
     assert names(crawl.run([])) == "t d"
+    assert crawl.stop_reason is StopReason.FRONTIER_EMPTY
+
+
+def test_a_strategy_that_knows_only_what_is_outside_is_not_asked_for_ever() -> None:
+    class Lost(BreadthFirstStrategy):
+        name: ClassVar[str] = "lost"
+
+        def restock(self) -> Iterable[Candidate]:
+            return [Candidate("http://elsewhere.test/", 1.0)]
+
+    crawl = crawler({u("d"): []}, Lost())
+    assert names(crawl.run([u("d")])) == "d"
     assert crawl.stop_reason is StopReason.FRONTIER_EMPTY
 
 

@@ -110,6 +110,17 @@ def check_pages(index: TraceIndex, wanted: Pairs) -> None:
     assert index.visits_by(index.n_users) == ()
 
 
+def test_long_addresses_are_sorted_in_smaller_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trailhound.traces.building.PIECE_BYTES", 100)
+    urls = [f"http://a.test/{n}{'x' * 60}" for n in range(9)]
+    accesses = [(b"me", 1e9 + 60 * n, url.encode()) for n, url in enumerate(urls)]
+    assert shown(built(tmp_path / "a.trace", accesses)) == [
+        [(1e9 + 60 * n, url) for n, url in enumerate(urls)]
+    ]
+
+
 def test_visits_are_a_sequence() -> None:
     index = trace_in_memory(
         [(b"a", 1.0, b"http://h.test/1"), (b"a", 2.0, b"http://h.test/2")], user_key

@@ -144,6 +144,13 @@ def test_levels_and_discounts() -> None:
     assert level_behind(2, relevant=False, max_level=2) is None
 
 
+def test_failures_that_score_no_worse_let_a_sibling_sink() -> None:
+    families = Families()
+    for score in (0.5, 0.9, 0.1, 0.5):
+        families.fail(1, score)
+    assert [families.sunk(1, score) for score in (0.0, 0.1, 0.5, 0.6, 1.0)] == [4, 4, 3, 1, 0]
+
+
 def test_old_families_are_forgotten() -> None:
     families = Families()
     for number in range(MAX_FAMILIES + 1):

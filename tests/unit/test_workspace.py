@@ -143,6 +143,14 @@ def test_unknown_topics_are_named_with_the_nearest(tmp_path: Path) -> None:
         workspace.topic("bee")
 
 
+def test_a_session_without_a_name_is_no_further_person(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    learn(workspace, park_session(user="ann"))
+    learn(workspace, park_session(user="", targets=["bee4"]))
+    origin = workspace.topic("bees").load().origin
+    assert (origin.sessions, origin.people) == (2, 1)
+
+
 def test_learning_again_adds_sessions_and_replace_starts_anew(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     ann, bob = park_session(user="ann"), park_session(user="bob", targets=["bee4"])

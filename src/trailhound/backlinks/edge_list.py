@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import io
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import lru_cache
@@ -27,6 +28,8 @@ _GZIP = b"\x1f\x8b"
 _MAX_LINE_BYTES = 100_000
 _BATCH = 50_000
 _FORMAT = 1
+MAX_ANSWERS = 10_000
+"""Sources that are named of one target: some pages are linked to by half the web."""
 
 
 class EdgeList:
@@ -37,7 +40,12 @@ class EdgeList:
         self._connection = sqlite3.connect(
             f"{index.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False
         )
-        row = self._connection.execute("SELECT lines, damaged, first_damaged FROM about").fetchone()
+        question = "SELECT lines, damaged, first_damaged FROM about"
+        try:
+            row = self._connection.execute(question).fetchone()
+        except sqlite3.Error as error:
+            self._connection.close()
+            raise _cannot_read(index, error) from error
         self.lines, self.damaged, self.first_damaged = (int(value) for value in row)
 
     @classmethod
@@ -61,19 +69,23 @@ class EdgeList:
         return cls(index)
 
     def linking_to(self, url: str) -> Sequence[str]:
-        """Sources of the edges to ``url``, sorted."""
-        question = "SELECT DISTINCT source FROM edge WHERE target = ? ORDER BY source"
+        """Sources of the edges to ``url``, sorted; the first of them when there are very many."""
+        question = "SELECT DISTINCT source FROM edge WHERE target = ? ORDER BY source LIMIT ?"
         try:
-            return [source for (source,) in self._connection.execute(question, (url,))]
+            rows = self._connection.execute(question, (url, MAX_ANSWERS))
+            return [source for (source,) in rows]
         except sqlite3.Error as error:
-            raise SourceError(
-                f"The index of edges {self._index} cannot be read ({error}). Delete it; it is made "
-                "again."
-            ) from error
+            raise _cannot_read(self._index, error) from error
 
     def close(self) -> None:
         """Let the file go."""
         self._connection.close()
+
+
+def _cannot_read(index: Path, error: sqlite3.Error) -> SourceError:
+    return SourceError(
+        f"The index of edges {index} cannot be read ({error}). Delete it; it is made again."
+    )
 
 
 def _build(path: Path, index: Path, progress: Progress) -> None:
@@ -153,7 +165,7 @@ def _lines(file: IO[bytes] | gzip.GzipFile, path: Path) -> Iterator[bytes]:
     """Of bounded length: a file without line ends is not read into memory as a whole."""
     try:
         yield from iter(lambda: file.readline(_MAX_LINE_BYTES), b"")
-    except (gzip.BadGzipFile, EOFError, OSError) as error:
+    except (EOFError, OSError, zlib.error) as error:
         raise UsageError(
             f"The file of edges {path} is damaged ({error}). Unpack it or fetch it again."
         ) from error

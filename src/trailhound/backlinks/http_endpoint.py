@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import Timer
 from urllib.parse import quote, urlsplit
 
 from trailhound.errors import SourceError, UsageError
@@ -18,6 +21,8 @@ from trailhound.urls import canonicalize
 TIMEOUT_SECONDS = 5.0
 MAX_ANSWER_BYTES = 1_000_000
 MAX_ANSWERS = 1000
+MAX_URL_CHARS = 8_000
+"""As in pages: longer links are not followed there either."""
 MAX_FAILURES = 3
 """In a row; then the endpoint is taken to be down."""
 
@@ -35,7 +40,10 @@ class HttpBacklinks:
         timeout_seconds: float = TIMEOUT_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        address = urlsplit(template)
+        try:
+            address = urlsplit(template)
+        except ValueError as error:  # a bracket without its other half
+            raise UsageError(f"'{template}' is no address of an HTTP endpoint: {error}.") from error
         if address.scheme not in ("http", "https") or not address.hostname:
             raise UsageError(f"'{template}' is no address of an HTTP endpoint.")
         if PLACE not in f"{address.path}?{address.query}":
@@ -68,7 +76,7 @@ class HttpBacklinks:
             self._last_failure = str(error) or type(error).__name__
             raise self._error(self._last_failure) from error
         self._failures = 0
-        urls = [canonicalize(each) if isinstance(each, str) else None for each in found]
+        urls = [_address(each) for each in found]
         self.junk += urls.count(None)
         return list(dict.fromkeys(each for each in urls if each is not None and each != url))
 
@@ -86,15 +94,23 @@ class HttpBacklinks:
         )
         connection = kind(parts.hostname or "", parts.port, timeout=self._timeout_seconds)
         deadline = self._clock() + self._timeout_seconds
+        # The time-out is for each wait: headers that come byte by byte never reach it.
+        alarm = Timer(self._timeout_seconds, lambda: None)
         try:
+            connection.connect()
+            alarm = Timer(self._timeout_seconds, _hang_up, [connection.sock])
+            alarm.daemon = True
+            alarm.start()
             path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
             headers = {"User-Agent": self._user_agent, "Accept": "application/json"}
             connection.request("GET", path, headers=headers)
             answer = connection.getresponse()
+            self._check_time(deadline)
             if answer.status != 200:
                 raise ValueError(f"it answered {answer.status} {answer.reason}".strip())
             return self._body(answer, deadline)
         finally:
+            alarm.cancel()
             connection.close()
 
     def _body(self, answer: http.client.HTTPResponse, deadline: float) -> bytes:
@@ -104,9 +120,24 @@ class HttpBacklinks:
             body += piece
             if len(body) > MAX_ANSWER_BYTES:
                 raise ValueError(f"its answer is larger than {MAX_ANSWER_BYTES:,} bytes")
-            if self._clock() > deadline:
-                raise ValueError(f"its answer takes longer than {self._timeout_seconds:g} s")
+            self._check_time(deadline)
+        self._check_time(deadline)  # it may have been cut off
         return body
+
+    def _check_time(self, deadline: float) -> None:
+        if self._clock() > deadline:
+            raise ValueError(f"its answer takes longer than {self._timeout_seconds:g} s")
+
+
+def _hang_up(connected: socket.socket) -> None:
+    with suppress(OSError):
+        connected.shutdown(socket.SHUT_RDWR)
+
+
+def _address(answer: object) -> str | None:
+    if not isinstance(answer, str) or len(answer) > MAX_URL_CHARS:
+        return None
+    return canonicalize(answer)
 
 
 def _listed(body: bytes) -> list[object]:

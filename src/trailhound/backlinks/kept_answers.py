@@ -41,7 +41,7 @@ class KeptAnswers:
         question = "SELECT links FROM answer WHERE source = ? AND url = ?"
         with self._explained():
             row = self._connection.execute(question, (self._source, url)).fetchone()
-        return None if row is None else msgspec.msgpack.decode(row[0], type=list[str])
+            return None if row is None else msgspec.msgpack.decode(row[0], type=list[str])
 
     def keep_answer(self, url: str, links: Sequence[str]) -> None:
         """Remember an answer."""
@@ -61,9 +61,9 @@ class KeptAnswers:
             row = self._connection.execute(
                 "SELECT content FROM page WHERE url = ?", (url,)
             ).fetchone()
-        if row is None or row[0] is None:
-            return None
-        return msgspec.msgpack.decode(zlib.decompress(row[0]), type=Page)
+            if row is None or row[0] is None:
+                return None
+            return msgspec.msgpack.decode(zlib.decompress(row[0]), type=Page)
 
     def keep_page(self, url: str, page: Page | None) -> None:
         """Remember a page, or that it could not be had."""
@@ -79,7 +79,7 @@ class KeptAnswers:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, zlib.error, msgspec.DecodeError) as error:
             raise _cannot_use(self._path, error) from error
 
 
@@ -102,11 +102,11 @@ def forget_answers(path: Path, forgotten: Callable[[str], bool], *, dry_run: boo
                 connection.execute("VACUUM")
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             return len(pages) + len(answers)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, msgspec.DecodeError) as error:
         raise _cannot_use(path, error) from error
 
 
-def _cannot_use(path: Path, error: sqlite3.Error) -> StorageError:
+def _cannot_use(path: Path, error: Exception) -> StorageError:
     return StorageError(
         f"The kept backlinks {path} cannot be used ({error}). Free some space or check that you "
         "may write there; the file may also be deleted, and everything is asked again."

@@ -89,7 +89,8 @@ def crawl(
         str | None, typer.Option(metavar="FILE", help="Who visited what: a log, or 'sessions'.")
     ] = None,
     search: Annotated[
-        str | None, typer.Option(metavar="SOURCE", help="A search: an http:// URL, or 'crawl'.")
+        str | None,
+        typer.Option(metavar="SOURCE", help="A search: an http:// URL, WARC files, or 'crawl'."),
     ] = None,
     user_agent: Annotated[
         str | None, typer.Option(help="Who you are, with a contact: 'bees-bot (+https://…)'.")

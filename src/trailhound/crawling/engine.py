@@ -44,6 +44,9 @@ SEED_PRIORITY = 1e18
 RESCORE_EVERY = 50
 """Fetches between two offers to a learning strategy to re-rank what waits."""
 
+RESTOCK_ATTEMPTS = 50
+"""Times that a strategy is asked for more when all it named was known or out of scope."""
+
 MAX_ATTEMPTS = 3
 """Requests for one URL whose server asks to come back later."""
 
@@ -212,8 +215,13 @@ class Crawler:
         if self._restocking is None:
             return False
         allowed = self._in_scope or (lambda _url: True)
-        found = (each for each in self._restocking.restock() if allowed(each.url))
-        return self._frontier.add(found) > 0
+        for _ in range(RESTOCK_ATTEMPTS):
+            found = list(self._restocking.restock())
+            if self._frontier.add(each for each in found if allowed(each.url)):
+                return True
+            if not found:
+                break
+        return False
 
     async def _wait_for_news(self, in_flight: InFlight) -> None:
         if in_flight.has_news:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from trailhound.lab.corpora import Corpus
 from trailhound.records import Page
 
 
 class RecordedBacklinks:
-    """A backlink source over a corpus; one for each run, as it counts what is asked."""
+    """A backlink source over a corpus; one for each run, as it counts what is asked.
 
-    def __init__(self, corpus: Corpus) -> None:
+    ``closed`` are URLs of pages that it knows nothing of.
+    """
+
+    def __init__(self, corpus: Corpus, closed: Collection[str] = frozenset()) -> None:
         self._corpus = corpus
+        self._closed = frozenset(closed)
         self.queries = 0
         """What a search engine would charge."""
         self.pages_read = 0
@@ -25,9 +29,11 @@ class RecordedBacklinks:
         if number is None:
             return ()
         sources = self._corpus.graph.reversed().links_of(number).tolist()
-        return [self._corpus.page_urls[source] for source in sources]
+        urls = (self._corpus.page_urls[source] for source in sources)
+        return [url for url in urls if url not in self._closed]
 
     def page(self, url: str) -> Page | None:
         """The recorded page."""
         self.pages_read += 1
-        return self._corpus.page(url)
+        page = self._corpus.page(url)
+        return None if page is None or page.url in self._closed else page

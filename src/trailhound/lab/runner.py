@@ -50,7 +50,7 @@ class FinishedCrawl:
     cpu_seconds: float
     learning_cpu_seconds: float
     queries: list[int]
-    """For each event: questions to sources since the event before, as they cost requests."""
+    """For each event: questions to sources, and pages read through them, since the event before."""
     learning_queries: int = 0
     learning_pages: int = 0
 
@@ -114,7 +114,7 @@ class TopicBench:
     def crawl(self, task: RunTask, seed: int, max_pages: int) -> FinishedCrawl:
         """Let the strategy learn, then crawl. Nothing is measured here but CPU time."""
         topic = self.topic
-        backlinks = RecordedBacklinks(self._corpus)
+        backlinks = RecordedBacklinks(self._corpus, topic.closed)
         search = RecordedSearch(self._corpus, topic.off_limits)
         briefing = Briefing(
             graph=topic.graph,
@@ -223,15 +223,22 @@ def _charged(
     crawler: Crawler,
     sources: Sequence[RecordedBacklinks | RecordedSearch],
 ) -> tuple[list[PageEvent], list[int]]:
-    """The crawl's events, and the questions asked at each: the crawler's budget pays for them."""
+    """The crawl's events, and what was asked at each: the crawler's budget pays for it.
+
+    A page that is read through a source costs a fetch like any other.
+    """
     events, queries = [], []
-    asked = sum(source.queries for source in sources)
+    asked = _asked(sources)
     for event in running:
-        before, asked = asked, sum(source.queries for source in sources)
+        before, asked = asked, _asked(sources)
         queries.append(asked - before)
         crawler.requests += queries[-1]
         events.append(event)
     return events, queries
+
+
+def _asked(sources: Sequence[RecordedBacklinks | RecordedSearch]) -> int:
+    return sum(source.queries + source.pages_read for source in sources)
 
 
 def _steps(crawl: FinishedCrawl, finds: Iterable[int | None]) -> Iterator[tuple[int, bool]]:

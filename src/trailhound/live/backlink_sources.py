@@ -31,6 +31,8 @@ from trailhound.urls import strip_tracking
 OWN_CRAWLS = "crawl"
 FIRST_NOTICE_SECONDS = 2.0
 NOTICE_EVERY_SECONDS = 10.0
+MAX_CLAIMS = 100_000
+"""Pages whose claimed links are remembered; a long crawl asks about every find."""
 MIN_CLAIMS = 10
 """Pages to look at before a source is called a liar."""
 
@@ -112,6 +114,8 @@ class LiveBacklinks:
                 self._notify(str(error))
             self._has_failed = True
             raise
+        if len(self._claims) > MAX_CLAIMS:
+            self._claims.clear()  # pages are looked at soon after they were named
         for source in found:
             self._claims.setdefault(source, set()).add(_loose(url))
         return found

@@ -35,7 +35,7 @@ from trailhound.workspace.whole_files import write_whole
 
 KEPT_BACKLINKS = "backlinks.db"
 CRAWL_LINKS = "crawl-links.db"
-EDGE_INDICES = "edges-*.db"
+EDGE_INDICES = "edges-*.db*"
 TRACES = "traces"
 
 FORMAT_NAME = "trailhound-crawl"

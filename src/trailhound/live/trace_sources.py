@@ -35,8 +35,9 @@ Notify = Callable[[str], None]
 
 def open_trace(name: str, folder: CrawlFolder, settings: Settings, notify: Notify) -> TraceIndex:
     """The trace that the settings name, indexed now unless it was before."""
-    if Path(name).expanduser().is_dir():
-        index = TraceIndex.open(Path(name).expanduser())
+    # The word wins over a folder of that name, which demo --write-sessions sessions leaves.
+    if name != SESSIONS and _path(name).is_dir():
+        index = TraceIndex.open(_path(name))
     else:
         source = _sessions(folder) if name == SESSIONS else _log(name)
         # In the topic's folder: forgetting the topic forgets what people visited, too.
@@ -53,10 +54,17 @@ def _log(name: str) -> TraceSource:
     site, equals, file = name.rpartition("=")
     if not equals or not site.startswith(("http://", "https://")):
         site, file = "", name
-    path = Path(file).expanduser()
+    path = _path(file)
     return TraceSource(
         str(path.absolute()), [path], lambda tally: log_accesses(path, tally, site), detail=site
     )
+
+
+def _path(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise UsageError(f"There is no trace {name}: {error} Check the name.") from error
 
 
 def _sessions(folder: CrawlFolder) -> TraceSource:

@@ -136,7 +136,8 @@ class XMeans:
 
 
 def _fitted(model: KMeans, points: Points) -> _Clustering:
-    with warnings.catch_warnings():
+    # Some BLAS kernels raise the "invalid" flag for finite points; fit refuses others by itself.
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         # Points that differ by rounding only may fall into fewer clusters, which are then used.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(points)

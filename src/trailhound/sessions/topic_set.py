@@ -24,12 +24,14 @@ TopicTerms = dict[str, dict[str, int]]
 
 def read_topic_set(source: str) -> TopicTerms:
     """Topics with their terms, by name; UsageError when there are too few to tell apart."""
-    path = Path(source).expanduser()
-    if path.is_dir():
-        topics = _from_folder(path)
-    elif path.is_file():
-        topics = _from_json(path)
-    else:
+    try:
+        topics = _topics_in(source)
+    except (OSError, RuntimeError, ValueError) as error:  # of a path, or of a file in a folder
+        raise UsageError(
+            f"The topic set '{source}' cannot be read: {error}. Check its name and that you may "
+            "read what is in it."
+        ) from error
+    if topics is None:
         raise UsageError(
             f"There is no topic set '{source}'. Name a folder of .txt files, a workspace's topics "
             "folder, or a JSON file of descriptions."
@@ -41,6 +43,14 @@ def read_topic_set(source: str) -> TopicTerms:
             f"{FEWEST_TOPICS} that can be told apart. Add descriptions."
         )
     return described
+
+
+def _topics_in(source: str) -> TopicTerms | None:
+    """``None`` when there is nothing of that name."""
+    path = Path(source).expanduser()
+    if path.is_dir():
+        return _from_folder(path)
+    return _from_json(path) if path.is_file() else None
 
 
 def _from_json(path: Path) -> TopicTerms:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 
-from trailhound.errors import SourceError, UsageError
+from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.records import CrawledPage, Link
 from trailhound.sources import BacklinkSource
 from trailhound.strategies.base import Briefing
@@ -28,7 +28,7 @@ class BackCrawling:
         url = crawled.page.url
         try:
             found = self._source.linking_to(url)
-        except SourceError as error:
+        except (SourceError, StorageError) as error:
             if not self._has_failed:
                 _log.warning("The crawl goes on without the parents of its finds: %s", error)
             self._has_failed = True

@@ -126,7 +126,7 @@ class Restocking(Protocol):
     """Optional: a strategy that knows where to go on when nothing is left to fetch."""
 
     def restock(self) -> Iterable[Candidate]:
-        """URLs to go on with; the crawl ends when none of them is new."""
+        """URLs to go on with; asked again when none is new. The crawl ends when there are none."""
         ...
 
 

@@ -68,6 +68,7 @@ class ContextGraphStrategy:
         self._back_crawl = back_crawl
         self._rebuilding = rebuilding
         self._literal = literal
+        self._was_rebuilt = False
         self._families: OrderedDict[str, tuple[Link, ...]] = OrderedDict()
         self._latest: tuple[CrawledPage, Verdict] | None = None
 
@@ -191,6 +192,7 @@ class ContextGraphStrategy:
             rebuilt = self._rebuilding.add(crawled.page)
             if rebuilt is not None:
                 self._classifier, self._latest = rebuilt, None
+                self._was_rebuilt = True
 
     def explain(self, memory: bytes) -> Mapping[str, float]:
         """How probable each layer is for the page that a link was on, by the layers' words."""
@@ -207,9 +209,8 @@ class ContextGraphStrategy:
         return told
 
     def snapshot(self) -> bytes:
-        """The classifier, when it was rebuilt on the way."""
-        has_changed = self._rebuilding is not None and self._rebuilding.times > 0
-        return self._classifier.to_bytes() if has_changed else b""
+        """The classifier, when it was rebuilt on the way, in this process or an earlier one."""
+        return self._classifier.to_bytes() if self._was_rebuilt else b""
 
     def restore(self, snapshot: bytes) -> None:
         """Go on with a classifier that was rebuilt; the finds it was built from count anew."""
@@ -221,7 +222,8 @@ class ContextGraphStrategy:
             raise ValueError(str(error)) from error
         if kept.n_layers != self._classifier.n_layers:
             raise ValueError(f"it has {kept.n_layers} layers, not {self._classifier.n_layers}")
-        self._classifier = kept
+        self._classifier, self._latest = kept, None
+        self._was_rebuilt = True
 
 
 def _rebuilding(

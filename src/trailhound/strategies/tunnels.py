@@ -149,7 +149,7 @@ class OneQueue:
 
     def take_up(self, kept: KeptTunnels) -> None:
         """Go on from there."""
-        self._families.failures = dict(kept.failures)
+        self._families.failures = {each: sorted(kept.failures[each]) for each in kept.failures}
         # Families of pages after the snapshot must not meet new ones; 2^31 pages are room enough.
         self._families.newest = kept.newest + 1_000_000
 

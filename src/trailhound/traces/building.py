@@ -36,6 +36,8 @@ UserKey = Callable[[bytes], int]
 Progress = Callable[[str], None]
 """Told now and then what is being done."""
 
+PIECE_BYTES = 64 * 1024 * 1024
+"""Addresses in memory at a time, should a log be full of long ones."""
 NO_PAGE = 0
 """In place of a URL's key: an access that was for no page, which only tells how busy one is."""
 
@@ -144,7 +146,7 @@ class _Builder:
         piece = _Piece(user_key)
         for client, when, url in accesses:
             piece.add(client, when, url)
-            if len(piece) >= self._piece_rows:
+            if len(piece) >= self._piece_rows or piece.url_bytes >= PIECE_BYTES:
                 yield self._finished(piece)
                 piece = _Piece(user_key)
         if len(piece):
@@ -229,6 +231,7 @@ class _Piece:
         self._pages: dict[bytes, int] = {}
         self._rows: list[tuple[int, float, int]] = []
         self.addresses: dict[int, bytes] = {}
+        self.url_bytes = 0
         self.not_on_the_web = 0
 
     def __len__(self) -> int:
@@ -254,6 +257,7 @@ class _Piece:
             key = url_key(content)
             self.addresses[key] = content
         self._pages[url] = key
+        self.url_bytes += len(url)
         return key
 
     def rows(self) -> Rows:

@@ -144,5 +144,6 @@ def _learn(graph: PageGraph, request: LearningRequest, origin: Origin) -> Learne
 def _origin(
     topic: str, label: str | None, labels: tuple[str, ...], sessions: Mapping[str, Session]
 ) -> Origin:
-    people = {session.user for session in sessions.values()}
-    return Origin(topic, label, labels, len(sessions), len(people), MADE_BY)
+    # Sessions without a name, marks of results among them, are no further person.
+    people = {session.user for session in sessions.values() if session.user}
+    return Origin(topic, label, labels, len(sessions), max(1, len(people)), MADE_BY)

@@ -84,6 +84,7 @@ class Assembler:
             seed_sets=tuple(tuple(urls[page] for page in each.pages) for each in seed_sets),
             findable=tuple(each.findable for each in seed_sets),
             off_limits=frozenset(urls[page] for page in draft.off_limits | self._closed),
+            closed=frozenset(urls[page] for page in self._closed),
         )
 
     def require_findable(

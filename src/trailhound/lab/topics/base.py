@@ -26,6 +26,8 @@ class LabTopic:
     """For each seed set, how many relevant pages can be reached from it by links."""
     off_limits: frozenset[str] = frozenset()
     """Recorded pages that the crawl may not visit: the site that was browsed, for instance."""
+    closed: frozenset[str] = frozenset()
+    """Those of them that nothing may be learned from either: as if they had not been recorded."""
 
 
 class TopicSource(Protocol):

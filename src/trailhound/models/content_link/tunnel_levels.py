@@ -8,6 +8,7 @@ a level.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from itertools import islice
 
 NO_LEVEL = -1
@@ -34,7 +35,7 @@ class Families:
 
     def __init__(self) -> None:
         self.failures: dict[int, list[float]] = {}
-        """Scores of the irrelevant children of each page."""
+        """Scores of the irrelevant children of each page, in order."""
         self.changed: set[int] = set()
         """Families in which something happened since this was last emptied."""
         self.newest = 0
@@ -46,7 +47,7 @@ class Families:
 
     def fail(self, family: int, score: float) -> None:
         """A child with this score turned out irrelevant."""
-        self.failures.setdefault(family, []).append(score)
+        insort(self.failures.setdefault(family, []), score)
         self.changed.add(family)
         if len(self.failures) > MAX_FAMILIES:
             for oldest in list(islice(self.failures, MAX_FAMILIES // 10)):
@@ -54,4 +55,5 @@ class Families:
 
     def sunk(self, family: int, score: float) -> int:
         """By how many levels a child with this score has sunk."""
-        return sum(failed >= score for failed in self.failures.get(family, ()))
+        failed = self.failures.get(family, ())
+        return len(failed) - bisect_left(failed, score)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trailhound.errors import SourceError
+from trailhound.errors import SourceError, StorageError
 from trailhound.models.context_graphs.layer_classifier import LayerClassifier
 from trailhound.models.context_graphs.layers import Layers, back_crawl
 from trailhound.models.context_graphs.training import ContextParameters, learn_layers
@@ -60,5 +60,5 @@ class Rebuilding:
         size = min(REBUILD_LAYER_SIZE, self._parameters.layer_size)
         try:
             return back_crawl(targets, self._backlinks, self._rng, self._parameters.n_layers, size)
-        except SourceError:
+        except (SourceError, StorageError):
             return nothing  # its words are learned all the same
