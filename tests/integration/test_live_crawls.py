@@ -340,3 +340,16 @@ def test_settings_that_cannot_work_are_found_before_anything_is_written(
     with pytest.raises(UsageError, match="has not been crawled yet"), demo.resumed():
         pass
     assert not (demo.topic.path / "crawl").exists()
+
+
+def test_a_crawl_that_reaches_nobody_ends_at_once_and_says_why(topic: TopicFolder) -> None:
+    with TinySite({"/": page()}) as server:
+        site = tiny(topic, server)
+    with site.begun(crawl__seeds=["http://tiny.test/"]) as crawl:
+        assert not run(crawl)
+        assert crawl.stop_reason is StopReason.HOSTS_ASLEEP
+        assert "no connection" in crawl.put_off["tiny.test"]
+    with site.begun(crawl__seeds=["http://tiny.test/"], restart=True) as crawl:
+        assert not run(crawl)
+        assert crawl.stop_reason is StopReason.HOSTS_ASLEEP
+        assert crawl.put_off["tiny.test"], "the host is left alone after a restart, too"

@@ -69,6 +69,9 @@ def _rows(crawl: LiveCrawl) -> Iterator[tuple[str, str]]:
     yield "frontier", f"{stats.waiting:,} waiting on {stats.hosts_waiting:,} hosts"
 
 
+_SHOWN_HOSTS = 5
+
+
 def next_steps(crawl: LiveCrawl) -> list[str]:
     """What to do now, as commands."""
     name = shlex.quote(crawl.folder.topic.name)
@@ -85,6 +88,7 @@ def next_steps(crawl: LiveCrawl) -> list[str]:
             "or let it go further: a wider --scope, and no --same-domain.",
         ],
         StopReason.HOSTS_ASLEEP: [
+            *[f"{host}: {why}" for host, why in list(crawl.put_off.items())[:_SHOWN_HOSTS]],
             f"Wait a while and go on with: {again}",
             f"or give it other hosts to visit meanwhile: {again} --seed URL",
         ],

@@ -220,7 +220,7 @@ def _next_steps(running: SearchTurns, reports: list[TurnReport]) -> Iterator[str
 
     name = shlex.quote(running.folder.topic.name)
     if running.problem:
-        yield f"{running.problem}. Everything found and learned so far is kept."
+        yield f"{running.problem.rstrip('.')}. Everything found and learned so far is kept."
         yield "Try another --search, more --words, or begin with pages you know: --seed URL"
     if running.interrupted:
         yield "Stopped. Give the same command again to go on."

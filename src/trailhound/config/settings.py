@@ -27,7 +27,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     seeds: Annotated[Names, Meta(description="Pages to start from.")] = ()
     strategy: Annotated[
         str, Meta(description="Which link next: a name of 'trailhound strategies', with options.")
-    ] = "shark-search"
+    ] = "intelligent"
     max_pages: Annotated[
         Count | None,
         Meta(description="Requests in all, earlier runs of the crawl included."),
@@ -53,7 +53,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_idle: Annotated[
         Duration,
         Meta(description="End when all hosts that are left want to be left alone for longer."),
-    ] = 600.0
+    ] = 300.0
     concurrency: Annotated[
         Annotated[int, Meta(ge=1, le=500)], Meta(description="Fetches in flight, on as many hosts.")
     ] = 16

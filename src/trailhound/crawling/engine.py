@@ -121,6 +121,8 @@ class Crawler:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._woken = asyncio.Event()
         self._attempts: Counter[str] = Counter()
+        self.put_off: dict[str, str] = {}
+        """Why hosts are to be asked again later, by host; those that have answered since are gone."""
         self.requests = 0
         """GETs issued so far; a resumed crawl goes on from what it is set to."""
         self.pages = 0
@@ -263,13 +265,21 @@ class Crawler:
     def _comes_again(self, candidate: Candidate, result: FetchResult) -> bool:
         """Whether the server, or a host's delay, asks us to try this URL later."""
         if result.retry_after_seconds is None:
+            self.put_off.pop(host_key(candidate.url), None)
             return False
         if result.requests:  # a wait that sent nothing is no attempt
             self._attempts[candidate.url] += 1
         if self._attempts[candidate.url] < MAX_ATTEMPTS:
+            self._put_off(host_key(candidate.url), result)
             return True
         del self._attempts[candidate.url]
         return False
+
+    def _put_off(self, host: str, result: FetchResult) -> None:
+        if result.outcome is Outcome.POSTPONED:  # says less than what it was put off for
+            self.put_off.setdefault(host, result.detail)
+        else:
+            self.put_off[host] = result.detail
 
     def _delay_hosts(self, result: FetchResult) -> None:
         now = self._clock()

@@ -142,6 +142,11 @@ class LiveCrawl:
         """Why it ended; ``None`` while it runs."""
         return self._crawler.stop_reason
 
+    @property
+    def put_off(self) -> dict[str, str]:
+        """Hosts that are to be asked again later, each with the reason."""
+        return self._crawler.put_off
+
     def stats(self) -> FrontierStats:
         """What waits."""
         return self._stores.frontier.stats()

@@ -72,6 +72,7 @@ class CollaborativeStrategy:
     name: ClassVar[str] = "collaborative"
     summary: ClassVar[str] = "goes where the readers of relevant pages went; needs an access trace"
     paper: ClassVar[str] = "Aggarwal 2002"
+    reads_surroundings: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -45,6 +45,7 @@ class ContentLinkStrategy:
     name: ClassVar[str] = "content-link"
     summary: ClassVar[str] = "topic words in page, anchor and address; tunnels through dull pages"
     paper: ClassVar[str] = "Pal, Tomar, Shrivastava 2009"
+    reads_surroundings: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -53,6 +53,7 @@ class ContextGraphStrategy:
     name: ClassVar[str] = "context-graph"
     summary: ClassVar[str] = "learns the words of pages that lead to targets, layer by layer"
     paper: ClassVar[str] = "Diligenti, Coetzee, Lawrence, Giles, Gori 2000"
+    reads_surroundings: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -24,6 +24,7 @@ class FishSearchStrategy:
     name: ClassVar[str] = "fish-search"
     summary: ClassVar[str] = "links of relevant pages first; gives up a few dull pages on"
     paper: ClassVar[str] = "De Bra, Post 1994; as in Hersovici et al. 1998"
+    reads_surroundings: ClassVar[bool] = False
     learns_online: ClassVar[bool] = False
 
     def __init__(

@@ -40,6 +40,7 @@ class IntelligentStrategy:
     name: ClassVar[str] = "intelligent"
     summary: ClassVar[str] = "learns on the way what links to relevant pages have in common"
     paper: ClassVar[str] = "Aggarwal, Al-Garawi, Yu 2001"
+    reads_surroundings: ClassVar[bool] = False
 
     def __init__(self, interest: LinkInterest, *, refresh: int = 500) -> None:
         if refresh < 1:
