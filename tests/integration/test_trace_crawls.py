@@ -125,7 +125,7 @@ def test_without_a_trace_nothing_begins(demo: Site, tmp_path: Path, web: DemoWeb
     seeds = web.start_urls[:1]
     for trace, error, message in (
         ("", UsageError, "--trace FILE"),
-        (str(tmp_path / "none.log"), SourceError, "no trace"),
+        (str(tmp_path / "none.log"), UsageError, "no trace"),
         (str(letter), SourceError, "is no access log"),
         (str(tmp_path), SourceError, "is no index of a trace"),
     ):

@@ -34,3 +34,7 @@ def judges(
         options = ", ".join(f"{name}={default}" for name, default in info.options.items())
         table.add_row(info.name, Text(info.summary), Text(options))
     output.print(table)
+    output.print(
+        "Without --judge a crawl takes 'auto': contrast, or cosine where every page that was "
+        "visited is marked useful."
+    )

@@ -65,6 +65,9 @@ def turns(
     delay: Annotated[
         float | None, typer.Option(min=0, metavar="SECONDS", help="Between requests to a host.")
     ] = None,
+    allow_impolite: Annotated[
+        bool | None, typer.Option("--allow-impolite", help="Accept rude settings.")
+    ] = None,
     allow_address: Annotated[
         list[str] | None,
         typer.Option(metavar="HOST", help="Host or network that may be private; repeatable."),
@@ -105,6 +108,7 @@ def turns(
         "sources.search": search,
         "fetch.user_agent": user_agent,
         "fetch.delay_seconds": delay,
+        "fetch.allow_impolite": allow_impolite,
         "fetch.allow_addresses": _names(allow_address),
         "fetch.resolve": _names(resolve),
     }

@@ -122,7 +122,7 @@ class Crawler:
         self._woken = asyncio.Event()
         self._attempts: Counter[str] = Counter()
         self.put_off: dict[str, str] = {}
-        """Why hosts are to be asked again later, by host; those that have answered since are gone."""
+        """Why hosts are to be asked again later; those that have answered since are gone."""
         self.requests = 0
         """GETs issued so far; a resumed crawl goes on from what it is set to."""
         self.pages = 0

@@ -57,6 +57,6 @@ def check_politeness(
     if rude and not allow_impolite:
         raise ConfigError(
             f"{'; '.join(rude)} would be impolite to the sites you visit. Change it, or set "
-            "allow_impolite = true if they have agreed."
+            "allow_impolite = true (--allow-impolite) if they have agreed."
         )
     return settings

@@ -55,6 +55,11 @@ def _log(name: str) -> TraceSource:
     if not equals or not site.startswith(("http://", "https://")):
         site, file = "", name
     path = _path(file)
+    if not path.is_file():
+        raise UsageError(
+            f"There is no trace {path}. Name an access log, or write --trace sessions for the "
+            "topic's own sessions."
+        )
     return TraceSource(
         str(path.absolute()), [path], lambda tally: log_accesses(path, tally, site), detail=site
     )
