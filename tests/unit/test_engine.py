@@ -24,6 +24,7 @@ from trailhound.records import (
     Relevance,
     ScoredLink,
 )
+from trailhound.relevance.base import RelevanceJudge
 from trailhound.strategies.base import Strategy, learns_online, reads_surroundings
 from trailhound.strategies.breadth_first import BreadthFirstStrategy
 from trailhound.strategies.random_order import RandomStrategy
@@ -308,15 +309,23 @@ def test_the_same_words_are_counted_once_however_many_pages_have_them() -> None:
             earlier = self.first.setdefault(fingerprint, url)
             return earlier if earlier != url else None
 
-    crawl = Crawler(
-        strategy=BreadthFirstStrategy(),
-        frontier=MemoryFrontier(),
-        fetcher=SameEverywhere(WEB),
-        judge=TitleJudge(),
-        known_texts=Texts(),
-    )
-    events = [event for event in crawl.run([u("b")]) if event.outcome is Outcome.FETCHED]
-    assert [event.duplicate_of for event in events] == [None, u("b")]
+    class YesJudge:
+        def judge(self, page: Page) -> Relevance:
+            return Relevance(1.0, True)
+
+    def copies(judge: RelevanceJudge) -> list[str | None]:
+        crawl = Crawler(
+            strategy=BreadthFirstStrategy(),
+            frontier=MemoryFrontier(),
+            fetcher=SameEverywhere(WEB),
+            judge=judge,
+            known_texts=Texts(),
+        )
+        fetched = (event for event in crawl.run([u("b")]) if event.outcome is Outcome.FETCHED)
+        return [event.duplicate_of for event in fetched]
+
+    assert copies(YesJudge()) == [None, u("b")]
+    assert copies(TitleJudge()) == [None, None], "what is not relevant counts for nothing anyway"
 
 
 def test_a_host_rests_from_the_end_of_its_fetch() -> None:

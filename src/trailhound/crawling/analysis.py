@@ -54,7 +54,8 @@ class Analysis(msgspec.Struct, array_like=True):
     page: Page | None = None
     relevance: Relevance | None = None
     fingerprint: int | None = None
-    """What near duplicates are told by; ``None`` when nobody asked or the page says too little."""
+    """What near duplicates are told by; ``None`` when nobody asked, the page is not relevant, or it
+    says too little."""
     scores: list[LinkScore] | None = None
     """``None`` when the links are left to the main process."""
     failure: str = ""
@@ -102,7 +103,8 @@ class Analyst:
         )
         analysis.page = page
         analysis.relevance = self._judge.judge(page)
-        if self._with_fingerprints:
+        # Copies matter where they would count as finds; reading every page for them costs 6 %.
+        if self._with_fingerprints and analysis.relevance.relevant:
             analysis.fingerprint = fingerprint(page)
         if self._strategy is not None:
             crawled = CrawledPage(page, analysis.relevance, job.candidate)

@@ -18,6 +18,7 @@ Terms depend on text and language alone, so that processes and machines agree on
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
@@ -167,7 +168,8 @@ class _Vocabulary(dict[bytes, tuple[str, ...]]):
             found = [self._plain_term(chunk[:MAX_WORD_LENGTH].decode("ascii"))]
         else:
             found = [self._term(word) for word in _words(chunk)]
-        terms = tuple(filter(None, found))
+        # Interned: dictionaries find a term by its identity, without reading it.
+        terms = tuple(map(sys.intern, filter(None, found)))
         if len(chunk) <= MEMO_BYTES:
             if len(self) >= MEMO_SIZE:
                 self.clear()

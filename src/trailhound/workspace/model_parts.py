@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import zipfile
 from typing import Any
 
@@ -87,7 +88,8 @@ def decode_vocabulary(content: bytes) -> dict[str, int]:
         terms = msgspec.json.decode(content, type=list[str])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DamagedPartError("vocabulary", str(error)) from error
-    vocabulary = {term: column for column, term in enumerate(terms)}
+    # Interned, as the terms of pages are: looking one up then compares no letters.
+    vocabulary = {sys.intern(term): column for column, term in enumerate(terms)}
     if len(vocabulary) != len(terms):
         raise DamagedPartError("vocabulary", "it holds a term twice")
     return vocabulary
