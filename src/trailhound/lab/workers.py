@@ -64,14 +64,21 @@ def _results(
         yield future.result()
 
 
+_MANAGER_SECONDS = 5.0
+
+
 def _stop(pool: ProcessPoolExecutor) -> None:
     """End runs that are still going; nobody waits for their results. After a normal end, no-op."""
     workers = list((getattr(pool, "_processes", None) or {}).values())
+    manager = getattr(pool, "_executor_manager_thread", None)
     pool.shutdown(wait=False, cancel_futures=True)
     for worker in workers:
         worker.terminate()
     for worker in workers:
         worker.join()
+    if manager is not None:
+        # It closes a pipe that Python writes to at exit: an error message if both meet.
+        manager.join(_MANAGER_SECONDS)
 
 
 def _start_worker(plan: ExperimentPlan) -> None:
