@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from trailhound.assemble import DemoCrawl
     from trailhound.demo import DemoWeb
 
-LIVE_STRATEGIES = ("breadth-first", "best-first", "hidden-markov", "shark-search")
+LIVE_STRATEGIES = ("breadth-first", "best-first", "hidden-markov", "shark-search", "intelligent")
 LAB_STRATEGIES = ("random", *LIVE_STRATEGIES, "oracle")
 
 
