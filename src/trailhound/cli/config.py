@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trailhound.cli.crawl import ConfigOption
+from trailhound.cli.crawl_options import ConfigOption
 
 if TYPE_CHECKING:
     from trailhound.config import Configuration

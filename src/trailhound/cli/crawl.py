@@ -12,6 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from trailhound.cli.crawl_options import (
+    INTERRUPTED_EXIT_CODE,
+    AllowAddressOption,
+    AllowImpoliteOption,
+    ConfigOption,
+    DelayOption,
+    ExcludeOption,
+    ResolveOption,
+    ScopeOption,
+    StrategyOption,
+    UserAgentOption,
+)
 from trailhound.cli.learn import TopicArgument, WorkspaceOption
 
 if TYPE_CHECKING:
@@ -20,15 +32,6 @@ if TYPE_CHECKING:
     from trailhound.cli.crawl_display import CrawlDisplay
     from trailhound.live.crawl import LiveCrawl
     from trailhound.live.plan import CrawlRequest
-
-INTERRUPTED_EXIT_CODE = 130
-
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--config", metavar="FILE", help="Settings. Default: trailhound.toml in this folder."
-    ),
-]
 
 
 def crawl(
@@ -41,9 +44,7 @@ def crawl(
         Path | None,
         typer.Option("--seeds", metavar="FILE", help="File of seeds, one in a line; - is stdin."),
     ] = None,
-    strategy: Annotated[
-        str | None, typer.Option(help="Which link next; see 'trailhound strategies'.")
-    ] = None,
+    strategy: StrategyOption = None,
     judge: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Is a page on topic; see 'trailhound judges'."),
@@ -66,13 +67,8 @@ def crawl(
     same_domain: Annotated[
         bool | None, typer.Option("--same-domain/--any-domain", help="Stay on the seeds' domains.")
     ] = None,
-    scope: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HOST", help="Stay on this host (*.example.org) or URL; repeatable."),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="HOST", help="Never go there; repeatable.")
-    ] = None,
+    scope: ScopeOption = None,
+    exclude: ExcludeOption = None,
     sitemaps: Annotated[
         bool | None, typer.Option("--sitemaps/--no-sitemaps", help="Start from sitemaps as well.")
     ] = None,
@@ -92,28 +88,14 @@ def crawl(
         str | None,
         typer.Option(metavar="SOURCE", help="A search: an http:// URL, WARC files, or 'crawl'."),
     ] = None,
-    user_agent: Annotated[
-        str | None, typer.Option(help="Who you are, with a contact: 'bees-bot (+https://…)'.")
-    ] = None,
-    delay: Annotated[
-        float | None, typer.Option(min=0, metavar="SECONDS", help="Between requests to a host.")
-    ] = None,
+    user_agent: UserAgentOption = None,
+    delay: DelayOption = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes that read and score pages.")
     ] = None,
-    allow_address: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="HOST", help="Host, address or network that may be private; repeatable."
-        ),
-    ] = None,
-    allow_impolite: Annotated[
-        bool | None, typer.Option("--allow-impolite", help="Accept rude settings.")
-    ] = None,
-    resolve: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HOST=ADDRESS[:PORT]", help="Where a host is; repeatable."),
-    ] = None,
+    allow_address: AllowAddressOption = None,
+    allow_impolite: AllowImpoliteOption = None,
+    resolve: ResolveOption = None,
     metrics: Annotated[
         int | None,
         typer.Option(min=1, max=65535, metavar="PORT", help="Serve Prometheus on this machine."),

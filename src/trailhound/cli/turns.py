@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trailhound.cli.crawl import INTERRUPTED_EXIT_CODE, ConfigOption
+from trailhound.cli.crawl_options import (
+    INTERRUPTED_EXIT_CODE,
+    AllowAddressOption,
+    AllowImpoliteOption,
+    ConfigOption,
+    DelayOption,
+    ExcludeOption,
+    ResolveOption,
+    ScopeOption,
+    StrategyOption,
+    UserAgentOption,
+)
 from trailhound.cli.learn import TopicArgument, WorkspaceOption
 
 if TYPE_CHECKING:
@@ -49,33 +60,14 @@ def turns(
             "--seed", "-s", metavar="URL", help="Start here, too, in the first round; repeatable."
         ),
     ] = None,
-    strategy: Annotated[
-        str | None, typer.Option(help="Which link next; see 'trailhound strategies'.")
-    ] = None,
-    scope: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HOST", help="Stay on this host (*.example.org) or URL; repeatable."),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="HOST", help="Never go there; repeatable.")
-    ] = None,
-    user_agent: Annotated[
-        str | None, typer.Option(help="Who you are, with a contact: 'bees-bot (+https://…)'.")
-    ] = None,
-    delay: Annotated[
-        float | None, typer.Option(min=0, metavar="SECONDS", help="Between requests to a host.")
-    ] = None,
-    allow_impolite: Annotated[
-        bool | None, typer.Option("--allow-impolite", help="Accept rude settings.")
-    ] = None,
-    allow_address: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HOST", help="Host or network that may be private; repeatable."),
-    ] = None,
-    resolve: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HOST=ADDRESS[:PORT]", help="Where a host is; repeatable."),
-    ] = None,
+    strategy: StrategyOption = None,
+    scope: ScopeOption = None,
+    exclude: ExcludeOption = None,
+    user_agent: UserAgentOption = None,
+    delay: DelayOption = None,
+    allow_impolite: AllowImpoliteOption = None,
+    allow_address: AllowAddressOption = None,
+    resolve: ResolveOption = None,
     config: ConfigOption = None,
     workspace: WorkspaceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
