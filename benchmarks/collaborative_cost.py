@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import Candidate, CrawledPage, Outcome, Page, Relevance
 from trailhound.registry import make_strategy
@@ -35,6 +36,8 @@ MAX_MILLISECONDS = 5.0
 MAX_MEGABYTES = 1024.0
 TOPICS = 50
 ACCESSES_PER_USER = 100
+SEEDS = 10
+"""Well-known pages of the topic: in a small trace, random ones may all be of other topics."""
 _BATCH = 100_000
 _START = 1_772_366_400
 
@@ -92,12 +95,14 @@ def update(folder: Path, n_fetches: int) -> bool:
     assert isinstance(strategy, Restocking)
     assert isinstance(strategy, Rescoring)
     frontier = MemoryFrontier()
+    frontier.add(Candidate(url_of(TOPICS * number), SEED_PRIORITY) for number in range(SEEDS))
     costs: list[float] = []
     refreshing = found = 0.0
     while len(costs) < n_fetches:
         leased = frontier.lease(1, 0.0)
         if not leased:
-            frontier.add(strategy.restock())
+            if not frontier.add(strategy.restock()):
+                break
             continue
         crawled = fetched(leased[0])
         found += crawled.relevance.relevant
@@ -112,6 +117,7 @@ def update(folder: Path, n_fetches: int) -> bool:
             frontier.rescore(strategy.rescore)
             refreshing += time.process_time() - started
     spent = 1000 * np.array(costs)
+    n_fetches = len(costs)
     mean = float(spent.mean()) + 1000 * refreshing / n_fetches
     print(
         f"update: {mean:.2f} ms of CPU per fetch ({1000 * refreshing / n_fetches:.2f} of them for "

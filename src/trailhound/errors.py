@@ -3,7 +3,7 @@
 ::
 
     TrailhoundError            exit code 1
-    ├── UsageError             exit code 2: a name or value that cannot be meant
+    ├── UsageError             exit code 2: a name or value that cannot be meant, a missing input
     ├── ConfigError            exit code 2: a setting or configuration file is wrong
     ├── SessionError           a browsing session cannot be read or learned from
     ├── CorpusError            a recorded web cannot be read or written
@@ -29,7 +29,7 @@ class TrailhoundError(Exception):
 
 
 class UsageError(TrailhoundError):
-    """A name or value that cannot be meant."""
+    """A name or value that cannot be meant, such as an input that does not exist."""
 
     exit_code = 2
 

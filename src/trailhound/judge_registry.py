@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from trailhound.counting import counted
 from trailhound.errors import ConfigError
 from trailhound.plugins import REQUIRED, Catalogue, own_classes
 from trailhound.records import Page, Relevance
@@ -154,9 +155,9 @@ def _find(module: ModuleType, path: Path) -> Any:
         return _FunctionFile(function)
     raise ConfigError(
         f"'{path}' should define a function judge(page), or one class with a from_briefing method "
-        f"and a judge method; it has {len(kinds)} such classes and "
+        f"and a judge method; it has {counted(len(kinds), 'such class')} and "
         f"{'a' if callable(function) else 'no'} function."
     )
 
 
-_catalogue = Catalogue("judge", JUDGE_GROUP, _find, "See 'trailhound judges'.")
+_catalogue = Catalogue("judge", JUDGE_GROUP, _find, "trailhound judges")

@@ -8,11 +8,12 @@ built-in and third-party parts register alike; one under construction needs no p
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 import inspect
 import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -28,15 +29,18 @@ _COMMA = re.compile(r"(?<!\\),")
 
 
 class Catalogue:
-    """All parts of one kind. ``find`` takes the part out of a Python file that was run."""
+    """All parts of one kind.
+
+    ``find`` takes the part out of a Python file that was run; ``command`` lists the parts.
+    """
 
     def __init__(
-        self, noun: str, group: str, find: Callable[[types.ModuleType, Path], Any], hint: str = ""
+        self, noun: str, group: str, find: Callable[[types.ModuleType, Path], Any], command: str
     ) -> None:
         self._noun = noun
         self._group = group
         self._find = find
-        self._hint = hint
+        self._command = command
         self._files: dict[Path, Any] = {}
 
     @cached_property
@@ -53,7 +57,7 @@ class Catalogue:
             return self._load_file(Path(name))
         entry = self._entries.get(name)
         if entry is None:
-            raise unknown_name(self._noun, name, self.names(), self._hint)
+            raise self.unknown(name, self.names())
         try:
             return entry.load()
         except Exception as error:
@@ -62,6 +66,10 @@ class Catalogue:
                 f"{type(error).__name__}: {error}. Repair or uninstall the package that provides "
                 "it."
             ) from error
+
+    def unknown(self, name: str, offered: Iterable[str]) -> UsageError:
+        """The error for a name that no part has, with the nearest of ``offered``."""
+        return unknown_name(self._noun, name, offered, f"See '{self._command}'.")
 
     def options(self, name: str) -> dict[str, Any]:
         """The option names of a part, with their defaults."""
@@ -75,7 +83,10 @@ class Catalogue:
         options = {}
         for key, text in texts.items():
             if key not in declared:
-                raise unknown_name(f"option of {self._noun} '{name}'", key, declared)
+                raise UsageError(
+                    f"{self._noun.capitalize()} '{name}' has no option '{key}'. "
+                    + self._advice(key, list(declared))
+                )
             options[key] = self._convert(spec, declared[key], text)
         for key, option in declared.items():
             if option.default is REQUIRED and key not in options:
@@ -83,6 +94,13 @@ class Catalogue:
                     f"The {self._noun} '{name}' needs the option {key}: write {name}:{key}=…"
                 )
         return part, options
+
+    def _advice(self, key: str, options: Sequence[str]) -> str:
+        if not options:
+            return "It has no options."
+        near = difflib.get_close_matches(key, options, n=1)
+        meant = f"Did you mean {near[0]}? " if near else ""
+        return f"{meant}It has: {', '.join(options)}. ('{self._command}' explains them.)"
 
     def parse(self, spec: str) -> tuple[str, dict[str, str]]:
         r"""Split ``name:option=value,…`` into the name and its options as typed.

@@ -35,7 +35,8 @@ class Outcome(StrEnum):
     BUSY = "busy"
     """The server asked to be left alone for a while (429, 503); may be asked again."""
     POSTPONED = "postponed"
-    """The host may not be asked so soon; the URL should wait and be asked again."""
+    """The host may not be asked so soon; the URL should wait and be asked again. Or it redirects,
+    and the budget has no request left for where to; that is what waits then."""
     BROKEN = "broken"
     """Our own code failed on this page; the event's ``why`` carries the error."""
     SKIPPED = "skipped"

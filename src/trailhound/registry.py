@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from trailhound.errors import ConfigError
+from trailhound.errors import ConfigError, UsageError
 from trailhound.plugins import Catalogue, own_classes
 from trailhound.strategies.base import Briefing, Strategy
 
@@ -52,6 +52,36 @@ def check_spec(spec: str) -> None:
     _catalogue.resolve(spec)
 
 
+def check_live_spec(spec: str) -> None:
+    """Raise UsageError unless a crawl of the live web can be made with ``spec``."""
+    name, _ = parse_spec(spec)
+    if name not in strategy_names() and not name.endswith(".py"):
+        raise _catalogue.unknown(name, live_strategy_names())
+    kind, _ = _catalogue.resolve(spec)
+    if _is_lab_only(kind):
+        raise UsageError(
+            f"The strategy '{name}' is for the lab only (trailhound lab run): it needs answers "
+            "that nobody has for the live web. For a crawl, choose another: "
+            f"{', '.join(live_strategy_names())}."
+        )
+
+
+def live_strategy_names() -> tuple[str, ...]:
+    """All names but those of strategies that work in the lab only."""
+    return tuple(name for name in strategy_names() if not _is_lab_only(_loaded(name)))
+
+
+def _loaded(name: str) -> Any:
+    try:
+        return _catalogue.load(name)
+    except ConfigError:  # a broken package; whoever asks for it will hear of it
+        return None
+
+
+def _is_lab_only(kind: Any) -> bool:
+    return getattr(kind, "lab_only", False)
+
+
 def restocks(spec: str) -> bool:
     """Whether the strategy itself knows where to go when there is nothing to fetch."""
     return hasattr(_catalogue.resolve(spec)[0], "restock")
@@ -72,4 +102,4 @@ def _find(module: ModuleType, path: Path) -> Any:
     return kinds[0]
 
 
-_catalogue = Catalogue("strategy", STRATEGY_GROUP, _find, "See 'trailhound strategies'.")
+_catalogue = Catalogue("strategy", STRATEGY_GROUP, _find, "trailhound strategies")

@@ -111,6 +111,15 @@ class AccessTrace(Protocol):
         """Users and times of all visits to a page, in order of time; not to be written to."""
         ...
 
+    def some_visitors(
+        self, pages: NDArray[np.int64], limit: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Users of at most ``limit`` visits to each page, taken at even distances.
+
+        Returns the users, and for each of them the place of the page in ``pages``.
+        """
+        ...
+
     def history(self, user: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """Pages and times of all visits of a user, in order of time; not to be written to."""
         ...

@@ -86,7 +86,7 @@ def test_rubbish_behind_the_last_record_is_cut(abandoned: Path) -> None:
     path.write_bytes(content + b"\0" * 5000 + b"\x1f\x8b\x08 no gzip" + os.urandom(3000))
     (repair,) = repair_archive(abandoned)
     assert repair.dropped_bytes == 8011
-    assert "19 records kept, 8011 bytes dropped" in str(repair)
+    assert "19 records kept, 8,011 bytes dropped" in str(repair)
     assert (abandoned / NAME).read_bytes() == content
 
 

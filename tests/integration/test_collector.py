@@ -116,7 +116,7 @@ def test_events_are_in_the_topics_folder_and_the_topic_can_be_learned(tmp_path: 
     said = with_collector(tmp_path, use)
     assert recorded(tmp_path)[1:] == [Mark(2.0, PAGE), Submit(3.0)]
     assert Workspace(tmp_path).topics() == ("bees",)
-    assert said[-1] == "bees: submitted, 1 pages, 1 of them useful."
+    assert said[-1] == "bees: submitted, 1 page, 1 of them useful."
 
 
 def test_what_is_sent_twice_is_kept_once_also_after_a_restart(tmp_path: Path) -> None:

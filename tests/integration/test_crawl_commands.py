@@ -108,6 +108,25 @@ def test_results_are_ranked_with_title_snippet_and_path(crawled: Command, web: D
     assert not any(page["known"] for page in pages)
 
 
+def test_inspect_shows_ten_words_by_each_measure_or_as_many_as_wanted(
+    trailhound: Command,
+) -> None:
+    kept = json.loads(trailhound("inspect", TOPIC, "--json").out)["clusters"]
+    assert max(len(cluster["log_odds"]) for cluster in kept) > 10
+
+    def most_words(*options: str) -> int:
+        text = " ".join(trailhound("inspect", TOPIC, *options).out.split())
+        listed = re.findall(r"by (?:log odds|mutual information): (.*?)(?= by |·)", text)
+        assert len(listed) == 2 * len(kept)
+        return max(len(words.split(",")) for words in listed)
+
+    assert most_words() == 10
+    assert most_words("--words", "3") == 3
+    assert most_words("--words", "30") == max(
+        len(cluster[measure]) for cluster in kept for measure in ("log_odds", "mutual_information")
+    )
+
+
 def test_results_can_be_searched(crawled: Command) -> None:
     title = json.loads(crawled("results", TOPIC, "--json", "-n", "1").out)[0]["title"]
     word = max(re.findall(r"\w+", title), key=len)
@@ -136,7 +155,11 @@ def test_results_leave_in_every_format(crawled: Command, tmp_path: Path) -> None
     records = ArchiveIterator(io.BytesIO(archived))
     assert {record.rec_headers["WARC-Target-URI"] for record in records} == set(urls)
     assert list(tmp_path.glob(".*")) == [], "no drafts are left"
-    done = crawled("export", TOPIC, "-o", tmp_path / "missing" / "x.jsonl")
+    done = crawled("export", TOPIC, "-o", tmp_path / "new" / "x.jsonl")
+    assert done.code == 0
+    assert f"Made the folder {tmp_path / 'new'}" in done.err
+    assert f"{len(urls)} pages in {tmp_path / 'new' / 'x.jsonl'}" in done.err
+    done = crawled("export", TOPIC, "-o", tmp_path / "bees.warc.gz" / "x.jsonl")
     assert done.code == 1
     assert "Check that its folder exists" in done.err
 

@@ -11,9 +11,9 @@ from contextlib import closing, contextmanager
 import pytest
 from search_servers import Answer, Said, SearchServer, results
 
+from trailhound.circuit_breaker import CircuitBreaker
 from trailhound.errors import SourceError, UsageError
 from trailhound.records import Page
-from trailhound.search.circuit_breaker import CircuitBreaker
 from trailhound.search.endpoint import HttpSearch
 from trailhound.sources import SearchHit
 
@@ -99,7 +99,7 @@ def test_no_results_are_no_error() -> None:
         (Said(b"[" * 90_000), "is no JSON"),
         (Said(b"\xff\xfe"), "is no JSON"),
         (Said(b'{"error": "quota"}'), "holds no list of results"),
-        (Said(b'["javascript:x", "mailto:y"]'), "none of the 2 results has an address"),
+        (Said(b'["javascript:x", "mailto:y"]'), "none of 2 results has an address"),
         (Said(b"[]", 503), "status 503"),
         (Said(b"[]", 403), "status 403"),
         (Said(b"", 302, [("Location", "http://inside.test/")]), "redirects to"),

@@ -302,7 +302,7 @@ def test_forget_says_what_it_would_do_and_what_it_does_not_cover(
     )
     trailhound("import", "firefox", history, "--topic", "bees", "--useful", "http://a.test/")
     dry = trailhound("forget", "--topic", "bees", "--url", "http://a.test/", "--dry-run")
-    assert "Would remove 2 visits and marks in sessions" in dry.out
+    assert "Would remove visits and marks in sessions: 2" in dry.out
     assert "Not covered: files outside the workspace" in dry.err
     assert len(visits(workspace)) == 2
     assert trailhound("forget", "--topic", "bees", "--url", "http://a.test/", "--json").report == {

@@ -117,11 +117,11 @@ def test_unknown_names_are_usage_errors(trailhound: Command, corpus: Path, tmp_p
 def test_an_unreadable_corpus_is_named(trailhound: Command, tmp_path: Path) -> None:
     broken = tmp_path / "broken.thc"
     broken.write_bytes(b"not a corpus at all")
-    for path in (broken, tmp_path / "missing.thc"):
+    for path, code in ((broken, 1), (tmp_path / "missing.thc", 2)):
         for command in (["corpus", "info"], ["lab", "topics"]):
-            assert_clean_failure(trailhound(*command, path), 1, path.name)
+            assert_clean_failure(trailhound(*command, path), code, path.name)
         done = trailhound("lab", "run", path, *RUN_OPTIONS, "-o", tmp_path / "out")
-        assert_clean_failure(done, 1, path.name)
+        assert_clean_failure(done, code, path.name)
     assert not (tmp_path / "out").exists()
 
 
@@ -141,7 +141,7 @@ def test_an_unwritable_folder_is_named(trailhound: Command, corpus: Path, tmp_pa
 
 
 def test_report_without_results_says_what_to_do(trailhound: Command, tmp_path: Path) -> None:
-    assert_clean_failure(trailhound("lab", "report", tmp_path), 1, "trailhound lab run")
+    assert_clean_failure(trailhound("lab", "report", tmp_path), 2, "trailhound lab run")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file size limits are a POSIX feature")

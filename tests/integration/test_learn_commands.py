@@ -158,7 +158,7 @@ def test_content_comes_from_a_corpus(trailhound: Command, tmp_path: Path) -> Non
     found = summary(trailhound("learn", "bees", "-s", bare, "--content", corpus, "--json"))
     assert (found["without_content"], found["links"]) == (0, 13)
     missing = trailhound("learn", "bees", "-s", bare, "--content", tmp_path / "no.thc")
-    assert_clean_failure(missing, 1, "no.thc")
+    assert_clean_failure(missing, 2, "no.thc")
 
 
 def test_content_comes_from_a_web_archive(trailhound: Command, tmp_path: Path) -> None:
@@ -175,9 +175,9 @@ def test_content_comes_from_a_web_archive(trailhound: Command, tmp_path: Path) -
 def test_sessions_that_cannot_be_learned_from_say_why(trailhound: Command, tmp_path: Path) -> None:
     unmarked = write(tmp_path / "unmarked.jsonl", park_session(targets=()))
     done = trailhound("learn", "bees", "-s", unmarked)
-    assert_clean_failure(done, 1, "None of the 10 visited pages is marked useful", "Mark")
+    assert_clean_failure(done, 1, "Of 10 visited pages none is marked useful", "Mark")
     done = trailhound("learn", "bees", "-s", tmp_path / "missing.jsonl")
-    assert_clean_failure(done, 1, "missing.jsonl")
+    assert_clean_failure(done, 2, "missing.jsonl")
     done = trailhound("learn", "bees", "-s", tmp_path)
     assert_clean_failure(done, 1, "Mark at least one page")
     (tmp_path / "empty").mkdir()
@@ -223,7 +223,11 @@ def test_inspect_as_a_page(trailhound: Command, recording: Path, tmp_path: Path)
     page = tmp_path / "new" / "bees.html"
     done = trailhound("inspect", "bees", "--html", page)
     assert done.out.strip() == str(page)
+    assert f"Made the folder {page.parent}" in done.err.replace("\n", "")
     assert page.read_text("utf-8").startswith("<!doctype html>")
+    done = trailhound("inspect", "bees", "--html", page, "--json")
+    assert json.loads(done.out)["origin"]["topic"] == "bees"
+    assert done.err.strip() == str(page)
     done = trailhound("inspect", "bees", "--html", recording / "x.html")
     assert_clean_failure(done, 1, "Cannot write")
 

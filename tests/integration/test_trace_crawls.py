@@ -11,6 +11,7 @@ import pytest
 from live_webs import SMALL, Site, learn
 
 from trailhound.archive.result_reading import Results
+from trailhound.cli.crawl_summary import next_steps
 from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.demo.server import serve_in_thread
@@ -67,6 +68,33 @@ def log(web: DemoWeb, topic_name: str, tmp_path: Path) -> Path:
     path = tmp_path / "access.log"
     path.write_text("".join(lines), encoding="utf-8")
     return path
+
+
+def test_a_crawl_that_its_trace_starves_is_told_how_to_go_beyond_it(
+    demo: Site, web: DemoWeb, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere.log"
+    elsewhere.write_text(
+        "".join(
+            f"{1772366400 + n}.000 90 10.0.0.{n % 3} TCP_MISS/200 4000 GET http://far.test/{n} - "
+            "HIER_DIRECT/192.0.2.1 text/html\n"
+            for n in range(30)
+        )
+    )
+    seeds = web.start_urls[:1]
+    settings = {"sources__trace": str(elsewhere), "crawl__scope": ("*.demo.test",), **HURRIED}
+    with demo.begun(crawl__seeds=seeds, crawl__strategy=COLLABORATIVE, **settings) as crawl:
+        list(crawl.run())
+        assert crawl.stop_reason is StopReason.FRONTIER_EMPTY
+        said = " ".join(next_steps(crawl))
+    assert f"its trace ({elsewhere})" in said
+    assert "--strategy collaborative:min_pages=20,links=true" in said
+    further = f"{COLLABORATIVE},links=true"
+    with demo.begun(restart=True, crawl__seeds=seeds, crawl__strategy=further, **settings) as crawl:
+        list(crawl.run())
+        said = " ".join(next_steps(crawl))
+    assert "links=true" not in said
+    assert "--seed URL" in said
 
 
 def test_a_crawl_starts_from_a_log_alone_and_goes_on(

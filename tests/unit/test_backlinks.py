@@ -221,26 +221,41 @@ def test_answers_without_end_are_cut() -> None:
         assert len(HttpBacklinks(template).linking_to(A)) == MAX_ANSWERS
 
 
-def test_after_three_failures_it_is_asked_no_more() -> None:
+def test_after_three_failures_it_is_left_alone_for_longer_and_longer(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     asked: list[str] = []
+    now = [0.0]
 
     def answer(path: str) -> tuple[int, bytes]:
         asked.append(path)
-        return (200, b"[]") if len(asked) == 3 else (503, b"")
+        return (200, b"[]") if len(asked) in (3, 9) else (503, b"")
 
     with endpoint(answer) as template:
-        source = HttpBacklinks(template)
+        source = HttpBacklinks(template, clock=lambda: now[0])
         for _ in range(2):
             with pytest.raises(SourceError, match="503"):
                 source.linking_to(A)
         assert source.linking_to(A) == [], "one success, and it is trusted again"
-        for _ in range(3):
-            with pytest.raises(SourceError):
+        for _ in range(50):
+            with pytest.raises(SourceError, match="503"):
                 source.linking_to(A)
-        assert source.is_down
-        with pytest.raises(SourceError, match=r"asked no more.*503"):
+        assert len(asked) == 6
+        for rest in (60, 120):
+            now[0] += rest - 1
+            with pytest.raises(SourceError, match=f"left alone for {rest} s"):
+                source.linking_to(A)
+            now[0] += 1
+            with pytest.raises(SourceError, match="cannot be used"):
+                source.linking_to(A)
+        assert len(asked) == 8, "one question after each rest"
+        now[0] += 240
+        assert source.linking_to(A) == []
+        with pytest.raises(SourceError, match="cannot be used"):
             source.linking_to(A)
-    assert len(asked) == 6
+    assert len(asked) == 10
+    assert len(caplog.messages) == 1, "said once"
+    assert "twice as long" in caplog.text
 
 
 def test_nobody_there() -> None:
@@ -360,7 +375,20 @@ def test_a_file_that_was_packed_badly_is_damaged(tmp_path: Path) -> None:
 def test_a_page_that_all_the_web_links_to_is_no_burden(tmp_path: Path) -> None:
     sources = [f"{B}{n:05}" for n in range(MAX_SOURCES + 9)]
     edges = edges_in(tmp_path, "".join(f"{each}\t{A}\n" for each in sources).encode())
-    assert edges.linking_to(A) == sources[:MAX_SOURCES]
+    found = edges.linking_to(A)
+    assert found == edges.linking_to(A)
+    assert len(found) == len(set(found)) == MAX_SOURCES
+    assert found != sorted(found)
+
+
+def test_the_first_few_sources_do_not_all_begin_alike(tmp_path: Path) -> None:
+    hosts = [f"http://{letter}{n}.test/" for letter in "abcdefghij" for n in range(30)]
+    edges = edges_in(tmp_path, "".join(f"{host}\t{A}\n" for host in hosts).encode())
+    letters = {url.removeprefix("http://")[0] for url in edges.linking_to(A)[:30]}
+    assert len(letters) > 5
+    # Another order of the lines is the same answer.
+    again = edges_in(tmp_path, "".join(f"{host}\t{A}\n" for host in hosts[::-1]).encode(), "2.tsv")
+    assert again.linking_to(A) == edges.linking_to(A)
 
 
 def test_kept_pages_that_make_no_sense_are_explained(tmp_path: Path) -> None:

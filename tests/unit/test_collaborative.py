@@ -295,7 +295,7 @@ def test_a_topic_set_is_a_folder_or_a_json_file(tmp_path: Path) -> None:
 def test_a_topic_set_that_cannot_be_used_says_why(tmp_path: Path, content: str) -> None:
     path = tmp_path / "topics.json"
     path.write_text(content)
-    with pytest.raises(UsageError, match=r"cannot be read|describes 1 topics"):
+    with pytest.raises(UsageError, match=r"cannot be read|describes 1 topic,"):
         read_topic_set(str(path))
     with pytest.raises(UsageError, match="cannot be read"):
         read_topic_set("~nobody-of-this-name/topics.json")

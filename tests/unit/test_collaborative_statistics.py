@@ -323,3 +323,14 @@ def test_a_full_table_passes_new_pairs_over_and_keeps_the_old() -> None:
     assert counts.of(pair_keys(first, first + 1))[0].tolist() == [2] * 30
     assert counts.of(pair_keys(more, more + 1))[0].sum() == 0
     assert math.isclose(len(counts), 30)
+
+
+def test_counts_go_on_from_their_columns_unless_there_are_too_many() -> None:
+    counts, numbers = PairCounts(), np.arange(5000)
+    counts.add(pair_keys(numbers, numbers + 1), True)
+    again = PairCounts()
+    again.restore(*counts.columns())
+    assert len(again) == 5000
+    assert again.of(pair_keys(numbers, numbers + 1))[1].tolist() == [1] * 5000
+    with pytest.raises(ValueError, match="5000 pairs"):
+        PairCounts(max_slots=64).restore(*counts.columns())

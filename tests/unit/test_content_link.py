@@ -160,6 +160,16 @@ def test_the_seeds_set_the_limit() -> None:
     assert make("limit=0.2").relevancy_limit == 0.2
 
 
+def test_to_the_letter_the_seeds_addresses_set_the_limit() -> None:
+    strategy = make("literal=true")
+    strategy.observe(crawled(f"{H}hive", words="rain"))
+    strategy.observe(crawled(f"{H}weather", words="hive bee wax"))
+    words = strategy.topic_words
+    # Of the first address "hive" is in the table, of the second nothing: half of the mean.
+    in_address = words["hive"] / sum(weight**2 for weight in words.values()) ** 0.5
+    assert strategy.relevancy_limit == pytest.approx((in_address + 0) / 2 / 2)
+
+
 def test_links_of_relevant_pages_come_before_those_behind_dull_ones() -> None:
     strategy = make()
     links = [Link(f"{H}x", anchor="hive")]

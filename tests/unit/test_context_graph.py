@@ -131,11 +131,12 @@ class Broken(Backlinks):
         raise SourceError("the endpoint is down")
 
 
-PARENTS = [f"http://hub.test/{number}" for number in range(3)]
+# In the order of their checksums, crc32: 0x3775…, 0xAE7D…, 0xD97C….
+PARENTS = [f"http://hub.test/{number}" for number in (2, 1, 0)]
 
 
 def test_parents_of_a_find_come_at_once_and_are_rationed() -> None:
-    source = Backlinks({"http://h.test/page": [*PARENTS, "http://h.test/page"]})
+    source = Backlinks({"http://h.test/page": [*sorted(PARENTS), "http://h.test/page"]})
     strategy = ContextGraphStrategy(CLASSIFIER, back_crawl=BackCrawling(source, 2))
     links = list(strategy.score_links(crawled("honey", relevant=True)))
     assert [each.link.url for each in links[2:]] == PARENTS[:2]
@@ -179,6 +180,11 @@ def test_it_learns_from_what_links_to_the_targets() -> None:
     strategy = make("layers=2", source)
     assert queue_of(strategy, TARGETS[0]) == 0
     assert queue_of(strategy, HUB) == 1
+    assert queue_of(strategy, SHELF) == 1, "pages of the session cost nothing"
+    assert "list" not in make("layers=2,training=backlinks", source)._classifier.vocabulary
+    assert "list" not in make("layers=2,literal=true", source)._classifier.vocabulary
+    source.asked.clear()
+    make("layers=2", source)
     assert source.asked == [TARGETS[0].url, TARGETS[1].url, HUB.url, "http://gone.test/"]
 
 
@@ -261,15 +267,21 @@ def find(number: int) -> CrawledPage:
 
 
 def test_finds_become_targets_and_their_parents_a_layer() -> None:
-    brewers = Page("http://new.test/list", terms={"brewer": 2, "address": 1, "mead": 1})
-    source = Backlinks({**KNOWING, "http://new.test/0": [brewers.url]}, [HUB, ABOVE, brewers])
+    words = {"brewer": 2, "address": 1, "mead": 1}
+    brewers = Page("http://new.test/list", terms=words, links=(Link("http://new.test/0"),))
+    liar = Page("http://new.test/lie", terms={"liar": 2, "spam": 1, "mead": 1})
+    named = [brewers.url, liar.url, "http://new.test/unread"]
+    source = Backlinks({**KNOWING, "http://new.test/0": named}, [HUB, ABOVE, brewers, liar])
     strategy = make("layers=2,rebuild_every=2", source)
     assert "brewer" not in strategy._classifier.vocabulary
+    for page in (brewers, liar):
+        strategy.observe(CrawledPage(page, Relevance(0.1, False), Candidate(page.url, 1.0)))
     strategy.observe(find(0))
     assert isinstance(strategy, Remembering)
     assert strategy.snapshot() == b""
     strategy.observe(find(1))
     assert "brewer" in strategy._classifier.vocabulary
+    assert "liar" not in strategy._classifier.vocabulary, "it does not link there"
     assert queue_of(strategy, brewers) == 1
     assert queue_of(strategy, HUB) == 1, "what was known is not forgotten"
     again = make("layers=2,rebuild_every=2", source)
@@ -355,12 +367,19 @@ def run(runner: TopicRunner, strategy: str) -> RunResult:
 
 def test_in_the_lab_learning_is_reported_and_questions_cost(runner: TopicRunner) -> None:
     asking = run(runner, "context-graph:layers=3,training=backlinks")
+    before = asking.learning_queries + asking.learning_pages
     assert asking.learning_queries > 4
     assert asking.learning_pages > 4
     assert asking.queries == 0
-    assert asking.found > 0
+    # The curve begins with what learning cost; the rest of the budget is the crawl's.
+    assert asking.curve[:before] == [0] * before
+    assert asking.fetches == 60
+    assert 58 - before <= sum(asking.outcomes.values()) <= 60 - before
+    assert asking.nauc_learning_free > asking.nauc > 0
+    assert len(asking.found_pages) == asking.found == asking.curve[-1] > 0
     plain = run(runner, "best-first")
     assert (plain.learning_queries, plain.learning_pages, plain.queries) == (0, 0, 0)
+    assert plain.nauc == plain.nauc_learning_free
     back = run(runner, "best-first:back_crawl=3")
     assert back.queries > 0
     assert back.fetches == len(back.curve) <= 60
@@ -369,7 +388,17 @@ def test_in_the_lab_learning_is_reported_and_questions_cost(runner: TopicRunner)
     assert 58 <= pages + back.queries <= 60
 
 
-def test_in_the_lab_pages_that_are_read_on_the_way_cost(
+def test_in_the_lab_learning_may_cost_the_whole_budget(tmp_path: Path) -> None:
+    corpus = write_tiny_web(tmp_path / "tiny.thc")
+    parameters = Parameters(["context-graph"], ["bees"], 20, 1, 7)
+    result = run(TopicRunner(ExperimentPlan(corpus, parameters)), "context-graph")
+    assert result.learning_queries + result.learning_pages > 20
+    assert result.curve == [0] * 20
+    assert (result.nauc, result.recall, result.outcomes, result.found_pages) == (0.0, 0.0, {}, [])
+    assert result.nauc_learning_free > 0
+
+
+def test_in_the_lab_rebuilding_asks_and_reads_no_further_page(
     runner: TopicRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[RecordedBacklinks] = []
@@ -382,9 +411,9 @@ def test_in_the_lab_pages_that_are_read_on_the_way_cost(
     monkeypatch.setattr("trailhound.lab.runner.RecordedBacklinks", Watched)
     result = run(runner, "context-graph:training=backlinks,rebuild_every=3")
     (source,) = asked
-    assert source.pages_read > result.learning_pages, "it did read some"
-    in_all = source.queries + source.pages_read
-    assert result.queries == in_all - result.learning_queries - result.learning_pages
+    assert source.pages_read == result.learning_pages
+    assert source.queries > result.learning_queries, "it did ask"
+    assert result.queries > 0
 
 
 def test_in_the_lab_closed_pages_are_not_asked_for(tmp_path: Path) -> None:
@@ -394,6 +423,7 @@ def test_in_the_lab_closed_pages_are_not_asked_for(tmp_path: Path) -> None:
     first, *others = whole.linking_to(url)
     source = RecordedBacklinks(corpus, {first})
     assert source.linking_to(url) == others
+    assert source.linking_to(first) == ()
     assert source.page(first) is None
     assert source.page(others[0]) is not None
 

@@ -9,9 +9,12 @@ from trailhound.errors import SourceError
 from trailhound.models.context_graphs.layers import (
     back_crawl,
     context_page_graph,
+    merged_layers,
     separate_back_crawls,
     session_layers,
 )
+from trailhound.models.context_graphs.rebuilding import ReadPages, Rebuilding
+from trailhound.models.context_graphs.training import ContextParameters
 from trailhound.records import Link, Page
 from trailhound.sessions.page_graph import PageGraph
 
@@ -90,10 +93,71 @@ def test_to_the_letter_every_target_has_a_graph_and_pages_repeat() -> None:
     assert layers[3] == "u" + "uu"
 
 
+def test_rebuilding_counts_pages_once_and_to_the_letter_as_often_as_they_occur() -> None:
+    sizes = {}
+    for literal in (False, True):
+        parameters = ContextParameters(n_layers=2, literal=literal)
+        layers = [[Page("first", terms={"x": 1})], [], []]
+        rebuilding = Rebuilding(1, layers, MERGING, parameters, np.random.default_rng(1))
+        rebuilding.see(page_of(MERGING, name) for name in "stpqr")
+        for target in TWO:
+            assert rebuilding.add(target) is not None
+        sizes[literal] = [len(layer) for layer in rebuilding._documents]
+    # Of s: p | q r. Of t: p q | r r. Once each: s t | p | q r, as q has its layer by then.
+    assert sizes[False] == [3, 1, 2]
+    assert sizes[True] == [3, 3, 4]
+
+
+def test_only_so_many_pages_are_remembered_for_rebuilding() -> None:
+    read = ReadPages(MERGING, limit=2)
+    for name in "pqr":
+        read.add(page_of(MERGING, name))
+    assert read.linking_to("t") == ["q"]
+    assert read.linking_to("p") == ["q", "r"]
+    assert read.page("p") is None
+
+
 def test_the_size_of_a_layer_is_of_the_merged_graph_or_of_each() -> None:
     rng = np.random.default_rng(1)
     assert len(back_crawl(TWO, MERGING, rng, 1, 1)[1]) == 1
     assert len(separate_back_crawls(TWO, MERGING, rng, 1, 1)[1]) == 2
+
+
+@pytest.mark.parametrize("ration", [1, 8, 24, 60])
+def test_learning_costs_no_more_than_its_ration(ration: int) -> None:
+    # Ten targets, and ten pages in front of each page, four layers deep.
+    web = FailingWeb({f"{n:02}": "" for n in range(10)}, fails_for="")
+    asked: list[str] = []
+
+    class Endless(FailingWeb):
+        def linking_to(self, url: str) -> Sequence[str]:
+            asked.append(url)
+            return [f"{url}{n}" for n in range(10)]
+
+        def page(self, url: str) -> Page:
+            asked.append(url)
+            return Page(url)
+
+    parameters = ContextParameters(ration=ration)
+    targets = [page_of(web, f"{n:02}") for n in range(10)]
+    rng = np.random.default_rng(1)
+    layers = back_crawl(targets, Endless({}, ""), rng, 4, parameters.rationed_size)
+    assert len(layers[0]) == 10, "targets cost nothing: they are known"
+    assert len(asked) <= max(ration, 8)
+    assert all(layers)
+
+
+def test_a_ration_of_0_and_the_letter_know_no_limit() -> None:
+    assert ContextParameters(ration=0).rationed_size == 300
+    assert ContextParameters(ration=24, literal=True).rationed_size == 300
+    assert ContextParameters(ration=24, layer_size=2).rationed_size == 2
+    assert ContextParameters(ration=24, n_layers=4).rationed_size == 3
+
+
+def test_two_graphs_are_merged_with_each_page_in_its_smallest_layer() -> None:
+    one = [[page_of(MERGING, "s")], [page_of(MERGING, "p")], [page_of(MERGING, "q")]]
+    other = [[page_of(MERGING, "t")], [page_of(MERGING, "q")], [page_of(MERGING, "p")]]
+    assert names(merged_layers(one, other)) == ["st", "pq", ""]
 
 
 def test_a_page_that_was_not_drawn_is_not_taken_for_a_farther_one() -> None:

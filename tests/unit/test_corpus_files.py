@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from trailhound.errors import CorpusError
+from trailhound.errors import CorpusError, UsageError
 from trailhound.lab.corpora import Corpus, CorpusWriter
 from trailhound.lab.corpora.schema import FORMAT_VERSION
 
@@ -31,7 +31,7 @@ def set_header(path: Path, offset: int, value: int) -> None:
 
 
 def test_a_missing_corpus_says_how_to_make_one(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"no corpus at .*nothing\.thc.*corpus import"):
+    with pytest.raises(UsageError, match=r"no corpus at .*nothing\.thc.*corpus import"):
         Corpus.open(tmp_path / "nothing.thc")
 
 

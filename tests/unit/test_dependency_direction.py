@@ -12,7 +12,7 @@ import trailhound
 
 ROOT = Path(trailhound.__file__).parent
 
-FIRST_TIER = frozenset({"records", "errors", "urls", "sources"})
+FIRST_TIER = frozenset({"records", "errors", "urls", "counting", "sources"})
 LEARNING = FIRST_TIER | {"sessions", "text", "models"}
 RANKING = LEARNING | {"strategies", "relevance"}
 STORES = frozenset({"frontier", "fetching", "archive"})
@@ -32,12 +32,14 @@ KEEPING = LEARNING | {"relevance", "workspace"}
 ALLOWED: dict[str, frozenset[str]] = {
     "records": frozenset(),
     "errors": frozenset(),
+    "counting": frozenset(),
     "urls": FIRST_TIER,
     "sources": FIRST_TIER,
+    "circuit_breaker": FIRST_TIER,
     "sessions": LEARNING | {"web_archives"},
     "web_archives": FIRST_TIER | {"fetching"},
     "traces": FIRST_TIER | {"sessions"},
-    "search": FIRST_TIER | {"fetching", "archive", "text", "web_archives"},
+    "search": FIRST_TIER | {"circuit_breaker", "fetching", "archive", "text", "web_archives"},
     "text": LEARNING,
     "models": LEARNING,
     "strategies": RANKING,
@@ -45,13 +47,13 @@ ALLOWED: dict[str, frozenset[str]] = {
     "frontier": FIRST_TIER | {"frontier"},
     "fetching": FIRST_TIER | {"fetching"},
     "archive": FIRST_TIER | {"archive"},
-    "backlinks": FIRST_TIER,
+    "backlinks": FIRST_TIER | {"circuit_breaker"},
     "demo": FIRST_TIER | {"demo", "sessions"},
     "demo_sessions": LEARNING | {"demo"},
     "plugins": FIRST_TIER,
     "registry": RANKING | {"plugins"},
     "judge_registry": RANKING | {"plugins"},
-    "html_report": frozenset(),
+    "html_report": frozenset({"counting"}),
     "workspace": KEEPING,
     "collector": FIRST_TIER | {"collector", "sessions", "workspace"},
     "inspection": KEEPING | {"html_report"},

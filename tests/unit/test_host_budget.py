@@ -50,8 +50,7 @@ def test_hosts_are_counted_apart_and_reasons_have_figures() -> None:
     fetch_all(budget, "barren.test")
     assert budget.reason_against("other.test") is None
     assert budget.reason_against("barren.test") == (
-        "host-budget: 5 pages of barren.test were fetched, of which 0 counted as relevant; "
-        "that allows 5"
+        "host-budget: 5 pages of barren.test fetched, of which 0 counted as relevant; that allows 5"
     )
 
 

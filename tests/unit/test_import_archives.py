@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from test_warc_importer import ArchiveBuilder
 
-from trailhound.errors import SessionError
+from trailhound.errors import UsageError
 from trailhound.sessions.events import Reached, Visit
 from trailhound.sessions.imports.archived import read_archive
 from trailhound.sessions.imports.imported import Imported
@@ -104,7 +104,7 @@ def test_what_is_no_archive_gives_nothing(tmp_path: Path, content: bytes) -> Non
 
 
 def test_a_missing_archive_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SessionError, match="There is no file or folder"):
+    with pytest.raises(UsageError, match="There is no file or folder"):
         read_archive(tmp_path / "none.warc", "bees")
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.errors import SessionError
+from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Reached, Visit
 from trailhound.sessions.imports.har import parse_har, read_har
 from trailhound.sessions.imports.imported import Imported
@@ -161,9 +161,9 @@ def test_what_is_no_har_is_refused_with_the_next_step(content: bytes) -> None:
 
 
 def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
-    with pytest.raises(SessionError, match="There is no file"):
+    with pytest.raises(UsageError, match="There is no file"):
         read_har(tmp_path / "none.har", "bees")
-    with pytest.raises(SessionError, match="is a folder"):
+    with pytest.raises(UsageError, match="is a folder"):
         read_har(tmp_path, "bees")
 
 

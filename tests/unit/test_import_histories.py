@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from browser_histories import AT, Step, chrome_bookmarks_file, chrome_history, places
 
-from trailhound.errors import SessionError
+from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Reached, Visit
 from trailhound.sessions.imports.chrome import chrome_bookmarks, read_chrome
 from trailhound.sessions.imports.firefox import firefox_bookmarks, read_firefox
@@ -173,7 +173,7 @@ def test_what_is_no_database_is_refused(
 def test_other_databases_and_missing_ones_are_refused(
     tmp_path: Path, read: Callable[[Path, str], Imported], name: str
 ) -> None:
-    with pytest.raises(SessionError, match="profile folder"):
+    with pytest.raises(UsageError, match="profile folder"):
         read(tmp_path, "bees")
     with closing(sqlite3.connect(tmp_path / name)) as db:
         db.execute("CREATE TABLE other (x)")

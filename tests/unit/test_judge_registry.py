@@ -231,7 +231,7 @@ def test_a_class_in_a_file_is_a_judge_with_options(tmp_path: Path) -> None:
     [
         (None, "no judge file"),
         ("x = 1", r"should define a function judge\(page\)"),
-        (FUNCTION + CLASS, "1 such classes and a function"),
+        (FUNCTION + CLASS, "1 such class and a function"),
         ("1 / 0", "ZeroDivisionError"),
     ],
 )

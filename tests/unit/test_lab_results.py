@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from made_results import make_results
 
-from trailhound.errors import StorageError
+from trailhound.errors import StorageError, UsageError
 from trailhound.lab.results import read_results, write_results, write_whole_file
 
 
@@ -39,7 +39,7 @@ def test_a_curve_takes_one_line(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_names_the_command_that_makes_it(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="trailhound lab run"):
+    with pytest.raises(UsageError, match="trailhound lab run"):
         read_results(tmp_path)
 
 

@@ -75,6 +75,15 @@ def test_a_budget_that_queries_alone_spend_crawls_nothing(bench: SearchTurnsBenc
     assert all(turn.found == 0 for turn in turned.turns)
 
 
+def test_what_the_strategy_asks_the_search_is_charged_too(bench: SearchTurnsBench) -> None:
+    asking = TurnsPlan("content-link:query=honey hive,results=5", 2, 40, searches=False)
+    turned = bench.run(asking, 0, SEED)
+    # In each turn one query and five results that are read, in front of the crawl.
+    assert turned.curve[:6] == [0] * 6
+    assert [turn.requests for turn in turned.turns] == [20, 20]
+    assert len(turned.curve) == 40
+
+
 def event(number: int, url: str, parent: str | None, final: str = "") -> PageEvent:
     return PageEvent(
         number=number,
@@ -109,3 +118,14 @@ def test_a_strategy_that_asks_nothing_pays_for_no_search(corpus: Corpus) -> None
     result = runner.run(RunTask("bees", 0, "best-first"))
     assert (result.queries, result.learning_queries) == (0, 0)
     assert leaf_url("bees", 0, 0) in corpus
+
+
+def test_a_query_for_the_topics_words_is_charged(corpus: Corpus) -> None:
+    spec = "content-link:query=honey hive,results=6"
+    parameters = Parameters(
+        strategies=[spec], topics=["bees"], max_pages=30, seed_sets=1, seed=SEED
+    )
+    result = TopicRunner(ExperimentPlan(corpus.path, parameters)).run(RunTask("bees", 0, spec))
+    assert (result.learning_queries, result.learning_pages, result.queries) == (1, 6, 0)
+    assert result.curve[:7] == [0] * 7
+    assert len(result.curve) == 30

@@ -167,7 +167,7 @@ def test_a_pack_may_be_named_by_its_file_and_compressed_otherwise(tmp_path: Path
 
 @pytest.mark.parametrize("kind", ["webkb", "wikispeedia", "warc"])
 def test_a_missing_source_is_named(tmp_path: Path, kind: str) -> None:
-    with pytest.raises(CorpusError, match=r"There is no file or folder .*nothing"):
+    with pytest.raises(UsageError, match=r"There is no file or folder .*nothing"):
         do_import(kind, tmp_path / "nothing", tmp_path / "x.thc")
     assert list(tmp_path.iterdir()) == []
 

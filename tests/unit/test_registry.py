@@ -8,8 +8,10 @@ from six_users import six_user_trace
 from trailhound.errors import TrailhoundError, UsageError
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
 from trailhound.registry import (
+    check_live_spec,
     check_spec,
     describe_strategy,
+    live_strategy_names,
     make_strategy,
     parse_spec,
     strategy_names,
@@ -57,7 +59,13 @@ def test_a_spec_carries_typed_options() -> None:
     ("spec", "message"),
     [
         ("best-frist", "Unknown strategy 'best-frist'. Did you mean best-first"),
-        ("shark-search:decai=1", "Unknown option of strategy 'shark-search' 'decai'. Did you mean"),
+        (
+            "shark-search:decai=1",
+            "Strategy 'shark-search' has no option 'decai'. Did you mean decay? It has: decay,",
+        ),
+        ("best-first:foo=1", "Strategy 'best-first' has no option 'foo'. It has: back_crawl"),
+        ("best-first:foo=1", "('trailhound strategies' explains them.)"),
+        ("oracle:foo=1", "Strategy 'oracle' has no option 'foo'. It has no options."),
         ("shark-search:decay=much", "option decay is 'much', but it should be a number"),
         ("shark-search:decay", "'decay' is not option=value"),
     ],
@@ -72,6 +80,19 @@ def test_a_wrong_spec_says_what_is_wrong(spec: str, message: str) -> None:
 def test_the_oracle_refuses_to_work_without_ground_truth() -> None:
     with pytest.raises(UsageError, match="only the lab has"):
         make_strategy("oracle", Briefing(GRAPH))
+
+
+def test_live_crawls_are_offered_only_what_works_there() -> None:
+    assert set(strategy_names()) - set(live_strategy_names()) == {"oracle"}
+    check_live_spec("best-first")
+    check_live_spec(str(EXAMPLE))
+    with pytest.raises(UsageError, match=r"Unknown strategy 'nonsense'.*best-first") as unknown:
+        check_live_spec("nonsense")
+    assert "oracle" not in str(unknown.value)
+    with pytest.raises(UsageError, match=r"'oracle' is for the lab only.*best-first"):
+        check_live_spec("oracle")
+    with pytest.raises(UsageError, match=r"Unknown strategy 'nonsense'.*See 'trailhound strat"):
+        check_spec("nonsense")
 
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "short_urls.py"

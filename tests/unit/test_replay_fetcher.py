@@ -50,6 +50,14 @@ def test_every_redirect_costs_a_request() -> None:
     assert result.url == "a"
 
 
+def test_a_redirect_without_a_request_left_is_not_followed() -> None:
+    web = RecordedPages({"a": redirect("a", "b"), "b": RecordedResponse("b", 200, page=PAGE)})
+    result = asyncio.run(ReplayFetcher(web).fetch_within("a", lambda: False))
+    assert (result.outcome, result.final_url, result.requests) == (Outcome.POSTPONED, "b", 1)
+    assert result.page is None
+    assert "no request was left" in result.detail
+
+
 def test_another_spelling_brings_the_page_without_a_second_request() -> None:
     result = fetch("b", b=RecordedResponse("a", 200, page=PAGE))
     assert (result.outcome, result.final_url, result.requests) == (Outcome.FETCHED, "a", 1)

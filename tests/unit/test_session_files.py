@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.errors import SessionError
+from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Event, Mark, Reached, Session, Submit, Visit
 from trailhound.sessions.files import (
     SessionRecorder,
@@ -164,9 +164,9 @@ def test_what_is_no_session_is_refused_with_the_reason(
 
 
 def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
-    with pytest.raises(SessionError, match="no session file"):
+    with pytest.raises(UsageError, match="no session file"):
         read_session(tmp_path / "none.jsonl")
-    with pytest.raises(SessionError, match="folder"):
+    with pytest.raises(UsageError, match="folder"):
         read_session(tmp_path)
     with pytest.raises(SessionError, match="holds no session"):
         load_sessions(tmp_path)

@@ -147,7 +147,7 @@ def test_only_web_addresses_count() -> None:
     body = b"<urlset><url><loc>javascript:alert(1)</loc></url><url><loc>/ok</loc></url></urlset>"
     source = parse_url_source(body, AT)
     assert source.entries == (ListedUrl("http://site.test/ok"),)
-    assert source.notes == ("1 entries are no web addresses",)
+    assert source.notes == ("1 entry without a web address",)
 
 
 @pytest.mark.parametrize(

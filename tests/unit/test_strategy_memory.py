@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from trailhound.live.strategy_memory import KEEP_EVERY, StrategyMemory
+from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
 from trailhound.strategies.breadth_first import BreadthFirstStrategy
 
 
@@ -14,6 +15,12 @@ class Counting(BreadthFirstStrategy):
 
     def __init__(self) -> None:
         self.count = 0
+        self.fails = False
+
+    def observe(self, crawled: CrawledPage) -> None:
+        if self.fails:
+            raise ValueError(crawled.page.url)
+        self.count += 1
 
     def snapshot(self) -> bytes:
         return str(self.count).encode()
@@ -25,15 +32,49 @@ class Counting(BreadthFirstStrategy):
 def test_a_snapshot_is_kept_every_few_pages_and_given_back(tmp_path: Path) -> None:
     path, strategy = tmp_path / "strategy.bin", Counting()
     memory = StrategyMemory(strategy, path)
-    for _ in range(KEEP_EVERY + 1):
+    for number in range(1, KEEP_EVERY + 2):
         strategy.count += 1
-        memory.page_done()
+        memory.page_done(number)
     later = Counting()
     StrategyMemory(later, path).restore(lambda _: None)
     assert later.count == KEEP_EVERY
     memory.keep()
     StrategyMemory(later, path).restore(lambda _: None)
     assert later.count == KEEP_EVERY + 1
+
+
+def test_pages_after_the_snapshot_are_shown_again(tmp_path: Path) -> None:
+    path, strategy = tmp_path / "strategy.bin", Counting()
+    memory = StrategyMemory(strategy, path)
+    memory.page_done(40)
+    memory.keep()
+    later = StrategyMemory(strategy, path)
+    later.restore(lambda _: None)
+    asked: list[int] = []
+
+    def pages_since(number: int) -> list[tuple[int, CrawledPage]]:
+        asked.append(number)
+        page = Page("http://h.test/", links=(Link("http://h.test/a"),))
+        crawled = CrawledPage(page, Relevance(0.5, False), Candidate(page.url, 1.0))
+        return [(41, crawled), (43, crawled)]
+
+    later.catch_up(pages_since)
+    assert asked == [40]
+    assert (strategy.count, later.known_until) == (2, 43)
+    strategy.fails = True
+    later.catch_up(pages_since)
+    assert later.known_until == 43, "an error costs the page and nothing else"
+    StrategyMemory(BreadthFirstStrategy(), path).catch_up(pages_since)
+    assert asked == [40, 43], "nothing is read for a strategy that remembers nothing"
+
+
+def test_a_snapshot_of_an_earlier_version_is_taken_as_it_is(tmp_path: Path) -> None:
+    path, strategy = tmp_path / "strategy.bin", Counting()
+    path.write_bytes(b"7")
+    memory = StrategyMemory(strategy, path)
+    memory.restore(lambda _: None)
+    assert strategy.count == 7
+    assert memory.known_until > 1_000_000, "nothing is shown again"
 
 
 def test_a_snapshot_that_makes_no_sense_is_told_and_passed_over(tmp_path: Path) -> None:

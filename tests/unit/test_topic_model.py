@@ -178,7 +178,7 @@ def test_a_session_without_pages_says_what_to_do() -> None:
 
 
 def test_a_session_without_targets_says_what_to_do() -> None:
-    with pytest.raises(SessionError, match=r"None of the 1 visited pages.*Mark at least one page"):
+    with pytest.raises(SessionError, match=r"Of 1 visited page none.*Mark at least one page"):
         learn_topic(graph_of([page("c1", "cars")], targets=()))
 
 

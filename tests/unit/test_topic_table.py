@@ -123,3 +123,14 @@ def test_the_limit_is_half_of_the_seeds_mean_within_bounds() -> None:
     assert limit.value == 0.3
     assert RelevancyLimit(0.15).value == 0.15
     assert RelevancyLimit(total=1.4, seeds=1).value == 0.5
+
+
+def test_the_limit_to_the_letter_has_no_bounds() -> None:
+    limit = RelevancyLimit(bounded=False)
+    assert limit.value == 0.0
+    limit.add_seed(0.4)
+    limit.add_seed(0.0)
+    # Half of the mean of 0.4 and 0.
+    assert limit.value == pytest.approx(0.1)
+    limit.add_seed(6.2)
+    assert limit.value == pytest.approx(1.1)

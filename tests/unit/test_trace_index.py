@@ -93,6 +93,21 @@ def test_the_index_equals_a_dictionary(accesses: list[PageAccess], piece_rows: i
         assert {path.suffix for path in folder.iterdir()} == {".bin", ".json"}
 
 
+@given(ACCESSES, st.integers(1, 8))
+@settings(max_examples=60, deadline=None)
+def test_some_visitors_are_visits_at_even_distances(accesses: list[PageAccess], limit: int) -> None:
+    if not naive(accesses):
+        return
+    index = trace_in_memory(accesses, user_key)
+    pages = np.arange(index.n_pages)[::-1]
+    users, owners = index.some_visitors(pages, limit)
+    for place, page in enumerate(pages.tolist()):
+        all_users = index.visitors(page)[0]
+        step = max(len(all_users) // limit, 1)
+        assert users[owners == place].tolist() == all_users[::step][:limit].tolist()
+    assert not len(index.some_visitors(pages[:0], limit)[0])
+
+
 def check_pages(index: TraceIndex, wanted: Pairs) -> None:
     urls = sorted({url for visits in wanted.values() for _, url in visits})
     assert index.n_pages == len(urls)
@@ -119,6 +134,21 @@ def test_long_addresses_are_sorted_in_smaller_pieces(
     assert shown(built(tmp_path / "a.trace", accesses)) == [
         [(1e9 + 60 * n, url) for n, url in enumerate(urls)]
     ]
+
+
+def test_many_pieces_are_joined_before_they_are_merged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trailhound.traces.sorting.MAX_PIECES", 4)
+    rng = np.random.default_rng(1)
+    accesses = [
+        (b"10.0.0.%d" % user, 1e9 + 60 * when, b"http://h.test/%d" % page)
+        for user, when, page in zip(*rng.integers(20, size=(3, 300)).tolist(), strict=True)
+    ]
+    index = built(tmp_path / "a.trace", accesses, piece_rows=1)
+    wanted = naive(accesses)
+    assert shown(index) == sorted(wanted.values())
+    check_pages(index, wanted)
 
 
 def test_visits_are_a_sequence() -> None:
@@ -164,7 +194,7 @@ def test_whoever_is_too_busy_for_one_person_is_left_out(tmp_path: Path, piece_ro
     )
     assert (header.users, header.accesses) == (1, 12)
     assert header.skipped == {"by clients with over 6 accesses a day or 3 a minute": 12}
-    assert header.notes == ("3 clients were too busy to be one person",)
+    assert header.notes == ("3 clients too busy to be one person",)
 
 
 SQUID = (
@@ -205,7 +235,7 @@ def test_what_is_no_log_is_said_to_be_none(tmp_path: Path, content: str) -> None
     log.write_text(content)
     with pytest.raises(SourceError, match="is no access log"):
         list(log_accesses(log, Tally("lines")))
-    with pytest.raises(SourceError, match="no file"):
+    with pytest.raises(UsageError, match="no file"):
         list(log_accesses(tmp_path / "none.log", Tally("lines")))
 
 

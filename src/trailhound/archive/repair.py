@@ -32,6 +32,7 @@ from trailhound.archive.files import (
 )
 from trailhound.archive.http_messages import header_value
 from trailhound.archive.ownership import Ownership
+from trailhound.counting import counted
 
 WARC_SUFFIX = ".warc.gz"
 
@@ -54,8 +55,9 @@ class Repair(NamedTuple):
 
     def __str__(self) -> str:
         if not self.dropped_bytes:
-            return f"{self.file_name}: whole, {self.records} records"
-        return f"{self.file_name}: {self.records} records kept, {self.dropped_bytes} bytes dropped"
+            return f"{self.file_name}: whole, {counted(self.records, 'record')}"
+        kept, dropped = counted(self.records, "record"), counted(self.dropped_bytes, "byte")
+        return f"{self.file_name}: {kept} kept, {dropped} dropped"
 
 
 class Span(NamedTuple):

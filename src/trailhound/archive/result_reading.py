@@ -140,6 +140,12 @@ class Results:
         with explaining_sqlite(self.path):
             return [_stored_page(row) for row in self._connection.execute(query, (url, url))]
 
+    def since(self, number: int) -> list[StoredPage]:
+        """All that happened after the page with this number, in order of time."""
+        query = _SELECT + "WHERE number > ? ORDER BY id"
+        with explaining_sqlite(self.path):
+            return [_stored_page(row) for row in self._connection.execute(query, (number,))]
+
     def path_to(self, page: StoredPage) -> list[str]:
         """The addresses from a seed to ``page``, each found on the one before."""
         path = [page.address]

@@ -18,6 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
+from trailhound.counting import counted
 from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.urls import canonicalize
 
@@ -27,9 +28,12 @@ Progress = Callable[[int], None]
 _GZIP = b"\x1f\x8b"
 _MAX_LINE_BYTES = 100_000
 _BATCH = 50_000
-_FORMAT = 1
+_FORMAT = 2
 MAX_ANSWERS = 10_000
 """Sources that are named of one target: some pages are linked to by half the web."""
+
+_Row = tuple[str, int, str]
+"""Target, place of the source among all sources of the target, source."""
 
 
 class EdgeList:
@@ -69,8 +73,14 @@ class EdgeList:
         return cls(index)
 
     def linking_to(self, url: str) -> Sequence[str]:
-        """Sources of the edges to ``url``, sorted; the first of them when there are very many."""
-        question = "SELECT DISTINCT source FROM edge WHERE target = ? ORDER BY source LIMIT ?"
+        """Sources of the edges to ``url``, in an order that is fixed and else means nothing.
+
+        By a checksum: whoever takes the first few of them, as this does with very many, does not
+        get those with an ``a`` in front.
+        """
+        question = (
+            "SELECT DISTINCT source FROM edge WHERE target = ? ORDER BY place, source LIMIT ?"
+        )
         try:
             rows = self._connection.execute(question, (url, MAX_ANSWERS))
             return [source for (source,) in rows]
@@ -109,11 +119,11 @@ def _build(path: Path, index: Path, progress: Progress) -> None:
 def _fill(connection: sqlite3.Connection, path: Path, progress: Progress) -> None:
     connection.execute("PRAGMA journal_mode = OFF")  # a draft: after a crash it is begun anew
     connection.execute("PRAGMA synchronous = OFF")
-    connection.execute("CREATE TABLE edge (target TEXT NOT NULL, source TEXT NOT NULL)")
+    connection.execute("CREATE TABLE edge (target TEXT, place INTEGER, source TEXT)")
     connection.execute("CREATE TABLE about (lines INTEGER, damaged INTEGER, first_damaged INTEGER)")
     reading = _Reading(path, progress)
     connection.execute("BEGIN")
-    connection.executemany("INSERT INTO edge VALUES (?, ?)", reading)
+    connection.executemany("INSERT INTO edge VALUES (?, ?, ?)", reading)
     connection.execute(
         "INSERT INTO about VALUES (?, ?, ?)",
         (reading.lines, reading.damaged, reading.first_damaged),
@@ -121,14 +131,14 @@ def _fill(connection: sqlite3.Connection, path: Path, progress: Progress) -> Non
     connection.execute("COMMIT")
     if reading.lines == reading.damaged:
         raise UsageError(
-            f"The file of edges {path} has no edge in {reading.lines:,} lines. Each should be a "
-            "source URL and a target URL, separated by a tab or a comma."
+            f"The file of edges {path} has no edge in {counted(reading.lines, 'line')}. Each "
+            "should be a source URL and a target URL, separated by a tab or a comma."
         )
-    connection.execute("CREATE INDEX edge_by_target ON edge (target, source)")
+    connection.execute("CREATE INDEX edge_by_target ON edge (target, place, source)")
 
 
 class _Reading:
-    """Iterates over (target, source) and counts lines that are neither."""
+    """Iterates over the rows of edges and counts lines that are none."""
 
     def __init__(self, path: Path, progress: Progress) -> None:
         self._path = path
@@ -137,7 +147,7 @@ class _Reading:
         self.damaged = 0
         self.first_damaged = 0
 
-    def __iter__(self) -> Iterator[tuple[str, str]]:
+    def __iter__(self) -> Iterator[_Row]:
         with _opened(self._path) as file:
             for number, line in enumerate(_lines(file, self._path), start=1):
                 if not line.strip() or line.startswith(b"#"):
@@ -175,7 +185,7 @@ _canonical = lru_cache(maxsize=100_000)(canonicalize)
 """Lists are often sorted, and name the same pages again and again."""
 
 
-def _edge(line: bytes) -> tuple[str, str] | None:
+def _edge(line: bytes) -> _Row | None:
     try:
         text = line.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
@@ -190,4 +200,6 @@ def _edge(line: bytes) -> tuple[str, str] | None:
     if len(cells) < 2:
         return None
     source, target = map(_canonical, cells[:2])
-    return (target, source) if source is not None and target is not None else None
+    if source is None or target is None:
+        return None
+    return target, zlib.crc32(source.encode("utf-8", "surrogatepass")), source

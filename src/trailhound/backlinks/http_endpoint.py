@@ -1,7 +1,7 @@
 """Backlinks from an HTTP endpoint: a URL with ``{url}`` in it that answers with JSON.
 
 The answer is a list of URLs, or an object whose ``backlinks`` is one. Whatever else comes is
-dropped, and an endpoint that fails again and again is asked no more.
+dropped, and an endpoint that fails again and again is left alone for longer and longer.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from contextlib import suppress
 from threading import Timer
 from urllib.parse import quote, urlsplit
 
+from trailhound.circuit_breaker import CircuitBreaker
 from trailhound.errors import SourceError, UsageError
 from trailhound.urls import canonicalize
 
@@ -23,8 +24,6 @@ MAX_ANSWER_BYTES = 1_000_000
 MAX_ANSWERS = 1000
 MAX_URL_CHARS = 8_000
 """As in pages: longer links are not followed there either."""
-MAX_FAILURES = 3
-"""In a row; then the endpoint is taken to be down."""
 
 PLACE = "{url}"
 
@@ -55,37 +54,26 @@ class HttpBacklinks:
         self._user_agent = user_agent
         self._timeout_seconds = timeout_seconds
         self._clock = clock
-        self._failures = 0
-        self._last_failure = ""
+        self._breaker = CircuitBreaker(f"The backlink endpoint {template}", clock=clock)
         self.junk = 0
         """Answers that were no web addresses."""
 
-    @property
-    def is_down(self) -> bool:
-        """Whether it is asked no more."""
-        return self._failures >= MAX_FAILURES
-
     def linking_to(self, url: str) -> Sequence[str]:
         """Canonical URLs in the order of the answer, each once; SourceError when there is none."""
-        if self.is_down:
-            raise self._error(f"it failed {MAX_FAILURES} times and is asked no more")
+        self._breaker.check()
         try:
             found = _listed(self._ask(self._template.replace(PLACE, quote(url, safe=""))))
         except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
-            self._failures += 1
-            self._last_failure = str(error) or type(error).__name__
-            raise self._error(self._last_failure) from error
-        self._failures = 0
+            reason = str(error) or type(error).__name__
+            self._breaker.failed(reason)
+            raise SourceError(
+                f"The backlink endpoint {self._template} cannot be used: {reason}. Check that it "
+                "runs and answers with a JSON list of URLs."
+            ) from error
+        self._breaker.succeeded()
         urls = [_address(each) for each in found]
         self.junk += urls.count(None)
         return list(dict.fromkeys(each for each in urls if each is not None and each != url))
-
-    def _error(self, reason: str) -> SourceError:
-        detail = f" (last: {self._last_failure})" if self.is_down else ""
-        return SourceError(
-            f"The backlink endpoint {self._template} cannot be used: {reason}{detail}. Check that "
-            "it runs and answers with a JSON list of URLs."
-        )
 
     def _ask(self, address: str) -> bytes:
         parts = urlsplit(address)

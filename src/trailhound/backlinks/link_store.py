@@ -70,10 +70,10 @@ class LinkStore:
             return self._connection.execute(question, (mark,)).fetchone() is not None
 
     def linking_to(self, url: str) -> Sequence[str]:
-        """Addresses of pages with a link to ``url``, sorted."""
+        """Addresses of pages with a link to ``url``, in the order in which they were crawled."""
         question = (
             "SELECT page.url FROM link JOIN page ON page.number = link.source "
-            "WHERE link.target = ? ORDER BY page.url"
+            "WHERE link.target = ? ORDER BY link.source"
         )
         with self._explained():
             return [source for (source,) in self._connection.execute(question, (url,))]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from trailhound.cli.console import messages
 from trailhound.cli.shown import duration, harmless, share, sparkline
+from trailhound.counting import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -58,9 +59,9 @@ class CrawlDisplay:
         """The crawl in one line."""
         progress, stats, now = self._crawl.progress, self._crawl.stats(), time.time()
         parts = [
-            f"{progress.requests:,} requests",
+            counted(progress.requests, "request"),
             f"{progress.relevant:,} relevant ({share(progress.relevant, progress.pages)})",
-            f"{stats.waiting:,} waiting on {stats.hosts_waiting:,} hosts",
+            f"{stats.waiting:,} waiting on {counted(stats.hosts_waiting, 'host')}",
             f"{progress.pages_per_second(now):.1f} pages/s",
         ]
         left = progress.seconds_left(now)
@@ -91,8 +92,9 @@ class CrawlDisplay:
         yield "requests", f"{progress.requests:,}{of}, {speed:.1f} pages/s"
         found = f"{progress.relevant:,} ({share(progress.relevant, progress.pages)})"
         yield "relevant", f"{found}  {sparkline(progress.harvest.rates())}"
-        waiting = f"{stats.waiting:,} waiting on {stats.hosts_waiting:,} hosts"
-        yield "frontier", f"{waiting}, {stats.leased} in flight, {progress.hosts:,} hosts asked"
+        waiting = f"{stats.waiting:,} waiting on {counted(stats.hosts_waiting, 'host')}"
+        asked = counted(progress.hosts, "host")
+        yield "frontier", f"{waiting}, {stats.leased} in flight, {asked} asked"
         yield "outcomes", ", ".join(f"{n:,} {name}" for name, n in progress.outcomes.most_common(6))
         if progress.latest is not None:
             latest = progress.latest
@@ -107,7 +109,7 @@ class CrawlDisplay:
         if self.stopping:
             return f"stopping: {stats.leased} in flight; Ctrl-C again stops at once"
         if now - self._page_at > QUIET_SECONDS and not stats.leased and stats.waiting:
-            return f"all {stats.hosts_waiting:,} hosts want to be left alone for the moment"
+            return f"{counted(stats.hosts_waiting, 'host')} to be left alone for the moment"
         if self._crawl.progress.starving:
-            return f"nothing relevant for {self._crawl.progress.barren:,} pages"
+            return f"nothing relevant for {counted(self._crawl.progress.barren, 'page')}"
         return ""

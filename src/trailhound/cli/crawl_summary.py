@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from trailhound.cli.shown import duration, share
+from trailhound.counting import counted
 from trailhound.crawling.stopping import StopReason
 
 if TYPE_CHECKING:
@@ -61,12 +62,12 @@ def _rows(crawl: LiveCrawl) -> Iterator[tuple[str, str]]:
     reason = crawl.stop_reason
     yield "ended", f"{reason.value if reason else 'unknown'}"
     took = duration(progress.elapsed(time.time()))
-    total = f" ({progress.requests:,} requests in all)" if progress.requests else ""
-    yield "pages", f"{progress.pages:,} in {took}{total}, from {progress.hosts:,} hosts"
-    copies = f", and {progress.duplicates:,} copies" if progress.duplicates else ""
+    total = f" ({counted(progress.requests, 'request')} in all)" if progress.requests else ""
+    yield "pages", f"{progress.pages:,} in {took}{total}, from {counted(progress.hosts, 'host')}"
+    copies = f", and {counted(progress.duplicates, 'copy')}" if progress.duplicates else ""
     yield "relevant", f"{progress.relevant:,} ({share(progress.relevant, progress.pages)}){copies}"
     yield "outcomes", ", ".join(f"{n:,} {name}" for name, n in progress.outcomes.most_common())
-    yield "frontier", f"{stats.waiting:,} waiting on {stats.hosts_waiting:,} hosts"
+    yield "frontier", f"{stats.waiting:,} waiting on {counted(stats.hosts_waiting, 'host')}"
 
 
 _SHOWN_HOSTS = 5
@@ -82,11 +83,7 @@ def next_steps(crawl: LiveCrawl) -> list[str]:
         StopReason.PAGES_SPENT: [
             f"Go on with: {again} --max-pages {2 * max(1, crawl.progress.requests)}"
         ],
-        StopReason.FRONTIER_EMPTY: [
-            "The crawl has starved: every link it may follow has been followed. Give it more to "
-            f"start from: {again} --seed URL",
-            "or let it go further: a wider --scope, and no --same-domain.",
-        ],
+        StopReason.FRONTIER_EMPTY: _after_starving(crawl, name),
         StopReason.HOSTS_ASLEEP: [
             *[f"{host}: {why}" for host, why in list(crawl.put_off.items())[:_SHOWN_HOSTS]],
             f"Wait a while and go on with: {again}",
@@ -106,3 +103,28 @@ def next_steps(crawl: LiveCrawl) -> list[str]:
             f"Nothing relevant was found. Check what was learned with: trailhound inspect {name}"
         ]
     return found + (steps[reason] if reason is not None else [])
+
+
+def _after_starving(crawl: LiveCrawl, name: str) -> list[str]:
+    from trailhound.registry import parse_spec
+
+    strategy, options = parse_spec(crawl.settings.crawl.strategy)
+    if strategy == "collaborative" and "links" not in options:
+        return _beyond_the_trace(crawl, name)
+    return [
+        "The crawl has starved: every link it may follow has been followed. Give it more to "
+        f"start from: trailhound crawl {name} --resume --seed URL",
+        "or let it go further: a wider --scope, and no --same-domain.",
+    ]
+
+
+def _beyond_the_trace(crawl: LiveCrawl, name: str) -> list[str]:
+    spec, trace = crawl.settings.crawl.strategy, shlex.quote(crawl.settings.sources.trace or "FILE")
+    with_links = shlex.quote(f"{spec}{',' if ':' in spec else ':'}links=true")
+    return [
+        f"The crawl has starved: it goes only where the people of its trace ({trace}) went, and "
+        "has been to all of that which it may visit. Give it the log of people who visit these "
+        f"sites: trailhound crawl {name} --resume --trace FILE --seed URL",
+        "or let it go on beyond the trace, by the links of relevant pages: trailhound crawl "
+        f"{name} --restart --seed URL --trace {trace} --strategy {with_links}",
+    ]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trailhound.counting import counted
+
 if TYPE_CHECKING:
     from trailhound.assemble import DemoCrawl
     from trailhound.demo import DemoWeb
@@ -46,7 +48,8 @@ def demo(
     output.print("[bold]1[/bold]  Generating the demo web …")
     web = DemoWeb.generate(seed)
     output.print(
-        f"   {len(web.responses):,} responses on {len(web.hosts)} hosts, {len(web.topics)} topics"
+        f"   {counted(len(web.responses), 'response')} on {counted(len(web.hosts), 'host')}, "
+        f"{counted(len(web.topics), 'topic')}"
     )
     _crawl_over_http(web, _choose_topic(web, topic), max_pages)
     _compare_in_the_lab(out, seed, max_pages, jobs)
@@ -77,7 +80,7 @@ def _crawl_over_http(web: DemoWeb, topic: str, max_pages: int) -> None:
     graph = demo_page_graph(web, topic)
     output.print(
         f"[bold]2[/bold]  Learning from a recorded session about [bold]{topic}[/bold]: "
-        f"{len(graph.pages)} pages visited, {len(graph.targets)} marked useful"
+        f"{counted(len(graph.pages), 'page')} visited, {len(graph.targets)} marked useful"
     )
     output.print("[bold]3[/bold]  Crawling over HTTP on loopback")
     with serve_in_thread(web) as port:
@@ -105,8 +108,8 @@ def _watch(crawl: DemoCrawl) -> None:
             )
     total = len(crawl.unseen_members())
     output.print(
-        f"   {crawl.strategy:<14} {len(crawl.found):>3} of {total} unvisited pages on the topic "
-        f"found in {requests} requests"
+        f"   {crawl.strategy:<14} {len(crawl.found):>3} of {counted(total, 'unvisited page')} on "
+        f"the topic found in {counted(requests, 'request')}"
     )
 
 

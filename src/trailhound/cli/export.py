@@ -57,6 +57,7 @@ def export(
     from trailhound.archive.result_reading import Results
     from trailhound.archive.warc_export import write_warc
     from trailhound.cli.console import messages
+    from trailhound.counting import counted
 
     folder = crawl_folder(topic, workspace)
     with Results(folder.results) as stored, _opened(out) as file:
@@ -66,18 +67,20 @@ def export(
         else:
             number = WRITERS[format_.value](pages, file)
     if str(out) != "-":
-        messages.print(f"{number:,} pages in {out}", soft_wrap=True, markup=False)
+        messages.print(f"{counted(number, 'page')} in {out}", soft_wrap=True, markup=False)
 
 
 @contextmanager
 def _opened(out: Path) -> Iterator[BinaryIO]:
     """Stdout, or a file that appears under its name only when it is complete."""
     from trailhound.archive.files import explaining
+    from trailhound.cli.output_files import make_folder_of
 
     if str(out) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    make_folder_of(out)
     draft = out.with_name(f".{out.name}.{os.getpid()}.part")
     with explaining(out):
         try:

@@ -88,7 +88,7 @@ def _show(report: ForgetReport, topic: str, *, dry_run: bool) -> None:
 
     verb = "Would remove" if dry_run else "Removed"
     for what, count in report.removed.items():
-        typer.echo(f"{verb} {count:,} {what}")
+        typer.echo(f"{verb} {what}: {count:,}")
     if not report.removed:
         typer.echo(f"Nothing of that is in the topic '{topic}'.")
     if report.model:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from trailhound.counting import counted, plural
+
 if TYPE_CHECKING:
     from trailhound.cli.importing import Kept
     from trailhound.sessions.imports.imported import Tally
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 def counts(tally: Tally) -> Iterator[str]:
     """Read, kept, and skipped by reason, most frequent first."""
-    yield f"{tally.read:,} {tally.unit} read, {tally.kept:,} kept"
+    yield f"{counted(tally.read, tally.unit)} read, {tally.kept:,} kept"
     for reason, number in tally.skipped.most_common():
         if number:
             yield f"{number:,} skipped: {reason}"
@@ -25,9 +27,9 @@ def show_report(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterab
 
     for line in counts(tally):
         echo(line)
-    sessions = "1 session" if kept.sessions == 1 else f"{kept.sessions:,} sessions"
     echo(
-        f"{sessions} with {kept.visits:,} visits of {kept.pages:,} pages: "
+        f"{counted(kept.sessions, 'session')} with {counted(kept.visits, 'visit')} of "
+        f"{counted(kept.pages, 'page')}: "
         f"{kept.with_content:,} with content, {kept.marked:,} marked useful"
     )
     for line in (*tally.notes, *_about_fetching(kept), *_about_useful(kept, unvisited)):
@@ -43,12 +45,13 @@ def _about_fetching(kept: Kept) -> Iterator[str]:
         )
         yield f"asked the web for pages: {ends or 'none was missing'}"
         if kept.unfetched:
-            yield f"{kept.unfetched:,} more pages have no content: raise --max-pages and run again"
+            more = counted(kept.unfetched, "more page")
+            yield f"{more} without content: raise --max-pages and run again"
     elif kept.with_content < kept.pages:
         missing = kept.pages - kept.with_content
         yield (
-            f"{missing:,} pages have no content, only an address and perhaps a title; --fetch gets "
-            "them from the web"
+            f"{counted(missing, 'page')} without content, only an address and perhaps a title; "
+            "--fetch asks the web"
         )
 
 
@@ -79,7 +82,7 @@ def print_json(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterabl
     report = {
         "topic": folder.name,
         "folder": str(folder.path / "sessions"),
-        "unit": tally.unit,
+        "unit": plural(tally.unit),
         "read": tally.read,
         "kept": tally.kept,
         "skipped": dict(tally.skipped),

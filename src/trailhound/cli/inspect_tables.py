@@ -9,9 +9,9 @@ from rich.text import Text
 
 from trailhound.cli.console import output
 from trailhound.cli.learn_tables import judge_lines, show_warnings
+from trailhound.counting import counted
 from trailhound.inspection.names import (
     cluster_name,
-    counted,
     distance_line,
     distances,
     sessions_line,
@@ -21,8 +21,8 @@ from trailhound.models.diagnosis import ClusterFigures, Diagnosis, WordScore
 from trailhound.workspace import LearnedTopic
 
 
-def show_model(learned: LearnedTopic) -> None:
-    """Everything, warnings first."""
+def show_model(learned: LearnedTopic, n_words: int) -> None:
+    """Everything, warnings first; of each cluster the ``n_words`` strongest words."""
     found = learned.diagnosis
     show_warnings(found.warnings)
     _show_summary(learned)
@@ -35,7 +35,7 @@ def show_model(learned: LearnedTopic) -> None:
     _show("B: from a page's distance to its cluster", found.emission, states, clusters)
     _show_links(found, clusters)
     for cluster in found.clusters:
-        _show_cluster(cluster)
+        _show_cluster(cluster, n_words)
 
 
 def _show_summary(learned: LearnedTopic) -> None:
@@ -48,7 +48,7 @@ def _show_summary(learned: LearnedTopic) -> None:
         f"{found.n_without_content:,} without content",
         "links": f"{found.n_links:,}",
         "languages": ", ".join(languages),
-        "terms": f"{found.n_terms:,} in {found.rank} dimensions "
+        "terms": f"{found.n_terms:,} in {counted(found.rank, 'dimension')} "
         f"({found.variance_share:.0%} of the variance)",
         "by distance": distance_line(found.level_sizes),
         "judges": judge_lines(learned),
@@ -88,14 +88,14 @@ def _show_matrix(
     output.print(table)
 
 
-def _show_cluster(cluster: ClusterFigures) -> None:
+def _show_cluster(cluster: ClusterFigures, n_words: int) -> None:
     output.print()
     name = cluster_name(cluster.number).capitalize()
     output.print(
         Text.assemble((name, "bold"), f"  {counted(cluster.pages, 'page')}  {distances(cluster)}")
     )
-    _show_words("log odds", cluster.log_odds)
-    _show_words("mutual information", cluster.mutual_information)
+    _show_words("log odds", cluster.log_odds[:n_words])
+    _show_words("mutual information", cluster.mutual_information[:n_words])
     for page in cluster.examples:
         output.print(Text(f"  · {page.title or page.url}"), overflow="ellipsis", no_wrap=True)
 

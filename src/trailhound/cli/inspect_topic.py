@@ -21,6 +21,9 @@ def inspect(
         Path | None,
         typer.Option("--html", metavar="FILE", help="Write a page with pictures instead."),
     ] = None,
+    words: Annotated[
+        int, typer.Option(min=1, max=30, help="Words shown of each cluster, by each measure.")
+    ] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Show what was learned about a topic: distances, clusters and their words, A, B, the judge.
@@ -38,30 +41,37 @@ def inspect(
         place = Workspace(workspace_folder(workspace, os.environ))
         learned = place.topic(topic).load()
         report("Measuring")
-        diagnosis = learned.diagnosis
+        _ = learned.diagnosis
         if html is not None:
             report("Drawing")
             _write_page(learned, html)
+    if html is not None:
+        # To stderr beside JSON, which a program reads.
+        typer.echo(str(html), err=as_json)
     if as_json:
-        import msgspec
-
-        shown = {
-            "origin": learned.origin,
-            **msgspec.structs.asdict(diagnosis),
-            "judge_name": learned.judge_name,
-            "judges": learned.figures_by_judge,
-        }
-        typer.echo(msgspec.json.encode(shown).decode())
-    elif html is not None:
-        typer.echo(str(html))
-    else:
+        _print_json(learned)
+    elif html is None:
         from trailhound.cli.inspect_tables import show_model
 
-        show_model(learned)
+        show_model(learned, words)
 
 
 def _write_page(learned: LearnedTopic, path: Path) -> None:
+    from trailhound.cli.output_files import make_folder_of
     from trailhound.inspection.page import render_inspection
     from trailhound.workspace.whole_files import write_whole
 
+    make_folder_of(path)
     write_whole(path, render_inspection(learned).encode())
+
+
+def _print_json(learned: LearnedTopic) -> None:
+    import msgspec
+
+    shown = {
+        "origin": learned.origin,
+        **msgspec.structs.asdict(learned.diagnosis),
+        "judge_name": learned.judge_name,
+        "judges": learned.figures_by_judge,
+    }
+    typer.echo(msgspec.json.encode(shown).decode())

@@ -87,7 +87,9 @@ def run(
     ] = "cosine",
     without: Annotated[
         list[str] | None,
-        typer.Option(metavar="URL", help="Close pages that begin so to all crawls; repeatable."),
+        typer.Option(
+            metavar="URL", help="As if no page began so: not browsed, not crawled; repeatable."
+        ),
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 1,
     as_json: JsonOption = False,

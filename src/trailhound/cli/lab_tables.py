@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
+from trailhound.counting import counted
 from trailhound.lab.bootstrap import Estimate
 from trailhound.lab.report.tables import format_p
 from trailhound.lab.results import ExperimentResults
@@ -38,16 +39,23 @@ def _queries(results: ExperimentResults) -> str:
     """What strategies asked besides the web; empty when none did."""
     told = []
     for name, means in results.summary.items():
-        before, during = (
+        before, pages, during = (
             means[metric].mean if metric in means else 0.0
-            for metric in ("learning_queries", "queries")
+            for metric in ("learning_queries", "learning_pages", "queries")
         )
-        if before or during:
+        if before or pages or during:
             told.append(
-                f"\n{name} asked its sources {before:,.1f} times before a crawl and "
-                f"{during:,.1f} times during it (counted as fetches)."
+                f"\n{name} asked its sources {before:,.1f} times and read {pages:,.1f} pages "
+                f"before a crawl, and asked {during:,.1f} times during it (all counted as fetches)."
             )
+            told += _if_free(means) if before or pages else []
     return "".join(told)
+
+
+def _if_free(means: dict[str, Estimate]) -> list[str]:
+    """What the crawl alone was worth; results of an earlier version do not know."""
+    metric = "nauc_learning_free"
+    return [f" If learning were free: nAUC {means[metric].mean:.3f}."] if metric in means else []
 
 
 def topics_table(topics: Sequence[TopicOverview]) -> Table:
@@ -73,10 +81,10 @@ def _range(counts: Sequence[int]) -> str:
 
 def _caption(results: ExperimentResults) -> str:
     parameters = results.parameters
-    n_topics, n_runs = len(parameters.topics), len(results.runs)
     text = (
-        f"{results.corpus.name}: mean over {n_topics} {'topic' if n_topics == 1 else 'topics'} "
-        f"with 95 % interval; {n_runs} runs of at most {parameters.max_pages:,} fetches; "
+        f"{results.corpus.name}: mean over {counted(len(parameters.topics), 'topic')} "
+        f"with 95 % interval; {counted(len(results.runs), 'run')} of at most "
+        f"{counted(parameters.max_pages, 'fetch')}; "
         "CPU ms per fetch."
     )
     if results.baseline is not None:

@@ -11,6 +11,7 @@ import typer
 
 from trailhound.cli.learn import TopicArgument, WorkspaceOption
 from trailhound.cli.results import crawl_folder
+from trailhound.counting import counted
 
 if TYPE_CHECKING:
     from trailhound.live.marking import Marked
@@ -97,7 +98,7 @@ def _tell(marked: Marked, verdict: bool | None, topic: str, *, learn: bool) -> N
     from trailhound.cli.console import messages
 
     what = {True: "marked useful", False: "marked not useful", None: "no longer marked"}[verdict]
-    count = f"{len(marked.pages):,} page" + ("s" if len(marked.pages) != 1 else "")
+    count = counted(len(marked.pages), "page")
     along = f", with {marked.visits:,} on the paths to them" if marked.visits else ""
     messages.print(f"{count} {what}{along}.", soft_wrap=True, markup=False)
     if not learn:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from trailhound.cli.learn import TopicArgument, WorkspaceOption
+from trailhound.counting import counted
 
 if TYPE_CHECKING:
     from trailhound.archive.result_reading import Results, StoredPage
     from trailhound.live.folder import CrawlFolder
+
+MAX_STEPS_SHOWN = 3
 
 MinScoreOption = Annotated[
     float | None,
@@ -109,29 +112,32 @@ def _show(stored: Results, pages: list[StoredPage], topic: str, marks: Mapping[s
         output.print(Text(address, style="cyan"), soft_wrap=True)
         if page.snippet:
             output.print(Text(f"           {harmless(page.snippet)}", style="dim"), soft_wrap=True)
-        output.print(Text(f"           {_path(stored, page)}", style="dim"), soft_wrap=True)
+        output.print(
+            Text(f"           {path_line(stored.path_to(page))}", style="dim"), soft_wrap=True
+        )
     messages.print(_count(stored, pages, topic), soft_wrap=True, markup=False)
 
 
-def _path(stored: Results, page: StoredPage) -> str:
-    steps = stored.path_to(page)
-    if len(steps) > 6:
-        steps = [*steps[:2], "…", *steps[-3:]]
-    return "via " + " → ".join(steps[:-1]) if len(steps) > 1 else "a seed"
+def path_line(path: Sequence[str]) -> str:
+    """How the crawl came to the last page of ``path``; of a long way only both ends."""
+    way = list(path[:-1])
+    if len(way) > MAX_STEPS_SHOWN:
+        way = [way[0], f"({counted(len(way) - 2, 'page')})", way[-1]]
+    return "via " + " → ".join(way) if way else "a seed"
 
 
 def _count(stored: Results, pages: list[StoredPage], topic: str) -> str:
     total = stored.summary()
     if not pages and not total.relevant:
         return (
-            f"Nothing relevant among {total.pages:,} pages. Look at the best ones with "
+            f"Nothing relevant among {counted(total.pages, 'page')}. Look at the best ones with "
             f"--min-score 0, or at what was learned with: trailhound inspect {topic}"
         )
     known = f", {total.known:,} of them in your sessions" if total.known else ""
     hidden = []
     if total.duplicates:
-        hidden.append(f"{total.duplicates:,} copies")
+        hidden.append(counted(total.duplicates, "copy"))
     if total.unlisted:
         hidden.append(f"{total.unlisted:,} that ask not to be listed")
     beside = f" (besides {' and '.join(hidden)}: --all)" if hidden else ""
-    return f"{len(pages):,} of {total.relevant:,} relevant pages{known}{beside}"
+    return f"{len(pages):,} of {counted(total.relevant, 'relevant page')}{known}{beside}"

@@ -24,6 +24,7 @@ from trailhound.cli.crawl_options import (
     UserAgentOption,
 )
 from trailhound.cli.learn import TopicArgument, WorkspaceOption
+from trailhound.counting import counted
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -129,8 +130,8 @@ def _run(
     reports = []
     for report in running.run(_crawl):
         _say(
-            f"Round {report.number}: {report.relevant:,} relevant pages in {report.requests:,} "
-            f"requests; {report.adopted} of them were learned from."
+            f"Round {report.number}: {counted(report.relevant, 'relevant page')} in "
+            f"{counted(report.requests, 'request')}; learned from: {report.adopted}."
         )
         reports.append(report)
     return running, reports

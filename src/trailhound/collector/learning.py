@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from trailhound.counting import counted
 from trailhound.errors import TrailhoundError
 from trailhound.workspace import LearningRequest, Workspace, learn_into
 
@@ -65,7 +66,8 @@ def learn_in(workspace: Workspace) -> Learn:
         learned = learn_into(workspace, LearningRequest(topic))
         graph = learned.model.graph
         return (
-            f"Learned '{topic}' from {len(graph.pages)} pages, {len(graph.targets)} of them useful."
+            f"Learned '{topic}' from {counted(len(graph.pages), 'page')}, "
+            f"{len(graph.targets)} of them useful."
         )
 
     return learn

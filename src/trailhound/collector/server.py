@@ -20,6 +20,7 @@ from trailhound.collector.learning import Learner, learn_in
 from trailhound.collector.messages import EventsMessage, ForgetMessage, StatusMessage, read_message
 from trailhound.collector.pairing import Pairing
 from trailhound.collector.store import SessionStore
+from trailhound.counting import counted
 from trailhound.errors import ConfigError, TrailhoundError
 from trailhound.sessions.events import Event, Mark, Submit
 from trailhound.workspace import Workspace
@@ -151,7 +152,9 @@ class Collector:
             self._report(f"{message.topic}: {verdict[event.useful]}: {event.url}")
         elif isinstance(event, Submit):
             pages, targets = self._store.counts(message.topic, message.session)
-            self._report(f"{message.topic}: submitted, {pages} pages, {targets} of them useful.")
+            self._report(
+                f"{message.topic}: submitted, {counted(pages, 'page')}, {targets} of them useful."
+            )
             if self._learner is not None:
                 self._learner.submitted(message.topic)
 

@@ -7,9 +7,12 @@ has seen before.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from trailhound.crawling.analysis import Analysis, LinkScore, link_scores, note_failure
 from trailhound.crawling.story import Story
@@ -40,6 +43,7 @@ class Digestion:
         find_duplicate: Callable[[Page], str | None] | None,
         known_texts: KnownTexts | None,
         obey_nofollow: bool,
+        in_thread: bool = False,
     ) -> None:
         self._strategy = strategy
         self._frontier = frontier
@@ -47,13 +51,13 @@ class Digestion:
         self._find_duplicate = find_duplicate
         self._known_texts = known_texts
         self._obey_nofollow = obey_nofollow
+        self._in_thread = in_thread
 
     def is_known(self, story: Story) -> bool:
         """Whether a redirect led to a page that has been fetched by now."""
-        final_url = story.result.final_url
-        if final_url == story.candidate.url:
+        if not story.was_redirected:
             return False
-        return self._frontier.outcome_of(final_url) is Outcome.FETCHED
+        return self._frontier.outcome_of(story.result.final_url) is Outcome.FETCHED
 
     def claim(self, story: Story) -> bool:
         """A page behind a redirect is fetched under its own URL, and only once."""
@@ -62,16 +66,25 @@ class Digestion:
             story.outcome = Outcome.DUPLICATE
             story.why = f"it redirects to {final_url}, which was fetched before"
             return False
-        if final_url != story.candidate.url:
+        if story.was_redirected:
             self._frontier.mark_seen(final_url, Outcome.FETCHED)
         return True
 
-    def digest(self, story: Story, analysis: Analysis) -> None:
+    def queue_redirect(self, story: Story) -> None:
+        """The end of a redirect that was not followed waits under its own URL, in the same place.
+
+        A run that is resumed with more requests goes on behind it.
+        """
+        url = story.result.final_url
+        if url != story.candidate.url and (self._in_scope is None or self._in_scope(url)):
+            story.links_added = self._frontier.add([replace(story.candidate, url=url)])
+
+    async def digest(self, story: Story, analysis: Analysis) -> None:
         """Take in a claimed page. An error of our own costs that page, not the crawl."""
         story.page, story.relevance = analysis.page, analysis.relevance
         if not analysis.failure:
             try:
-                self._take_in(story, analysis)
+                await self._take_in(story, analysis)
             except Exception as error:
                 note_failure(analysis, error)
         if analysis.failure:
@@ -79,15 +92,25 @@ class Digestion:
             story.outcome = Outcome.BROKEN
             story.why = analysis.failure
 
-    def _take_in(self, story: Story, analysis: Analysis) -> None:
+    async def _take_in(self, story: Story, analysis: Analysis) -> None:
         page, relevance = analysis.page, analysis.relevance
         if page is None or relevance is None:
             raise ValueError("the analysis is incomplete")
         story.duplicate_of = self._earlier_copy(page, analysis.fingerprint)
         crawled = CrawledPage(page, relevance, story.candidate)
+        self._queue(story, page, await self._opinion(crawled, analysis.scores))
+
+    async def _opinion(
+        self, crawled: CrawledPage, scores: list[LinkScore] | None
+    ) -> Iterable[LinkScore]:
+        """In a thread nothing but the strategy is touched."""
+        if self._in_thread:
+            return await asyncio.to_thread(lambda: list(self._asked(crawled, scores)))
+        return self._asked(crawled, scores)
+
+    def _asked(self, crawled: CrawledPage, scores: list[LinkScore] | None) -> Iterable[LinkScore]:
         self._strategy.observe(crawled)
-        scores = analysis.scores
-        self._queue(story, page, link_scores(self._strategy, crawled) if scores is None else scores)
+        return link_scores(self._strategy, crawled) if scores is None else scores
 
     def _earlier_copy(self, page: Page, fingerprint: int | None) -> str | None:
         if self._known_texts is not None and fingerprint is not None:

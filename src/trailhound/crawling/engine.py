@@ -16,11 +16,13 @@ from functools import partial
 
 from threadpoolctl import threadpool_limits
 
+from trailhound.crawling.allowance import Allowance
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob
 from trailhound.crawling.digestion import Digestion, KnownTexts
 from trailhound.crawling.driving import drive
 from trailhound.crawling.in_flight import InFlight
 from trailhound.crawling.keeping import Keeper
+from trailhound.crawling.meanwhile import meanwhile, sleep_until
 from trailhound.crawling.stopping import Budget, StopReason
 from trailhound.crawling.story import Story
 from trailhound.crawling.worker_pool import WorkerPool
@@ -63,6 +65,8 @@ class Crawler:
       a strategy that learns while crawling is still asked in this process, page by page. Workers
       get copies of judge and strategy, or make them by ``recipe``. They are of use only with a
       ``concurrency`` that keeps them busy.
+    * ``strategy_waits`` is for a strategy that may have to wait for an answer from elsewhere while
+      it looks at a page: it does so in a thread, and fetches go on.
     * ``surroundings`` gives keepers and judges links with the words, heading and tag path around
       them even if the strategy does not read these.
     * ``clock`` must be the wall clock when the frontier outlives the process.
@@ -85,6 +89,7 @@ class Crawler:
         concurrency: int = 1,
         workers: int = 1,
         recipe: AnalystRecipe | None = None,
+        strategy_waits: bool = False,
         surroundings: bool = False,
         patience_seconds: float | None = None,
         clock: Callable[[], float] = time.time,
@@ -98,6 +103,7 @@ class Crawler:
         self._keepers = keepers
         self._concurrency = concurrency
         self._workers = workers
+        self._strategy_waits = strategy_waits
         self._patience_seconds = patience_seconds
         self._clock = clock
         analyst = partial(
@@ -116,6 +122,7 @@ class Crawler:
             find_duplicate=find_duplicate,
             known_texts=known_texts,
             obey_nofollow=obey_nofollow,
+            in_thread=strategy_waits,
         )
         self._stop_wish: StopReason | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -146,26 +153,33 @@ class Crawler:
         self.stop_reason = None
         self._loop, self._woken = asyncio.get_running_loop(), asyncio.Event()
         pool = WorkerPool(self._recipe, self._workers) if self._workers > 1 else None
-        in_flight = InFlight(self._fetcher, self._woken, pool, self._digestion.is_known)
+        allowance = Allowance(budget.max_pages, lambda: self.requests)
+        in_flight = InFlight(self._fetcher, self._woken, pool, self._digestion.is_known, allowance)
         self._frontier.add(Candidate(url, SEED_PRIORITY) for url in seeds)
         # As in the workers: sums in another order would let priorities depend on the machine.
         one_thread = threadpool_limits(limits=1)
         try:
             await in_flight.open()
             while True:
-                spent = self._stop_wish or budget.spent(self.requests, self._clock() - started)
+                spent = self._spent(budget, started)
                 if spent is None:
-                    self._start_fetches(in_flight, budget)
+                    self._start_fetches(in_flight, allowance.left())
                 if not in_flight:
                     self.stop_reason = spent or await self._wait_for_a_host(budget, started)
                     if self.stop_reason:
                         return
                     continue
                 await self._wait_for_news(in_flight)
-                for result in in_flight.land():
-                    self._delay_hosts(result)
+                self._land(in_flight)
                 for story, analysis in in_flight.ready():
-                    event = self._process(story, analysis)
+                    # At once: what a fetch has cost is no longer set aside for it.
+                    self.requests += story.result.requests
+                    dealing = self._process(story, analysis)
+                    # The end of a redirect is marked before its links are known: no lease between.
+                    if self._strategy_waits and not story.was_redirected:
+                        go_on = partial(self._go_on, in_flight, allowance, budget, started)
+                        dealing = meanwhile(dealing, self._woken, go_on)
+                    event = await dealing
                     if event is not None:
                         yield event
         finally:
@@ -184,11 +198,26 @@ class Crawler:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._woken.set)
 
-    def _start_fetches(self, in_flight: InFlight, budget: Budget) -> None:
+    def _spent(self, budget: Budget, started: float) -> StopReason | None:
+        return self._stop_wish or budget.spent(self.requests, self._clock() - started)
+
+    def _go_on(
+        self, in_flight: InFlight, allowance: Allowance, budget: Budget, started: float
+    ) -> float | None:
+        """Let fetches end and begin while a page is dealt with; seconds until the next can."""
+        self._land(in_flight)
+        if self._spent(budget, started) is None:
+            self._start_fetches(in_flight, allowance.left())
+        return self._host_ready_in(in_flight)
+
+    def _land(self, in_flight: InFlight) -> None:
+        for result in in_flight.land():
+            self._delay_hosts(result)
+
+    def _start_fetches(self, in_flight: InFlight, requests_left: int | None) -> None:
         room = self._concurrency - len(in_flight)
-        if budget.max_pages is not None:
-            # A fetch in flight will cost at least one request.
-            room = min(room, budget.max_pages - self.requests - len(in_flight))
+        if requests_left is not None:
+            room = min(room, requests_left)
         if room <= 0:
             return
         now = self._clock()
@@ -209,7 +238,7 @@ class Crawler:
             return StopReason.HOSTS_ASLEEP
         if budget.max_seconds is not None:
             seconds = min(seconds, max(0.0, started + budget.max_seconds - now))
-        await self._sleep(seconds)
+        await sleep_until(self._woken, seconds)
         return None
 
     def _restocked(self) -> bool:
@@ -226,34 +255,27 @@ class Crawler:
         return False
 
     async def _wait_for_news(self, in_flight: InFlight) -> None:
-        if in_flight.has_news:
-            return
-        # A host may become ready while the fetches in flight hang: wake up for it.
-        wake_up = None
-        if len(in_flight) < self._concurrency:
-            wake_up = self._frontier.ready_in(self._clock())
-        await self._sleep(wake_up or None)
+        if not in_flight.has_news:
+            await sleep_until(self._woken, self._host_ready_in(in_flight))
 
-    async def _sleep(self, seconds: float | None) -> None:
-        """Wait until something happens, or for so long."""
-        self._woken.clear()
-        loop = asyncio.get_running_loop()
-        alarm = None if seconds is None else loop.call_later(seconds, self._woken.set)
-        await self._woken.wait()
-        if alarm is not None:
-            alarm.cancel()
+    def _host_ready_in(self, in_flight: InFlight) -> float | None:
+        """A host may become ready while the fetches in flight hang: wake up for it."""
+        if len(in_flight) >= self._concurrency:
+            return None
+        return self._frontier.ready_in(self._clock()) or None
 
-    def _process(self, story: Story, analysis: Analysis | None) -> PageEvent | None:
+    async def _process(self, story: Story, analysis: Analysis | None) -> PageEvent | None:
         """Deal with what came back; ``None`` when the URL waits for another attempt."""
         candidate, result = story.candidate, story.result
-        self.requests += result.requests
         if self._comes_again(candidate, result):
             self._frontier.requeue([candidate])
             return None
         self.pages += 1
         if story.outcome is Outcome.FETCHED and self._digestion.claim(story):
             analysis = analysis or self._analyst.analyse(PageJob.of(candidate, result))
-            self._digestion.digest(story, analysis)
+            await self._digestion.digest(story, analysis)
+        elif story.outcome is Outcome.POSTPONED:
+            self._digestion.queue_redirect(story)
         event = story.tell(self.pages, self.requests, self._clock())
         for keeper in self._keepers:
             keeper.keep(event, candidate, result, story.page)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from trailhound.counting import counted
 from trailhound.errors import StorageError
 
 
@@ -58,8 +59,8 @@ class HostBudget:
             return None
         tally = self._tallies[host]
         return (
-            f"host-budget: {tally.pages} pages of {host} were fetched, of which {tally.relevant} "
-            f"counted as relevant; that allows {self._cap(tally.relevant)}"
+            f"host-budget: {counted(tally.pages, 'page')} of {host} fetched, of which "
+            f"{tally.relevant} counted as relevant; that allows {self._cap(tally.relevant)}"
         )
 
     def to_bytes(self) -> bytes:

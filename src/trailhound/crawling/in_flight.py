@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 
+from trailhound.crawling.allowance import Allowance
 from trailhound.crawling.analysis import Analysis, PageJob
 from trailhound.crawling.story import Story
 from trailhound.crawling.worker_pool import WorkerPool
-from trailhound.fetching.base import Fetcher
+from trailhound.fetching.base import Fetcher, FrugalFetcher
 from trailhound.records import Candidate, FetchResult, Outcome
 
 _Page = tuple[Story, asyncio.Future[Analysis] | None]
@@ -24,6 +26,7 @@ class InFlight:
 
     ``woken`` is set whenever there may be something to land or to hand out. Without a ``pool``,
     pages are handed out as they are. ``is_known`` tells of a page whose analysis nobody will want.
+    Each request comes out of the ``allowance``.
     """
 
     def __init__(
@@ -32,11 +35,14 @@ class InFlight:
         woken: asyncio.Event,
         pool: WorkerPool | None,
         is_known: Callable[[Story], bool],
+        allowance: Allowance,
     ) -> None:
         self._fetcher = fetcher
         self._woken = woken
         self._pool = pool
         self._is_known = is_known
+        self._allowance = allowance
+        self._frugal = fetcher if isinstance(fetcher, FrugalFetcher) else None
         self._fetching: dict[asyncio.Task[FetchResult], Candidate] = {}
         self._fetched: deque[asyncio.Task[FetchResult]] = deque()
         self._landed: deque[_Page] = deque()
@@ -51,7 +57,13 @@ class InFlight:
 
     def fetch(self, candidate: Candidate) -> None:
         """Start a fetch."""
-        task = asyncio.ensure_future(self._fetcher.fetch(candidate.url))
+        url = candidate.url
+        self._allowance.begin(url)
+        if self._frugal is not None:
+            fetching = self._frugal.fetch_within(url, partial(self._allowance.go_on, url))
+        else:
+            fetching = self._fetcher.fetch(url)
+        task = asyncio.ensure_future(fetching)
         self._fetching[task] = candidate
         task.add_done_callback(self._note_fetched)
 
@@ -91,8 +103,10 @@ class InFlight:
     def ready(self) -> Iterator[tuple[Story, Analysis | None]]:
         """The pages whose turn has come, with what workers found in them."""
         while self._is_ready():
-            story, analysis = self._landed.popleft()
+            story, analysis = self._landed[0]
+            self._allowance.settle(story.candidate.url)
             yield story, None if analysis is None else analysis.result()
+            self._landed.popleft()  # only now it is dealt with
 
     async def close(self) -> None:
         """Let go of everything; the frontier still has it."""

@@ -20,6 +20,11 @@ class Story:
         self.links_outside = 0
         self.why = result.detail
 
+    @property
+    def was_redirected(self) -> bool:
+        """Whether the page is elsewhere than where it was looked for."""
+        return self.result.final_url != self.candidate.url
+
     def tell(self, number: int, requests_total: int, at: float) -> PageEvent:
         """The finished event."""
         candidate, page = self.candidate, self.page

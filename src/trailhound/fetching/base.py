@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from trailhound.records import FetchResult
+
+NO_REQUEST_LEFT = "no request was left to follow it"
 
 
 class Fetcher(Protocol):
@@ -16,6 +19,18 @@ class Fetcher(Protocol):
 
     async def close(self) -> None:
         """Release connections or files."""
+        ...
+
+
+@runtime_checkable
+class FrugalFetcher(Protocol):
+    """Optional: a fetcher that asks before each further request that a redirect would cost."""
+
+    async def fetch_within(self, url: str, may_go_on: Callable[[], bool]) -> FetchResult:
+        """As ``fetch``, as long as ``may_go_on``.
+
+        Otherwise the outcome is ``POSTPONED`` and final; ``final_url`` is where to go on.
+        """
         ...
 
 

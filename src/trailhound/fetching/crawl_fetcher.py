@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from trailhound.fetching.http import HttpFetcher
@@ -38,8 +38,14 @@ class CrawlFetcher:
 
     async def fetch(self, url: str) -> FetchResult:
         """Ask for ``url``; the outcome is ``NOT_MODIFIED`` when a known page is still the same."""
+        return await self.fetch_within(url, lambda: True)
+
+    async def fetch_within(self, url: str, may_go_on: Callable[[], bool]) -> FetchResult:
+        """The same; a redirect for which there is no request left is not followed."""
         etag, last_modified = self._known.get(url, Validators())
-        result = await self._inner.fetch(url, etag=etag, last_modified=last_modified)
+        result = await self._inner.fetch(
+            url, etag=etag, last_modified=last_modified, may_go_on=may_go_on
+        )
         if result.retry_after_seconds is None:
             self._known.pop(url, None)
         return result

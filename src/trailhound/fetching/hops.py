@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+from trailhound.fetching.base import NO_REQUEST_LEFT
 from trailhound.fetching.client import Answer
 from trailhound.fetching.politeness import Politeness
 from trailhound.fetching.robots_tags import read_robots_tags
@@ -74,6 +75,11 @@ def redirect_to_nowhere(hops: Hops, answer: Answer) -> FetchResult:
         return hops.result(Outcome.SERVER_ERROR, answer, detail)
     detail = f"redirects to {answer.location!r}, which is no web address"
     return hops.result(Outcome.OUT_OF_SCOPE, answer, detail)
+
+
+def unfollowed_redirect(hops: Hops, answer: Answer) -> FetchResult:
+    """The result of a redirect to the last URL, which there was no request left for."""
+    return hops.result(Outcome.POSTPONED, answer, f"redirects to {hops.last}; {NO_REQUEST_LEFT}")
 
 
 def status_in_words(status: int | None) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from aiohttp.abc import AbstractResolver
 
 from trailhound.fetching.client import Answer, HttpClient
-from trailhound.fetching.hops import Hops, redirect_to_nowhere
+from trailhound.fetching.hops import Hops, redirect_to_nowhere, unfollowed_redirect
 from trailhound.fetching.polite_client import PoliteClient
 from trailhound.fetching.polite_settings import PoliteSettings, check_politeness
 from trailhound.fetching.politeness import Politeness
@@ -100,13 +100,20 @@ class HttpFetcher:
         return await self._robots.sitemaps(url)
 
     async def fetch(
-        self, url: str, *, etag: str = "", last_modified: str = "", html_only: bool = True
+        self,
+        url: str,
+        *,
+        etag: str = "",
+        last_modified: str = "",
+        html_only: bool = True,
+        may_go_on: Callable[[], bool] = lambda: True,
     ) -> FetchResult:
         """Ask for ``url`` (canonical) and follow its redirects.
 
         With the ``etag`` or ``last_modified`` of an earlier answer the outcome is
         ``NOT_MODIFIED`` when the page is still the same. Sitemaps and feeds are no HTML:
-        ``html_only=False`` takes any kind of answer.
+        ``html_only=False`` takes any kind of answer. ``may_go_on`` is asked before each redirect is
+        followed.
         """
         hops = Hops(url, self._politeness, self._product)
         validators = _validators(etag, last_modified)
@@ -127,6 +134,12 @@ class HttpFetcher:
             if stopped is not None:
                 return stopped
             hops.urls.append(target)
+            if not may_go_on():
+                return unfollowed_redirect(hops, answer)
+
+    async def fetch_within(self, url: str, may_go_on: Callable[[], bool]) -> FetchResult:
+        """As ``fetch``; a redirect for which there is no request left is not followed."""
+        return await self.fetch(url, may_go_on=may_go_on)
 
     async def close(self) -> None:
         """Close all connections."""

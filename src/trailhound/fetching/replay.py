@@ -6,10 +6,12 @@ every redirect hop and every error page is a request.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
 
+from trailhound.fetching.base import NO_REQUEST_LEFT
 from trailhound.records import FetchResult, Outcome, Page
 
 MAX_REDIRECTS = 10
@@ -44,6 +46,10 @@ class ReplayFetcher:
 
     async def fetch(self, url: str) -> FetchResult:
         """Answer for ``url``, redirects followed and counted."""
+        return await self.fetch_within(url, lambda: True)
+
+    async def fetch_within(self, url: str, may_go_on: Callable[[], bool]) -> FetchResult:
+        """The same; a redirect for which there is no request left is not followed."""
         hops = [url]
         response = self._web.lookup(url)
         if response is None:
@@ -57,6 +63,8 @@ class ReplayFetcher:
             if following is None:
                 detail = f"redirects to {target}, which was not recorded"
                 return _stopped(hops, Outcome.OUT_OF_SCOPE, response, detail)
+            if not may_go_on():
+                return _unfollowed(hops, response, target)
             hops.append(target)
             response = following
         return _answer(hops, response)
@@ -71,6 +79,17 @@ def _stopped(
     """A chain of redirects that does not go on. The last one was paid for, its target was not."""
     return FetchResult(
         hops[0], outcome, hops[-1], requests=len(hops), status=response.status, detail=detail
+    )
+
+
+def _unfollowed(hops: list[str], response: RecordedResponse, target: str) -> FetchResult:
+    return FetchResult(
+        url=hops[0],
+        outcome=Outcome.POSTPONED,
+        final_url=target,
+        requests=len(hops),
+        status=response.status,
+        detail=f"redirects to {target}; {NO_REQUEST_LEFT}",
     )
 
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
+from trailhound.counting import counted
 from trailhound.fetching.sitemap_xml import MAX_FIELD_CHARS, SourceKind, read_listing
 from trailhound.urls import canonicalize
 
@@ -121,5 +122,5 @@ def _canonical(
                 break
             entries[url] = ListedUrl(url, parse_date(date) if date else None)
     if unusable:
-        notes.append(f"{unusable} entries are no web addresses")
+        notes.append(f"{counted(unusable, 'entry')} without a web address")
     return tuple(entries.values())

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+from trailhound.counting import counted
+
 
 def template_environment(package: str) -> Environment:
     """The templates of ``package``, and those shared by all reports. Text is escaped."""
-    return Environment(
+    environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("trailhound.html_report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["counted"] = counted
+    return environment

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trailhound.counting import counted
 from trailhound.models.diagnosis import ClusterFigures
 from trailhound.workspace.learned import Origin
 
@@ -12,7 +13,7 @@ def state_name(state: int, n_states: int) -> str:
     """Hops to a target; the last state holds all that is farther."""
     if state == 0:
         return "target"
-    hops = "1 hop" if state == 1 else f"{state} hops"
+    hops = counted(state, "hop")
     return f"{hops} or more" if state == n_states - 1 else hops
 
 
@@ -34,16 +35,10 @@ def distances(cluster: ClusterFigures) -> str:
 
 def sessions_line(origin: Origin) -> str:
     """``2 sessions of 1 person``."""
-    people = "1 person" if origin.people == 1 else f"{origin.people} people"
-    return f"{counted(origin.sessions, 'session')} of {people}"
+    return f"{counted(origin.sessions, 'session')} of {counted(origin.people, 'person')}"
 
 
 def distance_line(level_sizes: Sequence[int]) -> str:
     """How many of all pages are how far from a target."""
     named = zip(state_names(len(level_sizes)), level_sizes, strict=True)
     return ", ".join(f"{name} {size:,}" for name, size in named)
-
-
-def counted(count: int, noun: str) -> str:
-    """``1 page``, ``1,200 pages``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from trailhound import __version__
+from trailhound.counting import counted
 from trailhound.errors import TrailhoundError, UsageError, unknown_name
 from trailhound.judge_registry import check_judge
 from trailhound.lab.corpora import Corpus
@@ -157,7 +158,7 @@ def _failed(failures: Sequence[RunFailure], plan: ExperimentPlan, folder: Path) 
     for failure in failures:
         tasks_by_reason[failure.reason].append(failure.task)
     total = len(plan.tasks())
-    lines = [f"{len(failures)} of {total} runs failed, so no results were written."]
+    lines = [f"{len(failures)} of {counted(total, 'run')} failed, so no results were written."]
     for reason, tasks in tasks_by_reason.items():
         topics = ", ".join(_without_repeats([task.topic for task in tasks]))
         strategies = ", ".join(_without_repeats([task.strategy for task in tasks]))

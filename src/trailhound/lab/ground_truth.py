@@ -10,18 +10,24 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 
+import numpy as np
+
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.corpora.link_graph import UNREACHABLE
 from trailhound.lab.corpora.packing import IntArray
+from trailhound.lab.topics.reach import links_inside
 from trailhound.records import Outcome, PageEvent
 from trailhound.urls import host_key
 
 
 class GroundTruth:
-    """The relevant pages of one topic."""
+    """The relevant pages of one topic; no way to them leads through ``off_limits``."""
 
-    def __init__(self, corpus: Corpus, relevant: Iterable[str]) -> None:
+    def __init__(
+        self, corpus: Corpus, relevant: Iterable[str], off_limits: Iterable[str] = ()
+    ) -> None:
         self._corpus = corpus
+        self._off_limits = off_limits
         self._original_of = {
             duplicate: original
             for url, original_url in corpus.duplicates().items()
@@ -46,7 +52,15 @@ class GroundTruth:
         copies = (
             copy for copy, original in self._original_of.items() if original in self._relevant
         )
-        return self._corpus.graph.hops_to(sorted({*self._relevant, *copies}))
+        graph = self._corpus.graph
+        shut = [
+            number for url in self._off_limits if (number := self._corpus.page_id(url)) is not None
+        ]
+        if shut:
+            allowed = np.ones(graph.n_pages, dtype=np.bool_)
+            allowed[shut] = False
+            graph = links_inside(graph, allowed)
+        return graph.hops_to(sorted({*self._relevant, *copies}))
 
     def finds(self, events: Iterable[PageEvent]) -> list[int | None]:
         """For each event, the number of the relevant page that it brought for the first time."""

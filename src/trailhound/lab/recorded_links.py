@@ -26,7 +26,7 @@ class RecordedBacklinks:
         """Recorded pages with a link to ``url``, by number."""
         self.queries += 1
         number = self._corpus.page_id(url)
-        if number is None:
+        if number is None or self._corpus.page_urls[number] in self._closed:
             return ()
         sources = self._corpus.graph.reversed().links_of(number).tolist()
         urls = (self._corpus.page_urls[source] for source in sources)

@@ -8,6 +8,8 @@ The trace must not contain the answer. Of the trails, it holds only those
   out, because there the data set itself named the page that is to be found;
 * from before the session's end: a log knows no future.
 
+Visits to pages that the topic closes are in no trail.
+
 What remains are people on their way to something else. That some of them passed through relevant
 pages is what a trace is for.
 """
@@ -57,9 +59,12 @@ class RecordedTrace:
 
     def _accesses(self, trails: Sequence[Trail]) -> Iterator[PageAccess]:
         rng = generator_for(self._seed, self._topic.name, "trace noise")
-        pages = self._corpus.page_urls
+        closed = self._topic.closed
+        pages = [url for url in self._corpus.page_urls if url not in closed]
         for access in access_log(trails):
             url = access.url
+            if url in closed:
+                continue
             if self._noise and rng.random() < self._noise:
                 url = pages[int(rng.integers(len(pages)))]
             yield access.user.encode(), access.time, url.encode()
@@ -89,6 +94,12 @@ class RecordedTrace:
         """Users and times of all visits to a page."""
         return self._index.visitors(page)
 
+    def some_visitors(
+        self, pages: NDArray[np.int64], limit: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Users of some visits to each page, and the places of the pages."""
+        return self._index.some_visitors(pages, limit)
+
     def history(self, user: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """Pages and times of all visits of a user."""
         return self._index.history(user)
@@ -117,7 +128,9 @@ def open_trails(trails: Iterator[Trail], topic: LabTopic) -> Iterator[Trail]:
     ended = max((event.time for event in topic.session.events), default=float("inf"))
     known = list(trails)
     in_session = {
-        trail.user for trail in known if tuple(visit.url for visit in trail.visits()) in ways
+        trail.user
+        for trail in known
+        if tuple(visit.url for visit in trail.visits() if visit.url not in topic.closed) in ways
     }
     for trail in known:
         over = trail.time + trail.duration_seconds

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailhound.errors import StorageError
+from trailhound.errors import StorageError, UsageError
 from trailhound.lab.bootstrap import Estimate
 
 RESULTS_FORMAT = "trailhound-results"
@@ -31,7 +31,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     """Of the strategy's random generator."""
     fetches: int
-    """GETs issued, at most the budget."""
+    """Requests, those of learning included; at most the budget."""
     curve: list[int]
     """Relevant pages found after each fetch."""
     relevant_total: int
@@ -68,11 +68,15 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     relevant_all: int
     """Relevant pages in the corpus, reachable from here or not."""
     learning_queries: int = 0
-    """Put to backlinks or a search before the crawl: no request of the crawl pays for them."""
+    """Put to backlinks or a search before the crawl; the curve begins with them."""
     learning_pages: int = 0
-    """Pages read before the crawl because a source named them."""
+    """Pages read before the crawl because a source named them; likewise."""
     queries: int = 0
     """Questions during the crawl; each is a request in the curve and against the budget."""
+    crawl_fetches: int = 0
+    """Requests of the crawl alone, within the same budget: what the CPU time was spent on."""
+    nauc_learning_free: float = 0.0
+    """nAUC if learning had cost no request: equal for strategies that ask nothing beforehand."""
     found_pages: list[int] = []
     """Numbers of the relevant pages found, in the order of the crawl."""
     similarities: list[float] = []
@@ -110,7 +114,7 @@ class Parameters(msgspec.Struct, frozen=True):
     judge: str = "cosine"
     """What the crawls take for relevant on their way; ground truth measures them all the same."""
     without: list[str] = []
-    """Beginnings of URLs that were closed to all crawls."""
+    """Beginnings of URLs whose pages existed for no session and no crawl."""
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -176,7 +180,7 @@ def read_results(folder: Path) -> ExperimentResults:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise StorageError(
+        raise UsageError(
             f"No results at {path}. Run an experiment first: trailhound lab run CORPUS -o {folder}"
         ) from None
     except OSError as error:

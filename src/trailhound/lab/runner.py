@@ -6,7 +6,7 @@ import gc
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import msgspec
@@ -53,6 +53,22 @@ class FinishedCrawl:
     """For each event: questions to sources, and pages read through them, since the event before."""
     learning_queries: int = 0
     learning_pages: int = 0
+
+    @property
+    def learning_cost(self) -> int:
+        """Requests before the first fetch: questions to sources, and pages read for them."""
+        return self.learning_queries + self.learning_pages
+
+    def within(self, budget: int) -> FinishedCrawl:
+        """What begins before a budget is spent that pays for learning as well."""
+        left = budget - self.learning_cost
+        begun = 0
+        for event, queries in zip(self.events, self.queries, strict=True):
+            if left <= 0:
+                break
+            left -= event.requests + queries
+            begun += 1
+        return replace(self, events=self.events[:begun], queries=self.queries[:begun])
 
 
 class TopicRunner:
@@ -106,13 +122,17 @@ class TopicBench:
         self._judge = judge
         self._trace = recorded_trace(corpus, topic, trace_noise)
         self._corpus = corpus
-        self._truth = GroundTruth(corpus, topic.relevant)
+        self._truth = GroundTruth(corpus, topic.relevant, topic.off_limits)
         # By number, because a page may be linked to under several addresses.
         self._off_limits = frozenset(corpus.page_id(url) for url in topic.off_limits)
         self._similarities: dict[int, metrics.FloatArray] = {}
 
     def crawl(self, task: RunTask, seed: int, max_pages: int) -> FinishedCrawl:
-        """Let the strategy learn, then crawl. Nothing is measured here but CPU time."""
+        """Let the strategy learn, then crawl. Nothing is measured here but CPU time.
+
+        The crawl may go on for ``max_pages`` requests whatever learning has cost: what would have
+        come of it if learning were free is measured as well.
+        """
         topic = self.topic
         backlinks = RecordedBacklinks(self._corpus, topic.closed)
         search = RecordedSearch(self._corpus, topic.off_limits)
@@ -154,12 +174,17 @@ class TopicBench:
         return not self._off_limits or self._corpus.page_id(url) not in self._off_limits
 
     def measure(self, task: RunTask, seed: int, crawl: FinishedCrawl, budget: int) -> RunResult:
-        """All metrics of a finished crawl."""
-        finds = self._truth.finds(crawl.events)
-        curve = metrics.curve_from_finds(_steps(crawl, finds), budget)
-        hosts = relevant_by_host(crawl.events, finds)
+        """All metrics of a finished crawl, as far as the budget pays for it."""
+        paid = crawl.within(budget)
+        finds = self._truth.finds(paid.events)
+        curve = metrics.curve_from_finds(_steps(paid, finds), budget)
+        alone = replace(crawl, learning_queries=0, learning_pages=0)
+        curve_alone = metrics.curve_from_finds(
+            _steps(alone, self._truth.finds(alone.events)), budget
+        )
+        hosts = relevant_by_host(paid.events, finds)
         findable = self.topic.findable[task.seed_set]
-        similarities = self._similarities_of(crawl.events)
+        similarities = self._similarities_of(paid.events)
         return RunResult(
             topic=task.topic,
             strategy=task.strategy,
@@ -178,15 +203,17 @@ class TopicBench:
             eq9_similarity=metrics.max_of_mean(similarities),
             effective_hosts=metrics.effective_hosts(list(hosts.values())),
             max_host_share=metrics.max_host_share(list(hosts.values())),
-            links_outside=sum(event.links_outside for event in crawl.events),
-            outcomes=dict(sorted(Counter(str(event.outcome) for event in crawl.events).items())),
+            links_outside=sum(event.links_outside for event in paid.events),
+            outcomes=dict(sorted(Counter(str(event.outcome) for event in paid.events).items())),
             stop_reason=crawl.stop_reason,
             learning_cpu_seconds=crawl.learning_cpu_seconds,
             seeds=list(self.topic.seed_sets[task.seed_set]),
             relevant_all=len(self._truth),
             learning_queries=crawl.learning_queries,
             learning_pages=crawl.learning_pages,
-            queries=sum(crawl.queries),
+            queries=sum(paid.queries),
+            crawl_fetches=len(curve_alone),
+            nauc_learning_free=metrics.nauc(curve_alone, findable, budget),
             found_pages=[number for number in finds if number is not None][: curve[-1]]
             if curve
             else [],
@@ -242,7 +269,12 @@ def _asked(sources: Sequence[RecordedBacklinks | RecordedSearch]) -> int:
 
 
 def _steps(crawl: FinishedCrawl, finds: Iterable[int | None]) -> Iterator[tuple[int, bool]]:
-    """(requests, new find) in the order of the crawl: what a page made us ask comes after it."""
+    """(requests, new find) in the order of the crawl.
+
+    Learning comes first, and what a page made us ask comes after it.
+    """
+    if crawl.learning_cost:
+        yield crawl.learning_cost, False
     for event, found, queries in zip(crawl.events, finds, crawl.queries, strict=True):
         yield event.requests, found is not None
         if queries:

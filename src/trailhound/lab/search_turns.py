@@ -1,7 +1,7 @@
 """Turns with a search engine on a recorded web, whose own text is the search engine.
 
 The same planning, sessions and learning as ``trailhound turns``; only crawling is the lab's. Every
-query is charged as one request.
+query is charged as one request, and so is every page that is read through the search.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class SearchTurnsBench:
     def __init__(self, corpus: Corpus, topic: LabTopic) -> None:
         self.topic = topic
         self._corpus = corpus
-        self._truth = GroundTruth(corpus, topic.relevant)
+        self._truth = GroundTruth(corpus, topic.relevant, topic.off_limits)
         self._off_limits = frozenset(corpus.page_id(url) for url in topic.off_limits)
 
     @property
@@ -133,18 +133,23 @@ class _Run:
         self._adopted: list[str] = []
         self._events: list[PageEvent] = []
         self._charged: list[tuple[int, int]] = []
-        """(events so far, queries charged there)."""
+        """(events so far, questions and pages read through them charged there)."""
         self.turns: list[LabTurn] = []
 
     def turn(self, number: int, seeds: Sequence[str]) -> None:
-        begun = len(self._events)
+        begun, spent_before = len(self._events), self._requests()
         plan = self._asked_for()
-        self._charged.append((begun, len(plan.queries)))
-        spent_before = self._requests() - len(plan.queries)
+        self._charge()
         until = self._plan.max_requests * number // self._plan.rounds
-        self._crawl([*seeds, *plan.seeds], until - self._requests())
+        self._crawl([*seeds, *plan.seeds], until)
         adopted = self._learn(begun) if self._plan.relearn else []
         self.turns.append(self._told(plan, begun, spent_before, adopted))
+
+    def _charge(self) -> None:
+        """What was asked of the search, and read through it, since the last time."""
+        asked = self._search.queries + self._search.pages_read
+        paid = sum(requests for _, requests in self._charged)
+        self._charged.append((len(self._events), asked - paid))
 
     def _asked_for(self) -> TurnPlan:
         if not self._plan.searches:
@@ -160,8 +165,8 @@ class _Run:
     def _is_known(self, url: str) -> bool:
         return url in self._shown or self._frontier.outcome_of(url) is not None
 
-    def _crawl(self, seeds: Sequence[str], max_requests: int) -> None:
-        if max_requests < 1:
+    def _crawl(self, seeds: Sequence[str], until: int) -> None:
+        if self._requests() >= until:
             return
         briefing = Briefing(self._graph, seed=self._seed, model=self._model, search=self._search)
         crawler = Crawler(
@@ -171,7 +176,9 @@ class _Run:
             judge=CosineJudge.from_graph(self._graph, similarity=briefing.similarity),
             in_scope=self._bench.in_scope,
         )
-        self._events += crawler.run(seeds, max_pages=max_requests)
+        self._charge()  # the strategy may have asked as well
+        if self._requests() < until:
+            self._events += crawler.run(seeds, max_pages=until - self._requests())
 
     def _learn(self, begun: int) -> list[str]:
         """Strong finds join; the sessions of people stay as they are."""

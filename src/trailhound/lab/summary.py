@@ -32,6 +32,7 @@ SUMMARY_METRICS = (
     "learning_queries",
     "learning_pages",
     "queries",
+    "nauc_learning_free",
 )
 COMPARED_METRICS = ("nauc", "harvest", "recall")
 PREFERRED_BASELINE = "best-first"
@@ -40,7 +41,7 @@ PREFERRED_BASELINE = "best-first"
 def metric_of(run: RunResult, metric: str) -> float:
     """One run's value of a summary metric."""
     if metric == "cpu_ms_per_fetch":
-        return 1000 * run.cpu_seconds / max(run.fetches, 1)
+        return 1000 * run.cpu_seconds / max(run.crawl_fetches or run.fetches, 1)
     return float(getattr(run, metric))
 
 

@@ -29,7 +29,7 @@ class ArchivedLinks:
             self._read_folder(folder)
 
     def linking_to(self, url: str) -> Sequence[str]:
-        """Archived pages with a link to ``url``, sorted."""
+        """Archived pages with a link to ``url``, in the order in which they were crawled."""
         return self._store.linking_to(url)
 
     def page(self, url: str) -> Page | None:

@@ -17,6 +17,7 @@ from trailhound.backlinks.edge_list import EdgeList
 from trailhound.backlinks.http_endpoint import HttpBacklinks
 from trailhound.backlinks.kept_answers import KeptAnswers
 from trailhound.config.settings import Settings
+from trailhound.counting import counted
 from trailhound.errors import SourceError
 from trailhound.live.archived_links import ArchivedLinks
 from trailhound.live.asked_sources import Notify
@@ -46,13 +47,15 @@ def open_backlinks(folder: CrawlFolder, settings: Settings, notify: Notify) -> B
     pages = PolitePages(kept, settings, notify)
     if name.startswith(("http://", "https://")):
         endpoint = HttpBacklinks(name, user_agent=settings.fetch.user_agent or "trailhound")
-        return LiveBacklinks(_KeptSource(endpoint, kept), pages, notify)
+        return LiveBacklinks(_KeptSource(endpoint, kept), pages, notify, is_far=True)
     return LiveBacklinks(_edge_list(Path(name), topic, notify), pages, notify)
 
 
 def _own_crawls(topic: Path, notify: Notify) -> ArchivedLinks:
     progress = _Progress(notify)
-    links = ArchivedLinks(topic, lambda done: progress.tell(f"{done:,} archived pages read."))
+    links = ArchivedLinks(
+        topic, lambda done: progress.tell(f"{counted(done, 'archived page')} read.")
+    )
     if not len(links):
         notify(
             "The topic's crawls have archived no page yet, so that --backlinks crawl knows of no "
@@ -64,12 +67,12 @@ def _own_crawls(topic: Path, notify: Notify) -> ArchivedLinks:
 def _edge_list(path: Path, topic: Path, notify: Notify) -> EdgeList:
     progress = _Progress(notify)
     edges = EdgeList.open(
-        path, topic, lambda done: progress.tell(f"{done:,} lines of {path.name} read.")
+        path, topic, lambda done: progress.tell(f"{counted(done, 'line')} of {path.name} read.")
     )
     if edges.damaged:
         notify(
-            f"{edges.damaged:,} of {edges.lines:,} lines of {path} are no edges and were left out, "
-            f"the first at line {edges.first_damaged:,}."
+            f"Of {counted(edges.lines, 'line')} of {path}, {edges.damaged:,} held no edge (left "
+            f"out; the first at line {edges.first_damaged:,})."
         )
     return edges
 
@@ -81,7 +84,7 @@ class _Answering(Protocol):
 class _KeptSource:
     """Asks an endpoint what it has not been asked before."""
 
-    def __init__(self, source: _Answering, kept: KeptAnswers) -> None:
+    def __init__(self, source: HttpBacklinks, kept: KeptAnswers) -> None:
         self._source = source
         self._kept = kept
 
@@ -94,12 +97,19 @@ class _KeptSource:
 
 
 class LiveBacklinks:
-    """Answers from a source, pages from the web. Pages that do not link as was said are dropped."""
+    """Answers from a source, pages from the web. Pages that do not link as was said are dropped.
 
-    def __init__(self, source: _Answering, pages: PolitePages, notify: Notify) -> None:
+    ``is_far`` says that an answer may take its time.
+    """
+
+    def __init__(
+        self, source: _Answering, pages: PolitePages, notify: Notify, *, is_far: bool = False
+    ) -> None:
+        self.is_far = is_far
         self._source = source
         self._pages = pages
         self._notify = notify
+        self._is_leaving = False
         self._has_failed = False
         self._claims: dict[str, set[str]] = {}
         self._looked_at = 0
@@ -107,6 +117,8 @@ class LiveBacklinks:
 
     def linking_to(self, url: str) -> Sequence[str]:
         """What the source says; a failure is told to the user once."""
+        if self._is_leaving:
+            return ()
         try:
             found = self._source.linking_to(url)
         except SourceError as error:
@@ -120,8 +132,16 @@ class LiveBacklinks:
             self._claims.setdefault(source, set()).add(_loose(url))
         return found
 
+    def crawl_begins(self) -> None:
+        """No page is fetched from now on but by the crawl itself."""
+        self._pages.is_closed = True
+
+    def leave(self) -> None:
+        """Ask nothing more: the crawl is to end. May be called from a signal handler."""
+        self._is_leaving = True
+
     def expect(self, urls: Sequence[str]) -> None:
-        """Have pages fetched, unless a crawl is running: it must not be held up."""
+        """Have pages fetched, unless the crawl has begun: it must not be held up."""
         self._pages.fetch(urls)
 
     def page(self, url: str) -> Page | None:
@@ -160,6 +180,8 @@ class PolitePages:
         self._in_scope = scope_of(settings, settings.crawl.seeds)
         self.fetched = 0
         """Pages asked for by this object."""
+        self.is_closed = False
+        """Whether a crawl runs, which keeps to its hosts' delays alone."""
 
     def page(self, url: str) -> Page | None:
         """A page that was fetched, now or earlier."""
@@ -170,7 +192,7 @@ class PolitePages:
     def fetch(self, urls: Sequence[str]) -> None:
         """Ask for all pages that are not kept; those outside the crawl's scope are left alone."""
         wanted = [url for url in dict.fromkeys(urls) if self._is_wanted(url)]
-        if not wanted or _is_crawling():
+        if not wanted or self.is_closed:
             return
         asyncio.run(self._fetch(wanted))
         # The crawl, or the next layer, may begin with a host that has just been asked.
@@ -184,7 +206,7 @@ class PolitePages:
         progress = _Progress(self._notify)
 
         def tell(done: int, total: int) -> None:
-            progress.tell(f"{done:,} of {total:,} pages that lead to the targets fetched.")
+            progress.tell(f"Pages that lead to the targets: {done:,} of {total:,} fetched.")
 
         try:
             await fetch_pages(wanted, fetcher, self, tell)
@@ -204,15 +226,6 @@ class PolitePages:
             body = page.html.encode("utf-8", "replace")
             extracted = extract_page(body, page.final_url, "text/html; charset=utf-8")
         self._kept.keep_page(page.url, extracted)
-
-
-def _is_crawling() -> bool:
-    """Whether this is called from within a running crawl, which must not wait for a page."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 class _Progress:

@@ -7,12 +7,14 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import ExitStack, aclosing, contextmanager, suppress
+from functools import partial
 from types import TracebackType
 from typing import Self
 
 import msgspec
 
 from trailhound.archive.event_log import ProblemHandler
+from trailhound.counting import counted
 from trailhound.crawling.driving import drive
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.progress import BARREN_PAGES, CrawlProgress
@@ -22,7 +24,9 @@ from trailhound.fetching.crawl_fetcher import CrawlFetcher, Validators
 from trailhound.fetching.polite_settings import PoliteSettings
 from trailhound.frontier.base import FrontierStats
 from trailhound.frontier.overview import delayed_hosts
+from trailhound.live.backlink_sources import LiveBacklinks
 from trailhound.live.folder import CrawlFolder, CrawlLock, CrawlRecord
+from trailhound.live.looking_again import pages_since
 from trailhound.live.parts import make_briefing, make_fetcher, make_judge, scope_of
 from trailhound.live.plan import CrawlPlan, CrawlRequest, make_plan
 from trailhound.live.refreshing import queue_refresh
@@ -80,6 +84,8 @@ class LiveCrawl:
             notify(f"The earlier crawl is now in {aside}.")
         known = {page.url for page in learned.model.graph.pages}
         self._stores = CrawlStores(folder, plan.settings, known, stack)
+        if plan.record is not None:  # the archive is mended by now
+            self._memory.catch_up(partial(pages_since, folder))
         to_refresh = self._queue_refresh() if plan.refresh else {}
         earlier = self._stores.results.progress()
         self.budget = plan.budget(earlier.requests, len(to_refresh))
@@ -95,6 +101,8 @@ class LiveCrawl:
         briefing = make_briefing(learned, self.folder, self.settings, self._notify)
         strategy = make_strategy(self.settings.crawl.strategy, briefing)
         judge = make_judge(learned, self.settings, briefing)
+        asked = briefing.backlinks
+        self._asked = asked if isinstance(asked, LiveBacklinks) else None
         self._memory = StrategyMemory(strategy, self.folder.strategy)
         if self._plan.record is not None:
             self._memory.restore(self._notify)
@@ -113,6 +121,7 @@ class LiveCrawl:
                 obey_nofollow=crawl.obey_nofollow,
                 concurrency=crawl.concurrency,
                 workers=crawl.workers,
+                strategy_waits=self._asked is not None and self._asked.is_far,
                 patience_seconds=crawl.max_idle,
             )
 
@@ -120,13 +129,15 @@ class LiveCrawl:
 
     def run(self) -> Generator[PageEvent]:
         """Crawl until the budget is spent, nothing is left, or :meth:`stop` is called."""
+        if self._asked is not None:
+            self._asked.crawl_begins()
         self._log("start", settings=self.settings, seeds=self._plan.all_seeds)
         self._tell_repairs()
         try:
             with self._problems_logged():
                 for event in drive(self._events(), self._fetcher.close):
                     self.progress.add(event)
-                    self._memory.page_done()
+                    self._memory.page_done(event.number)
                     self._tell_failure(event)
                     self._watch()
                     yield event
@@ -135,6 +146,8 @@ class LiveCrawl:
 
     def stop(self) -> None:
         """Start no further fetch and end soon; may be called from a signal handler."""
+        if self._asked is not None:
+            self._asked.leave()
         self._crawler.stop()
 
     @property
@@ -198,7 +211,7 @@ class LiveCrawl:
 
     def _queue_refresh(self) -> dict[str, Validators]:
         queued = queue_refresh(self.folder.results, self._stores.frontier)
-        self._notify(f"{len(queued)} relevant pages will be asked for news.")
+        self._notify(f"{counted(len(queued), 'relevant page')} will be asked for news.")
         return queued
 
     def _new_record(self, learned: LearnedTopic) -> CrawlRecord:
@@ -236,8 +249,8 @@ class LiveCrawl:
             self._crawler.stop(StopReason.BARREN)
         elif barren and barren % BARREN_PAGES == 0:
             self.notify(
-                f"{barren} pages without a relevant one. Seeds nearer to the topic, a wider scope, "
-                "or a session with more useful pages would help; Ctrl-C stops."
+                f"{counted(barren, 'page')} without a relevant one. Seeds nearer to the topic, a "
+                "wider scope, or a session with more useful pages would help; Ctrl-C stops."
             )
 
     def _note_end(self) -> None:

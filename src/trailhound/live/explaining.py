@@ -8,6 +8,7 @@ from datetime import datetime
 import msgspec
 
 from trailhound.archive.result_reading import Results, StoredPage
+from trailhound.counting import counted
 from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.crawling.scope import Scope
 from trailhound.crawling.traps import TrapGuard
@@ -38,7 +39,7 @@ _ENDS = {
     Outcome.NOT_MODIFIED: "it had not changed since it was fetched",
     Outcome.ADDRESS_REFUSED: "its host is at an address that is not public (see --allow-address)",
     Outcome.BUSY: "the server was busy, again and again",
-    Outcome.POSTPONED: "its host could not be asked in time",
+    Outcome.POSTPONED: "there was no time or no request left for it",
     Outcome.BROKEN: "our own code failed on it",
     Outcome.SKIPPED: "its host had had its share of the crawl",
 }
@@ -113,7 +114,7 @@ class Explainer:
             belief=self._beliefs(page.memory),
         )
         if len(events) > 1:
-            explanation.details.append(f"It was asked for {len(events)} times.")
+            explanation.details.append(f"It was asked for {counted(len(events), 'time')}.")
         return explanation
 
     def _details(self, url: str, page: StoredPage) -> Iterator[str]:
@@ -184,12 +185,12 @@ def _how_it_was_queued(parent: str | None, priority: float, depth: int) -> str:
         return "It is a seed."
     if priority >= SEED_PRIORITY / 100:
         return f"It was queued next to the seeds: from a sitemap of {parent}, or to be refreshed."
-    links = "link" if depth == 1 else "links"
-    return f"It was found on {parent}, {depth} {links} from a seed, with priority {priority:g}."
+    distance = counted(depth, "link")
+    return f"It was found on {parent}, {distance} from a seed, with priority {priority:g}."
 
 
 def _what_it_gave(page: StoredPage) -> Iterator[str]:
-    yield f"It has {page.links_found} links, of which {page.links_added} were new."
+    yield f"It has {counted(page.links_found, 'link')}, {page.links_added} of them new."
     if page.duplicate_of is not None:
         yield f"It says what {page.duplicate_of} says, so it does not count as a find."
     if page.noindex:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from trailhound.archive.result_reading import Results, StoredPage
+from trailhound.counting import counted
 from trailhound.errors import UsageError
 from trailhound.live.crawl_sessions import archived_sources, path_of
 from trailhound.live.folder import CrawlFolder
@@ -111,7 +112,7 @@ def _check_sources(
         )
     raise UsageError(
         f"The archive {folder.archive} does not hold {missing[0]}"
-        + (f" and {len(missing) - 1} more pages" if len(missing) > 1 else "")
+        + (f" and {counted(len(missing) - 1, 'more page')}" if len(missing) > 1 else "")
         + ", so there is nothing to learn from. Leave it out, or fetch it again with "
         f"'trailhound crawl {folder.topic.name} --refresh'."
     )

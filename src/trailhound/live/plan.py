@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trailhound.config.settings import DEFAULT_MAX_PAGES, Settings
+from trailhound.counting import counted
 from trailhound.crawling.stopping import Budget
 from trailhound.errors import ConfigError, UsageError
 from trailhound.judge_registry import check_judge
 from trailhound.live.folder import CrawlFolder, CrawlRecord
-from trailhound.registry import check_spec, parse_spec, restocks
+from trailhound.registry import check_live_spec, parse_spec, restocks
 from trailhound.urls import canonicalize
 from trailhound.workspace.learned import LearnedTopic
 
@@ -66,8 +67,8 @@ class CrawlPlan:
             return Budget(max(max_pages, requests + to_refresh), max_time)
         if requests >= max_pages:
             raise UsageError(
-                f"The crawl has made {requests:,} requests, and its budget is {max_pages:,}. "
-                f"Allow more with --max-pages {2 * max_pages}."
+                f"The crawl has made {counted(requests, 'request')}, and its budget is "
+                f"{max_pages:,}. Allow more with --max-pages {2 * max_pages}."
             )
         return Budget(max_pages, max_time)
 
@@ -93,10 +94,10 @@ def make_plan(request: CrawlRequest, folder: CrawlFolder, learned: LearnedTopic)
     else:
         _check_new(request, folder)
         settings, seeds = request.settings, request.settings.crawl.seeds
-        if not seeds:
-            _check_starts_alone(settings)
+    check_live_spec(settings.crawl.strategy)
+    if record is None and not seeds:
+        _check_starts_alone(settings)
     _check_user_agent(settings)
-    check_spec(settings.crawl.strategy)
     check_judge(settings.judge.kind)
     return CrawlPlan(settings, tuple(map(typed_url, seeds)), record, request.refresh)
 

@@ -14,6 +14,7 @@ import msgspec
 
 from trailhound.archive.result_reading import Results
 from trailhound.config.settings import Settings
+from trailhound.counting import counted
 from trailhound.crawling.stopping import StopReason
 from trailhound.errors import StorageError, UsageError
 from trailhound.live.crawl import LiveCrawl, Notify, open_crawl
@@ -24,7 +25,7 @@ from trailhound.live.search_sources import open_search
 from trailhound.live.turn_learning import TurnLearning
 from trailhound.live.turn_records import OpenTurn, TurnReport, TurnsFile, TurnsRecord
 from trailhound.models.search_turns import TurnLimits, plan_turn
-from trailhound.registry import check_spec
+from trailhound.registry import check_live_spec
 from trailhound.workspace.learned import LearnedTopic
 from trailhound.workspace.learning import Report
 from trailhound.workspace.topics import TopicFolder, Workspace
@@ -66,7 +67,7 @@ class SearchTurns:
         self._notify = notify
         self._report = report
         self._settings = self._effective_settings()
-        check_spec(self._settings.crawl.strategy)
+        check_live_spec(self._settings.crawl.strategy)
         self._seeds = tuple(map(typed_url, request.seeds))
         self._search = open_search(_search_of(self._settings), self.folder, self._settings.fetch)
         self._learning = TurnLearning(workspace, self.folder, report)
@@ -101,7 +102,7 @@ class SearchTurns:
             record = TurnsRecord()  # the crawl was begun anew
         if record.unfinished:
             left = record.last_turn - len(record.turns)
-            self._notify(f"Going on with what was interrupted: {left} more rounds.")
+            self._notify(f"Going on with what was interrupted: {counted(left, 'more round')}.")
             return record
         last = len(record.turns) + self._request.rounds
         return msgspec.structs.replace(record, last_turn=last)
@@ -153,7 +154,8 @@ class SearchTurns:
 
     def _tell_plan(self, number: int, queries: int, seeds: int, problem: str) -> None:
         last = self.record.last_turn
-        said = f"Round {number} of {last}: {queries} queries, {seeds} new start pages"
+        said = f"Round {number} of {last}: {counted(queries, 'query')}, "
+        said += f"{counted(seeds, 'new start page')}"
         self._notify(f"{said} ({problem})." if problem else f"{said}.")
 
     def _crawl(self, turn: OpenTurn, run_crawl: RunCrawl) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 
+from trailhound.counting import counted
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.sitemap_xml import SourceKind
 from trailhound.fetching.sitemaps import ListedUrl, UrlSource, parse_url_source
@@ -37,7 +38,8 @@ async def sitemap_candidates(
         chosen = sorted(listed, key=lambda entry: -(entry.modified_at or 0.0))[:MAX_URLS]
         candidates += [Candidate(entry.url, PRIORITY, parent=seed, depth=1) for entry in chosen]
         notify(
-            f"The sitemaps and feeds of {host} list {len(listed)} pages; {len(chosen)} are queued."
+            f"The sitemaps and feeds of {host} list {counted(len(listed), 'page')}; "
+            f"queued: {len(chosen)}."
         )
     return candidates, results
 

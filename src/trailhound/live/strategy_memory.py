@@ -2,46 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+import struct
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from trailhound.archive.files import explaining
+from trailhound.records import CrawledPage
 from trailhound.strategies.base import Remembering, Strategy
 from trailhound.workspace.whole_files import write_whole
 
 KEEP_EVERY = 100
-"""Pages between two snapshots: what a crash may cost the strategy in experience."""
+"""Pages between two snapshots; after a crash they are shown to the strategy again."""
+
+_HEAD = struct.Struct("<4sQ")
+"""In front of a snapshot: what it is, and the number of the last page in it."""
+_MAGIC = b"THS\x02"
+_log = logging.getLogger(__name__)
 
 
 class StrategyMemory:
     """Snapshots of a strategy that has something to remember; for others, nothing happens."""
 
     def __init__(self, strategy: Strategy, path: Path) -> None:
-        self._strategy = strategy if isinstance(strategy, Remembering) else None
+        self._remembering = strategy if isinstance(strategy, Remembering) else None
+        self._strategy = strategy
         self._path = path
         self._pages = 0
+        self.known_until = 0
+        """Number of the crawl's last page that the strategy has learned from."""
 
     def restore(self, notify: Callable[[str], None]) -> None:
         """Give back what an earlier run learned."""
-        if self._strategy is None or not self._path.is_file():
+        if self._remembering is None or not self._path.is_file():
             return
         with explaining(self._path):
-            snapshot = self._path.read_bytes()
+            content = self._path.read_bytes()
+        known_until, snapshot = _opened(content)
         try:
-            self._strategy.restore(snapshot)
+            self._remembering.restore(snapshot)
         except ValueError as error:
             notify(
                 f"What the strategy had learned on the way cannot be used ({error}); it learns "
                 "anew, and nothing else is lost."
             )
+        else:
+            self.known_until = known_until
 
-    def page_done(self) -> None:
-        """Count a page; keep a snapshot every so many."""
+    def catch_up(self, pages_since: Callable[[int], Iterable[tuple[int, CrawledPage]]]) -> None:
+        """Show the strategy what was fetched after the snapshot: numbers and pages, in order.
+
+        Their links are in the queue already; scoring them again is part of what it learns.
+        """
+        if self._remembering is None:
+            return
+        for number, crawled in pages_since(self.known_until):
+            try:
+                self._strategy.observe(crawled)
+                list(self._strategy.score_links(crawled))
+            except Exception:  # as in the crawl: an error of ours costs that page
+                _log.exception("Page %s could not be looked at again", crawled.page.url)
+            self.known_until = number
+
+    def page_done(self, number: int) -> None:
+        """Count a page by its number in the crawl; keep a snapshot every so many."""
+        self.known_until = number
         self._pages += 1
         if self._pages % KEEP_EVERY == 0:
             self.keep()
 
     def keep(self) -> None:
         """Keep a snapshot now."""
-        if self._strategy is not None:
-            write_whole(self._path, self._strategy.snapshot())
+        if self._remembering is not None:
+            head = _HEAD.pack(_MAGIC, self.known_until)
+            write_whole(self._path, head + self._remembering.snapshot())
+
+
+def _opened(content: bytes) -> tuple[int, bytes]:
+    """(last page in it, snapshot). One of an earlier version has no head: all pages are in it."""
+    if content[: len(_MAGIC)] != _MAGIC or len(content) < _HEAD.size:
+        return sys.maxsize, content
+    return int(_HEAD.unpack_from(content)[1]), content[_HEAD.size :]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from trailhound.config.settings import Settings
+from trailhound.counting import counted
 from trailhound.crawling.scope import make_scope
 from trailhound.errors import UsageError
 from trailhound.live.folder import TRACES, CrawlFolder
@@ -80,7 +81,7 @@ def _sessions(folder: CrawlFolder) -> TraceSource:
             "log: --trace FILE"
         )
     return TraceSource(
-        SESSIONS, paths, lambda tally: session_accesses(_read(paths), tally), unit="visits"
+        SESSIONS, paths, lambda tally: session_accesses(_read(paths), tally), unit="visit"
     )
 
 
@@ -115,8 +116,8 @@ def _tell(index: TraceIndex, name: str, notify: Notify) -> None:
     header = index.header
     left_out = "; ".join(f"{count:,} {reason}" for reason, count in header.skipped.items())
     notify(
-        f"The trace {name}: {header.accesses:,} visits by {header.users:,} people to "
-        f"{header.pages:,} pages"
+        f"The trace {name}: {counted(header.accesses, 'visit')} by "
+        f"{counted(header.users, 'person')} to {counted(header.pages, 'page')}"
         + (f". Left out: {left_out}" if left_out else "")
         + "".join(f". {note[0].upper()}{note[1:]}" for note in header.notes)
         + "."
@@ -135,7 +136,8 @@ def _check_coverage(index: TraceIndex, name: str, settings: Settings, notify: No
     if not any(map(in_scope, drawn)):
         examples = ", ".join(sorted({registered_domain(url) for url in drawn})[:3])
         notify(
-            f"The trace {name} covers nothing of where this crawl may go: of {len(drawn)} of its "
-            f"pages (of {examples}), none is in scope. The crawl will learn nothing from it. Give "
-            "the log of people who visit these sites, a wider --scope, or another strategy."
+            f"The trace {name} covers nothing of where this crawl may go: none of "
+            f"{counted(len(drawn), 'page')} looked at (of {examples}) is in scope. The crawl "
+            "will learn nothing from it. Give the log of people who visit these sites, a wider "
+            "--scope, or another strategy."
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from trailhound.archive.result_reading import Results, StoredPage
+from trailhound.counting import counted
 from trailhound.live.crawl_sessions import archived_sources, session_of_crawl
 from trailhound.live.folder import CrawlFolder
 from trailhound.models.search_turns import ScoredFind, strong_finds
@@ -61,7 +62,7 @@ class TurnLearning:
         own = [session for session in sessions if session.recorder != RECORDER]
         if not new or not own:
             return TurnFinds(len(found), ())
-        self._report(f"Judging {len(new)} finds")
+        self._report(f"Judging {counted(len(new), 'find')}")
         content, label = self._folder.topic.known_content(), learned.origin.label
         graph = build_page_graph(own, content, label)
         verdicts = OwnVerdicts(learn_topic(graph, learned.model.parameters))

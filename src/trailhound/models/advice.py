@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 import numpy as np
 
+from trailhound.counting import counted
 from trailhound.models.judge_figures import JudgeFigures
 from trailhound.models.topic_model import TopicModel
 from trailhound.records import Page
@@ -52,7 +53,7 @@ def _about_content(graph: PageGraph) -> Iterator[Advice]:
     if n_bare:
         yield Advice(
             "no-content",
-            f"{_several(n_bare, 'page')} of {n_pages} came without content, so only the title "
+            f"{counted(n_bare, 'page')} of {n_pages} came without content, so only the title "
             "is known and no link of theirs counts.",
             "Record page sources with the session, or name a corpus or web archive that holds "
             "them with --content.",
@@ -60,7 +61,7 @@ def _about_content(graph: PageGraph) -> Iterator[Advice]:
     if n_pages < FEW_PAGES:
         yield Advice(
             "few-pages",
-            f"The model rests on {_several(n_pages, 'page')} only.",
+            f"The model rests on {counted(n_pages, 'page')} only.",
             "Browse on, pages that turn out useless included, and learn again.",
         )
 
@@ -183,7 +184,3 @@ def hops_from_starts(graph: PageGraph) -> dict[int, int]:
                 hops[next_page] = hops[page] + 1
                 waiting.append(next_page)
     return hops
-
-
-def _several(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -22,6 +22,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from trailhound.counting import counted
 from trailhound.errors import SourceError
 from trailhound.models.adoption import MAX_ADOPTED, MAX_PER_HOST, STRONG_QUANTILE
 from trailhound.models.cluster_words import Counts, document_counts, log_odds, term_counts
@@ -92,7 +93,7 @@ class TurnPlan(msgspec.Struct, frozen=True):
         if all(query.problem for query in self.queries):
             return self.queries[-1].problem
         if not any(query.hits for query in self.queries):
-            return f"none of {len(self.queries)} queries had a result"
+            return f"none of {counted(len(self.queries), 'query')} had a result"
         return "the search named only pages that are known already, or out of scope"
 
 

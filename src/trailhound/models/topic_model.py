@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from trailhound.counting import counted
 from trailhound.errors import SessionError
 from trailhound.models.hop_hmm import HopHMM, fit_hop_hmm
 from trailhound.models.nearest_cluster import NearestClusters
@@ -119,8 +120,8 @@ def _check(graph: PageGraph) -> None:
         )
     if not graph.targets:
         raise SessionError(
-            f"None of the {len(graph.pages)} visited pages is marked useful, so there is nothing "
-            "to look for. Mark at least one page as useful and try again."
+            f"Of {counted(len(graph.pages), 'visited page')} none is marked useful, so there is "
+            "nothing to look for. Mark at least one page as useful and try again."
         )
 
 

@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
+from trailhound.counting import counted
 from trailhound.errors import SessionError
 from trailhound.records import Page, Relevance
 from trailhound.relevance.cosine import FALLBACK_THRESHOLD, best_threshold
@@ -74,9 +75,9 @@ class Contrast:
     def __init__(self, graph: PageGraph, documents: sparse.csr_array[np.float64]) -> None:
         if not tells_apart(graph):
             raise SessionError(
-                f"Of {len(graph.pages)} visited pages {len(graph.targets)} are marked useful; to "
-                "tell the one kind from the other, the judge 'contrast' needs both. Mark some and "
-                "leave others, or use the judge 'cosine'."
+                f"Of {counted(len(graph.pages), 'visited page')} {len(graph.targets)} marked "
+                "useful; to tell the one kind from the other, the judge 'contrast' needs both. "
+                "Mark some and leave others, or use the judge 'cosine'."
             )
         # By address: the solver's last digits depend on the order of the rows.
         order = sorted(range(len(graph.pages)), key=lambda i: graph.pages[i].url)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import ClassVar
 
+from trailhound.counting import counted
 from trailhound.errors import UsageError
 from trailhound.records import Page, Relevance
 from trailhound.strategies.base import Briefing
@@ -30,8 +31,9 @@ class KeywordsJudge:
         self._words = tuple(dict.fromkeys(" ".join(word.casefold().split()) for word in words))
         if not all(self._words) or not 1 <= least <= len(self._words):
             raise UsageError(
-                f"The judge 'keywords' cannot ask for {least} of {len(self._words)} words. Give "
-                'some words, as in keywords:words=hive "honey bee" varroa,least=2'
+                f"The judge 'keywords' cannot ask for {least} of "
+                f"{counted(len(self._words), 'word')}. "
+                'Give some words, as in keywords:words=hive "honey bee" varroa,least=2'
             )
         self.least = least
         self._known: dict[str, list[_Finder]] = {}

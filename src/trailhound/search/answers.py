@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from trailhound.counting import counted
 from trailhound.errors import SourceError
 from trailhound.sources import SearchHit
 from trailhound.urls import canonicalize
@@ -44,7 +45,7 @@ def hits_in(body: bytes, limit: int) -> list[SearchHit]:
             break
         hits.setdefault(hit.url, hit)
     if entries and not hits and limit > 0:
-        raise SourceError(f"none of the {len(entries)} results has an address on the web")
+        raise SourceError(f"none of {counted(len(entries), 'result')} has an address on the web")
     return list(hits.values())
 
 

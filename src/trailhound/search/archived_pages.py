@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from trailhound.errors import CorpusError, SourceError
+from trailhound.errors import CorpusError, SourceError, UsageError
 from trailhound.records import Page
 from trailhound.search.page_index import IndexedPage, PageIndex
 from trailhound.sources import SearchHit
@@ -37,7 +37,7 @@ class ArchivedPagesSearch:
     def _index(self) -> PageIndex:
         try:
             self._pages = {page.url: page for page in self._archived()}
-        except CorpusError as error:
+        except (CorpusError, UsageError) as error:
             raise SourceError(f"The archive cannot be searched: {error}") from error
         if not self._pages:
             raise SourceError(f"{self._path} holds no page to search in. Name another archive.")

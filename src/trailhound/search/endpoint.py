@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 from aiohttp.abc import AbstractResolver
 
+from trailhound.circuit_breaker import CircuitBreaker
 from trailhound.errors import SourceError, UsageError
 from trailhound.fetching.client import Answer, HttpClient
 from trailhound.records import Page
 from trailhound.search.answers import hits_in
-from trailhound.search.circuit_breaker import CircuitBreaker
 from trailhound.search.loop_thread import LoopThread
 from trailhound.sources import SearchHit
 from trailhound.urls import canonicalize, host_key

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from trailhound.errors import SessionError
+from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Event, Session
 from trailhound.sessions.lines import (
     Reading,
@@ -180,9 +180,9 @@ def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError as error:
-        raise SessionError(f"There is no session file {path}. Check the name.") from error
+        raise UsageError(f"There is no session file {path}. Check the name.") from error
     except IsADirectoryError as error:
-        raise SessionError(f"{path} is a folder. Name a session file inside it.") from error
+        raise UsageError(f"{path} is a folder. Name a session file inside it.") from error
     except OSError as error:
         raise SessionError(f"The session {path} cannot be read: {error}. Check it.") from error
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from trailhound.counting import counted
 from trailhound.errors import SessionError
 from trailhound.sessions.events import SESSION_VERSION, Event, Session, Visit
 
@@ -213,6 +214,5 @@ def problem_summary(name: str, problems: Iterable[Problem]) -> str:
     found = list(problems)
     if not found:
         return ""
-    noun = "problem" if len(found) == 1 else "problems"
     more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
-    return f"{name}: {len(found)} {noun}: " + "; ".join(map(str, found[:3])) + more
+    return f"{name}: {counted(len(found), 'problem')}: " + "; ".join(map(str, found[:3])) + more

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from trailhound.counting import counted
 from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.files import load_sessions
 from trailhound.sessions.page_graph import build_page_graph
@@ -39,7 +40,7 @@ def read_topic_set(source: str) -> TopicTerms:
     described = {name: terms for name, terms in sorted(topics.items()) if terms}
     if len(described) < FEWEST_TOPICS:
         raise UsageError(
-            f"{source} describes {len(described)} topics, and signatures need at least "
+            f"{source} describes {counted(len(described), 'topic')}, and signatures need at least "
             f"{FEWEST_TOPICS} that can be told apart. Add descriptions."
         )
     return described

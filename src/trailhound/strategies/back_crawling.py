@@ -6,6 +6,7 @@ A page that links to one good page may be a list of them. Shared by the strategi
 from __future__ import annotations
 
 import logging
+from zlib import crc32
 
 from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.records import CrawledPage, Link
@@ -16,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class BackCrawling:
-    """Asks who links to each find, and hands out the first few; a failing source is let be."""
+    """Asks who links to each find, and hands out a few; a failing source is let be."""
 
     def __init__(self, source: BacklinkSource, parents: int) -> None:
         self._source = source
@@ -33,8 +34,10 @@ class BackCrawling:
                 _log.warning("The crawl goes on without the parents of its finds: %s", error)
             self._has_failed = True
             return ()
-        others = dict.fromkeys(each for each in found if each != url)
-        return tuple(Link(each) for each in list(others)[: self._parents])
+        others = {each for each in found if each != url}
+        # By a checksum: sources tend to sort their answers, and the first would all begin alike.
+        some = sorted(others, key=lambda each: (crc32(each.encode("utf-8", "replace")), each))
+        return tuple(Link(each) for each in some[: self._parents])
 
 
 def back_crawling(briefing: Briefing, parents: int) -> BackCrawling | None:

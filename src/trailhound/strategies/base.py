@@ -56,7 +56,7 @@ class Strategy(Protocol):
     learns from the session. Its keyword arguments are the strategy's options: the registry reads
     their names, types and defaults, and turns ``name:option=value`` into a call. It registers
     under the entry-point group ``trailhound.strategies``; ``examples/short_urls.py`` is a
-    complete one.
+    complete one. ``lab_only = True`` keeps one that needs known answers away from live crawls.
     """
 
     name: ClassVar[str]
@@ -134,8 +134,9 @@ class Restocking(Protocol):
 class Remembering(Protocol):
     """Optional: a strategy that learns while crawling and can go on learning in another process.
 
-    A live crawl keeps the snapshot every few pages and gives it back on ``--resume``; after a
-    crash it is a few pages old. What must not be lost belongs into the memory of candidates.
+    A live crawl keeps the snapshot every few pages and gives it back on ``--resume``. After a crash
+    it is a few pages old: those that are in the archive are then observed and scored once more.
+    What must never be lost belongs into the memory of candidates.
     """
 
     def snapshot(self) -> bytes:

@@ -60,7 +60,7 @@ class ContentLinkStrategy:
         self._table = table
         self._growth = growth
         self._tunnels = tunnels
-        self._limit = RelevancyLimit(limit)
+        self._limit = RelevancyLimit(limit, bounded=not literal)
         self._expansion = expansion
         self._literal = literal
         self._scorer = LinkScorer(table, literal=literal)

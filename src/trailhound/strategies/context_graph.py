@@ -22,6 +22,7 @@ from trailhound.models.context_graphs.layer_classifier import (
 from trailhound.models.context_graphs.layers import LAYER_SIZE, LAYERS, Layers
 from trailhound.models.context_graphs.rebuilding import Rebuilding
 from trailhound.models.context_graphs.training import (
+    RATION,
     REFERENCES,
     TRAINING_SETS,
     VOCABULARIES,
@@ -80,9 +81,10 @@ class ContextGraphStrategy:
         *,
         layers: int = LAYERS,
         layer_size: int = LAYER_SIZE,
+        ration: int = RATION,
         terms: int = TERMS,
         mode: str = "inherit",
-        threshold: str = "quantile",
+        threshold: str = "auto",
         training: str = "auto",
         reference: str = "learned",
         vocabulary: str = "first-layer",
@@ -91,24 +93,25 @@ class ContextGraphStrategy:
         back_crawl: int = 0,
         rebuild_every: int = 0,
     ) -> ContextGraphStrategy:
-        """Back-crawl from the targets, or take the session's own pages, and learn each layer.
+        """Back-crawl from the targets, take the session's own pages, and learn each layer.
 
         ``back_crawl`` pages that link to each find are queued as well. ``rebuild_every`` finds
         become targets of their own, and everything is learned again.
         """
         check_choice("mode", mode, MODES)
-        check_choice("threshold", threshold, THRESHOLDS)
+        check_choice("threshold", threshold, ("auto", *THRESHOLDS))
         check_choice("training", training, TRAINING_SETS)
         check_choice("reference", reference, REFERENCES)
         check_choice("vocabulary", vocabulary, VOCABULARIES)
         for option, value in (("layers", layers), ("layer_size", layer_size), ("terms", terms)):
             if value < 1:
                 raise UsageError(f"Option {option} is {value}, but it should be 1 or more.")
-        if layers > 50 or rebuild_every < 0:
-            raise UsageError("Options layers and rebuild_every should be 1 to 50, and 0 or more.")
+        if layers > 50 or rebuild_every < 0 or ration < 0:
+            raise UsageError("Option layers should be 1 to 50, rebuild_every and ration 0 or more.")
         parameters = ContextParameters(
             n_layers=layers,
             layer_size=layer_size,
+            ration=ration,
             training=training,
             reference=reference,
             vocabulary=vocabulary,
@@ -189,6 +192,7 @@ class ContextGraphStrategy:
         """Learn nothing, unless told to rebuild: then finds become targets."""
         if self._rebuilding is None:
             return
+        self._rebuilding.see([crawled.page])
         if self._is_target(crawled, self._verdict(crawled)):
             rebuilt = self._rebuilding.add(crawled.page)
             if rebuilt is not None:
@@ -244,10 +248,11 @@ def _classifier_parameters(
     terms: int, threshold: str, counts: bool, literal: bool
 ) -> ClassifierParameters:
     if not literal:
-        return ClassifierParameters(n_terms=terms, threshold=threshold, use_counts=counts)
+        repaired = "posterior" if threshold == "auto" else threshold
+        return ClassifierParameters(n_terms=terms, threshold=repaired, use_counts=counts)
     return ClassifierParameters(
         n_terms=terms,
-        threshold="min" if threshold == "quantile" else threshold,
+        threshold="min" if threshold == "auto" else threshold,
         use_counts=counts,
         per_feature=False,
         min_features=1,

@@ -18,8 +18,11 @@ class OracleStrategy:
     """
 
     name: ClassVar[str] = "oracle"
-    summary: ClassVar[str] = "knows each page's true distance to a relevant one: the upper bound"
+    summary: ClassVar[str] = (
+        "lab only: knows each page's true distance to a relevant one, the upper bound"
+    )
     paper: ClassVar[str] = ""
+    lab_only: ClassVar[bool] = True
 
     def __init__(self, answers: AnswerKey) -> None:
         self._answers = answers

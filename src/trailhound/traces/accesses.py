@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
+from trailhound.counting import counted
 from trailhound.errors import SessionError, SourceError, UsageError
 from trailhound.sessions.events import Session, Visit
 from trailhound.sessions.imports.combined import combined_accesses
@@ -47,11 +48,11 @@ def log_accesses(path: Path, tally: Tally, site: str = "") -> Iterator[PageAcces
 def _is_squid(path: Path) -> bool:
     """Which format reads more of the first lines; SourceError when none reads any."""
     try:
-        batch = next(log_lines(path, Tally("lines")), [])
+        batch = next(log_lines(path, Tally("line")), [])
     except SessionError as error:
         raise SourceError(str(error)) from error
     probed = list(islice((line for line in batch if line.strip()), _PROBED_LINES))
-    squid, combined = Tally("lines"), Tally("lines")
+    squid, combined = Tally("line"), Tally("line")
     for _ in squid_accesses([probed], squid):
         pass
     for _ in combined_accesses([probed], combined, "http://any.test"):
@@ -61,8 +62,8 @@ def _is_squid(path: Path) -> bool:
     )
     if not fits_squid and not fits_combined:
         raise SourceError(
-            f"{path} is no access log: none of its first {len(probed)} lines is in Squid's native "
-            "or in the combined format of Apache and Nginx. Check the file's kind."
+            f"{path} is no access log: none of its first {counted(len(probed), 'line')} is in "
+            "Squid's native or in the combined format of Apache and Nginx. Check the file's kind."
         )
     return fits_squid >= fits_combined
 

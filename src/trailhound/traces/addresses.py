@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 _ENTRY = struct.Struct("<QI")
-_READ_BYTES = 64 * 1024
+_READ_BYTES = 4 * 1024 * 1024
+"""In memory while merging, all pieces together."""
+_FEWEST_READ_BYTES = 4 * 1024
 _NO_PAGE = 0
 
 
@@ -45,9 +47,11 @@ class SortedAddresses:
             self._file.close()
             self._file = None
         starts = [0, *self._ends[:-1]]
+        at_once = max(_FEWEST_READ_BYTES, _READ_BYTES // max(1, len(self._ends)))
         with self._path.open("rb") as file:
             pieces = [
-                _entries(file, start, end) for start, end in zip(starts, self._ends, strict=True)
+                _entries(file, start, end, at_once)
+                for start, end in zip(starts, self._ends, strict=True)
             ]
             yield from heapq.merge(*pieces)
 
@@ -59,12 +63,12 @@ class SortedAddresses:
         self._path.unlink(missing_ok=True)
 
 
-def _entries(file: BinaryIO, start: int, end: int) -> Iterator[tuple[int, bytes]]:
+def _entries(file: BinaryIO, start: int, end: int, at_once: int) -> Iterator[tuple[int, bytes]]:
     """The entries of one piece; many are read in turns from one file."""
     rest = b""
     while start < end or rest:
         file.seek(start)
-        piece = file.read(min(_READ_BYTES, end - start))
+        piece = file.read(min(at_once, end - start))
         start += len(piece)
         rest += piece
         at = 0

@@ -8,8 +8,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +16,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
+from trailhound.counting import counted
 from trailhound.errors import SourceError
 from trailhound.sessions.imports.imported import Tally
 from trailhound.sessions.imports.pages_in_logs import NOT_ON_THE_WEB
@@ -26,6 +25,7 @@ from trailhound.traces.accesses import PageAccess
 from trailhound.traces.addresses import SortedAddresses, url_key
 from trailhound.traces.busy_clients import BusyClients
 from trailhound.traces.columns import ColumnFiles, Numbering
+from trailhound.traces.drafts import replacing
 from trailhound.traces.folder import TraceHeader, write_header
 from trailhound.traces.index import TraceIndex
 from trailhound.traces.sorting import PIECE_ROWS, ROW, Rows, SortedRows
@@ -54,22 +54,14 @@ def build_trace(
     piece_rows: int = PIECE_ROWS,
 ) -> TraceHeader:
     """Make an index; nothing is under its name before it is complete, then it replaces any."""
-    draft = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
-        try:
+        with replacing(folder) as draft:
             with ExitStack() as scratch:
                 builder = _Builder(
                     draft, tally, groups or GroupFilter(), progress, piece_rows, scratch
                 )
                 header = builder.build(accesses, user_key, origin)
             write_header(draft, header)
-            if folder.exists():
-                shutil.rmtree(folder)
-            draft.replace(folder)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
     except OSError as error:
         raise SourceError(
             f"The index {folder} cannot be written: {error.strerror or error}. Free space (it "
@@ -84,7 +76,7 @@ def trace_in_memory(
     """A small index without a place of its own: its columns are read into memory."""
     with TemporaryDirectory(prefix="trailhound-") as place:
         folder = Path(place) / "memory.trace"
-        build_trace(folder, accesses, Tally("accesses"), user_key, groups=groups)
+        build_trace(folder, accesses, Tally("access"), user_key, groups=groups)
         return TraceIndex.open(folder).in_memory()
 
 
@@ -156,7 +148,7 @@ class _Builder:
         self._addresses.add(piece.addresses)
         if piece.not_on_the_web:
             self._tally.skip(NOT_ON_THE_WEB, piece.not_on_the_web)
-        self._progress(f"{self._tally.read:,} {self._tally.unit} read")
+        self._progress(f"{counted(self._tally.read, self._tally.unit)} read")
         return piece.rows()
 
     def _people(self, by_client: SortedRows, by_page: SortedRows) -> int:
@@ -184,7 +176,7 @@ class _Builder:
                 f"{groups.max_per_minute:,} a minute",
                 n_accesses,
             )
-            self._tally.notes.append(f"{n_clients:,} clients were too busy to be one person")
+            self._tally.notes.append(f"{counted(n_clients, 'client')} too busy to be one person")
 
     def _page_columns(self, by_page: SortedRows, by_user: SortedRows) -> tuple[int, int, int]:
         """Pass 3; the numbers of pages, of accesses and of bytes in their addresses."""
@@ -274,7 +266,7 @@ def _ends_before(starts: NDArray[np.int64], total: int) -> NDArray[np.int64]:
 def _nothing_in(tally: Tally) -> str:
     reasons = "; ".join(f"{count:,} {reason}" for reason, count in tally.skipped.most_common())
     return (
-        f"The trace holds no visit of a person to a page: {tally.read:,} {tally.unit} were read"
+        f"The trace holds no visit of a person to a page: {counted(tally.read, tally.unit)} read"
         + (f", of which {reasons}" if reasons else "")
         + ". Give another log."
     )

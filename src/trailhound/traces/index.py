@@ -82,6 +82,18 @@ class TraceIndex:
         end = int(self._page_ends[page])
         return self._page_users[start:end], self._page_times[start:end]
 
+    def some_visitors(
+        self, pages: NDArray[np.int64], limit: int
+    ) -> tuple[Numbers, NDArray[np.int64]]:
+        """Users of at most ``limit`` visits to each page, and for each the place of the page."""
+        starts = np.where(pages > 0, self._page_ends[pages - 1], 0).astype(np.int64)
+        visits = self._page_ends[pages].astype(np.int64) - starts
+        taken = np.minimum(visits, limit)
+        owners = np.repeat(np.arange(len(pages)), taken)
+        within = np.arange(len(owners)) - (np.cumsum(taken) - taken)[owners]
+        steps = np.maximum(visits // limit, 1)
+        return self._page_users[starts[owners] + within * steps[owners]], owners
+
     def history(self, user: int) -> tuple[Numbers, Times]:
         """Pages and times of all visits of a user."""
         start = int(self._user_ends[user - 1]) if user else 0

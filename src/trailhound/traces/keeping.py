@@ -26,7 +26,7 @@ class TraceSource:
     accesses: Callable[[Tally], Iterable[PageAccess]]
     detail: str = ""
     """What else the accesses depend on."""
-    unit: str = "lines"
+    unit: str = "line"
 
     def origin(self) -> str:
         """Names, sizes and times of change, as one line."""
@@ -64,6 +64,7 @@ def kept_trace(
         return index, False
     if index is not None and index.header.origin == origin:
         return index, False
+    del index  # where files in use cannot be deleted, it could not be replaced
     tally = Tally(source.unit)
     accesses = source.accesses(tally)
     build_trace(folder, accesses, tally, user_key, origin=origin, progress=progress)

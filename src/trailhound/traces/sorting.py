@@ -16,6 +16,8 @@ Key = tuple[int, float]
 
 PIECE_ROWS = 250_000
 """Rows that are in memory at a time (6 MB), while sorting and while merging."""
+MAX_PIECES = 64
+"""Read at once. With more, blocks would be short, and most of the time would go into seeking."""
 _FEWEST_BLOCK_ROWS = 64
 
 
@@ -55,12 +57,31 @@ class SortedRows:
         if self._file is not None:
             self._file.close()
             self._file = None
-        block_rows = max(_FEWEST_BLOCK_ROWS, self._piece_rows // max(1, len(self._ends)))
+        while len(self._ends) > MAX_PIECES:
+            self._join_pieces()
+        yield from self._merged(0, len(self._ends))
+
+    def _join_pieces(self) -> None:
+        """Make fewer and longer pieces, each of some neighbours."""
+        joined = self._path.with_name(f"{self._path.name}.joined")
+        ends = []
+        with joined.open("wb") as file:
+            for first in range(0, len(self._ends), MAX_PIECES):
+                last = min(first + MAX_PIECES, len(self._ends))
+                for rows in self._merged(first, last):
+                    file.write(rows.tobytes())
+                ends.append(self._ends[last - 1])
+        joined.replace(self._path)
+        self._ends = ends
+
+    def _merged(self, first: int, last: int) -> Iterator[Rows]:
+        """The rows of some pieces in order."""
+        block_rows = max(_FEWEST_BLOCK_ROWS, self._piece_rows // max(1, last - first))
+        starts = [0, *self._ends]
         with self._path.open("rb") as file:
-            starts = [0, *self._ends[:-1]]
             runs = [
-                _Run(file, start, end, self._major, block_rows)
-                for start, end in zip(starts, self._ends, strict=True)
+                _Run(file, starts[piece], starts[piece + 1], self._major, block_rows)
+                for piece in range(first, last)
             ]
             while runs := [run for run in runs if run.fill()]:
                 bound = min((run.last_key for run in runs if run.has_more), default=None)

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from trailhound.errors import CorpusError
+from trailhound.errors import CorpusError, UsageError
 
 _WARC_ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4")
 _PACKAGE_ENDING = ".wacz"
@@ -41,7 +41,7 @@ def find_archives(source: Path) -> Iterator[Archive]:
     elif source.is_file():
         paths = [source]
     else:
-        raise CorpusError(
+        raise UsageError(
             f"There is no file or folder {source}. Give a WARC file, a WACZ file, or a folder."
         )
     for path in paths:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
+from trailhound.counting import counted
 from trailhound.errors import SessionError, UsageError, unknown_name
 from trailhound.models.judge_figures import CalibrationMethod
 from trailhound.models.topic_model import TopicParameters, learn_topic
@@ -55,7 +56,7 @@ def learn_into(
     labels = _checked_labels(list(sessions.values()), label)
     report("Building the page graph")
     graph = build_page_graph(list(sessions.values()), content, label)
-    report(f"Learning from {len(graph.pages)} pages")
+    report(f"Learning from {counted(len(graph.pages), 'page')}")
     learned = _learn(graph, request, _origin(folder.name, label, labels, sessions))
     report("Saving")
     folder.save(learned, sessions, content, present)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from trailhound.errors import CorpusError
+from trailhound.errors import CorpusError, UsageError
 from trailhound.lab.corpora.schema import (
     APPLICATION_ID,
     FORMAT_VERSION,
@@ -40,7 +40,7 @@ def _read_header(path: Path) -> tuple[bytes, int]:
         with path.open("rb") as file:
             return file.read(HEADER_BYTES), path.stat().st_size
     except FileNotFoundError as error:
-        raise CorpusError(f"There is no corpus at {path}. {_HOW_TO_MAKE_ONE}") from error
+        raise UsageError(f"There is no corpus at {path}. {_HOW_TO_MAKE_ONE}") from error
     except OSError as error:
         raise CorpusError(
             f"Cannot read the corpus {path}: {error.strerror}. "

@@ -11,7 +11,7 @@ from typing import BinaryIO, TypeVar
 
 import msgspec
 
-from trailhound.errors import CorpusError
+from trailhound.errors import CorpusError, UsageError
 
 _Record = TypeVar("_Record", bound=msgspec.Struct)
 
@@ -24,7 +24,7 @@ class Pack:
 
     def __init__(self, source: Path, contents: str) -> None:
         if not source.exists():
-            raise CorpusError(
+            raise UsageError(
                 f"There is no file or folder {source}. Give the folder that holds {contents}."
             )
         self.folder = source if source.is_dir() else source.parent

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trailhound.counting import counted
 from trailhound.errors import CorpusError
 from trailhound.lab.corpora.writer import CorpusWriter
 from trailhound.lab.importers.answers import record_answer
@@ -67,7 +68,8 @@ def record_warc(request: ImportRequest, writer: CorpusWriter) -> None:
                 recorder.add(capture)
                 request.progress(recorder.captures, None, archive.name)
         except ArchiveDamageError as damage:
-            problems.append(f"{archive.name}: {damage}, after {recorder.captures - before} records")
+            after = counted(recorder.captures - before, "record")
+            problems.append(f"{archive.name}: {damage}, after {after}")
         else:
             if recorder.captures == before:
                 problems.append(f"{archive.name}: it holds no record of an answer")

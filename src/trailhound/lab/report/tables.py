@@ -62,12 +62,13 @@ DETAIL_COLUMNS = (
     Column("eq9_similarity", "eq. 9", 3, "largest mean cosine to one target"),
     Column("effective_hosts", "effective hosts", 2, "exp(entropy) of the finds' hosts"),
     Column("max_host_share", "top host's share", 3, "of the relevant pages found"),
-    Column("fetches", "fetches", 1, "GETs made; below the budget when the queue ran empty"),
+    Column("fetches", "fetches", 1, "requests made; below the budget when the queue ran empty"),
     Column("links_outside", "links outside", 0, "links that leave the recorded web"),
     Column("learning_cpu_seconds", "learning CPU s", 2, "before the crawl"),
-    Column("learning_queries", "learning queries", 1, "put to sources before the crawl"),
-    Column("learning_pages", "learning pages", 1, "pages read for that before the crawl"),
-    Column("queries", "queries", 1, "asked during the crawl; counted among its fetches"),
+    Column("learning_queries", "learning queries", 1, "before the crawl; counted as fetches"),
+    Column("learning_pages", "learning pages", 1, "pages read for that; counted as fetches"),
+    Column("queries", "queries", 1, "during the crawl; counted as fetches"),
+    Column("nauc_learning_free", "nAUC, learning free", 3, "if learning had cost no fetch"),
 )
 
 

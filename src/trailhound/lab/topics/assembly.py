@@ -12,15 +12,18 @@ from functools import cached_property
 
 import numpy as np
 
+from trailhound.counting import counted
 from trailhound.errors import TopicError, UsageError
 from trailhound.lab.corpora import Corpus, LinkGraph
 from trailhound.lab.topics.answers import AnswerKey, Answers, shown_pages
 from trailhound.lab.topics.base import LabTopic
+from trailhound.lab.topics.closing import without_pages
 from trailhound.lab.topics.generality import generality
 from trailhound.lab.topics.reach import AnswerReach, links_inside
 from trailhound.lab.topics.seeds import MIN_HOPS, SeedGround, SeedSet, choose_seed_sets
-from trailhound.sessions.events import Session
+from trailhound.sessions.events import Mark, Session
 from trailhound.sessions.page_graph import PageGraph, build_page_graph
+from trailhound.urls import canonicalize
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,13 @@ class Assembler:
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
+        self.closed: frozenset[int] = frozenset()
+        """Pages that do not exist for any topic."""
         self._open_webs: dict[frozenset[int], _OpenWeb] = {}
-        self._closed: frozenset[int] = frozenset()
+        self._closed_beginnings: tuple[str, ...] = ()
 
     def close(self, beginnings: tuple[str, ...]) -> None:
-        """Close pages to the crawls of all topics; :class:`UsageError` when there are none."""
+        """Close pages to sessions and crawls of all topics; UsageError when there are none."""
         urls = self.corpus.page_urls
         for beginning in beginnings:
             if not any(url.startswith(beginning) for url in urls):
@@ -67,24 +72,52 @@ class Assembler:
                     f"URLs, such as {urls[0] if urls else 'https://example.org/index/'}."
                 )
         pages = enumerate(urls)
-        self._closed = frozenset(page for page, url in pages if url.startswith(beginnings))
+        self.closed = frozenset(page for page, url in pages if url.startswith(beginnings))
+        self._closed_beginnings = beginnings
 
     def finish(self, draft: Draft, n_seed_sets: int, rng: np.random.Generator) -> LabTopic:
         """Choose the seeds and put everything together."""
-        graph = build_page_graph([draft.session], self.corpus.page)
-        _require_targets(draft.name, graph)
-        answers = self.key.answers(draft.members, shown_pages(self.corpus, draft.session))
+        session = without_pages(draft.session, self._is_closed) if self.closed else draft.session
+        graph = build_page_graph([session], self.corpus.page)
+        self._require_targets(draft, graph)
+        members = draft.members - self.closed
+        answers = self.key.answers(members, shown_pages(self.corpus, draft.session))
         seed_sets = self._seed_sets(draft, answers, n_seed_sets, rng)
         urls = self.corpus.page_urls
         return LabTopic(
             name=draft.name,
-            session=draft.session,
+            session=session,
             graph=graph,
             relevant=frozenset(urls[page] for page in answers.originals),
             seed_sets=tuple(tuple(urls[page] for page in each.pages) for each in seed_sets),
             findable=tuple(each.findable for each in seed_sets),
-            off_limits=frozenset(urls[page] for page in draft.off_limits | self._closed),
-            closed=frozenset(urls[page] for page in self._closed),
+            off_limits=frozenset(urls[page] for page in draft.off_limits | self.closed),
+            closed=frozenset(urls[page] for page in self.closed),
+        )
+
+    def _is_closed(self, url: str) -> bool:
+        canonical = canonicalize(url)
+        if canonical is None:
+            return False
+        page = self.corpus.page_id(canonical)
+        return page in self.closed or (
+            page is None and canonical.startswith(self._closed_beginnings)
+        )
+
+    def _require_targets(self, draft: Draft, graph: PageGraph) -> None:
+        if graph.targets:
+            return
+        if any(isinstance(event, Mark) and event.useful for event in draft.session.events):
+            closed = " and ".join(self._closed_beginnings)
+            if closed:
+                raise TopicError(
+                    f"The session of topic '{draft.name}' loses every page that was marked useful "
+                    f"when {closed} is closed, so there is nothing to learn from. Close less, or "
+                    "leave the topic out."
+                )
+        raise TopicError(
+            f"The session of topic '{draft.name}' has no page marked useful, so there is nothing "
+            "to learn from. Mark at least one page of the recorded web."
         )
 
     def require_findable(
@@ -121,8 +154,9 @@ class Assembler:
     ) -> Sequence[SeedSet]:
         if not answers.originals:
             raise TopicError(
-                f"Topic '{draft.name}' has nothing left to find: its session showed all of its "
-                f"{len(draft.members)} pages. Show fewer pages, or add pages to the topic."
+                f"Topic '{draft.name}' has nothing left to find: its session showed all of it, "
+                f"{counted(len(draft.members), 'page')}. Show fewer pages, or add pages to "
+                "the topic."
             )
         ground = self.seed_ground(answers, draft.no_seeds | draft.members, draft.off_limits)
         if not ground.candidates:
@@ -144,7 +178,7 @@ class Assembler:
 
     def _open_web(self, off_limits: frozenset[int]) -> _OpenWeb:
         """The part of the corpus that a crawl may visit. Several topics share one."""
-        off_limits |= self._closed
+        off_limits |= self.closed
         web = self._open_webs.get(off_limits)
         if web is None:
             allowed = np.ones(self.corpus.graph.n_pages, dtype=np.bool_)
@@ -161,14 +195,6 @@ class Assembler:
 def _too_little_in_reach(name: str, n_answers: int, in_reach: int) -> str:
     return (
         f"Topic '{name}' has too few seeds: from pages that are {MIN_HOPS} or more hops away from "
-        f"everything to be found, links lead to {in_reach} of {n_answers} pages. "
+        f"everything to be found, links lead to {in_reach} of {counted(n_answers, 'page')}. "
         "Record more of the web around them, or choose a narrower topic."
     )
-
-
-def _require_targets(name: str, graph: PageGraph) -> None:
-    if not graph.targets:
-        raise TopicError(
-            f"The session of topic '{name}' has no page marked useful, so there is nothing to "
-            "learn from. Mark at least one page of the recorded web."
-        )

@@ -27,7 +27,8 @@ class LabTopic:
     off_limits: frozenset[str] = frozenset()
     """Recorded pages that the crawl may not visit: the site that was browsed, for instance."""
     closed: frozenset[str] = frozenset()
-    """Those of them that nothing may be learned from either: as if they had not been recorded."""
+    """Those of them that nothing may be learned from either: for session, crawl, backlinks, trace
+    and search they had never been recorded."""
 
 
 class TopicSource(Protocol):

@@ -23,7 +23,7 @@ def topic_source(
 
     Recorded sessions come first, then labels with trails that end in their pages, then labels in
     groups of pages. A corpus with none of these needs a file. Pages whose URLs begin with one of
-    ``without`` are closed to all crawls.
+    ``without`` exist for no session and no crawl.
     """
     source = _source(corpus, topics_file)
     source.close(without)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from trailhound.counting import counted
 from trailhound.errors import TopicError
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.topics.assembly import Draft
@@ -64,7 +65,7 @@ class FileTopics(PlannedTopics):
                 topic.name,
             )
         known = (page for page in listed if page is not None)
-        return frozenset(known) | self._fitting[topic.name]
+        return (frozenset(known) | self._fitting[topic.name]) - self._assembler.closed
 
     @cached_property
     def _fitting(self) -> dict[str, frozenset[int]]:
@@ -80,9 +81,10 @@ class FileTopics(PlannedTopics):
         max_marks = most_targets(len(members))
         if not goals or max_marks == 0:
             raise TopicError(
-                f"Topic '{topic.name}' cannot be browsed: {len(goals)} of its {len(members)} pages "
-                f"can be reached from {corpus.page_urls[start]}, and half of the topic must be "
-                "left to find. Name another start page, add pages, or give a recorded session."
+                f"Topic '{topic.name}' cannot be browsed: of its "
+                f"{counted(len(members), 'page')}, {len(goals)} can be reached from "
+                f"{corpus.page_urls[start]}, and half of the topic must be left to find. "
+                "Name another start page, add pages, or give a recorded session."
             )
         errand = Errand(start, shuffled(goals, rng), members, max_marks)
         return walk(corpus.graph, corpus.page_urls, errand, topic.name, rng)

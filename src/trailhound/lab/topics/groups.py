@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from trailhound.counting import counted
 from trailhound.errors import TopicError
 from trailhound.lab.corpora import LinkGraph
 from trailhound.lab.topics.answers import Answers
@@ -60,15 +61,14 @@ class GroupTopics(PlannedTopics):
         goals = site.in_reach & members
         if most_targets(len(goals)) < MIN_TARGETS:
             raise TopicError(
-                f"'{name}' is no topic: {len(goals)} pages of the label can be browsed to from "
-                f"the front page, and half of them must give {MIN_TARGETS} targets."
+                f"'{name}' is no topic: {counted(len(goals), 'page')} of the label can be browsed "
+                f"to from the front page, and half of them must give {MIN_TARGETS} targets."
             )
         answers = self._answers(site, members)
         if len(answers.originals) < MIN_RELEVANT:
             raise TopicError(
-                f"'{name}' is no topic: outside the browsed site there are "
-                f"{len(answers.originals)} pages of the label to find, and {MIN_RELEVANT} are "
-                "needed."
+                f"'{name}' is no topic: outside the browsed site the label has "
+                f"{counted(len(answers.originals), 'page')} to find, and {MIN_RELEVANT} are needed."
             )
         self._assembler.require_findable(name, answers, members, MIN_FINDABLE, site.pages)
 
@@ -94,7 +94,7 @@ class GroupTopics(PlannedTopics):
         site = self._sites[group]
         if isinstance(site, str):
             raise TopicError(f"'{name}' is no topic: {site}")
-        return site, self._corpus.labels()[label]
+        return site, self._labelled(label)
 
     @cached_property
     def _sites(self) -> dict[str, Site | str]:

@@ -23,9 +23,13 @@ class PlannedTopics(ABC):
         self._assembler = Assembler(corpus)
 
     def close(self, beginnings: Sequence[str]) -> None:
-        """Close pages to all crawls, by the beginnings of their URLs. Before anything is built."""
+        """Pages whose URLs begin so exist for no session and no crawl. Before anything is built."""
         if beginnings:
             self._assembler.close(tuple(beginnings))
+
+    def _labelled(self, label: str) -> frozenset[int]:
+        """Pages with a label, those that are closed left out."""
+        return self._corpus.labels().get(label, frozenset()) - self._assembler.closed
 
     def names(self) -> tuple[str, ...]:
         """Topics that can be built, in a fixed order."""

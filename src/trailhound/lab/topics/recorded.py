@@ -28,7 +28,7 @@ class RecordedTopics(PlannedTopics):
         return {topic: joined(sessions) for topic, sessions in by_topic.items()}
 
     def _check(self, name: str) -> None:
-        members = self._corpus.labels().get(name)
+        members = self._labelled(name)
         if not members:
             raise TopicError(
                 f"Topic '{name}' has a recorded session, but no page of the corpus carries that "
@@ -40,7 +40,7 @@ class RecordedTopics(PlannedTopics):
 
     def _draft(self, name: str, rng: np.random.Generator) -> Draft:
         del rng  # the session is recorded: nothing is drawn
-        members = self._corpus.labels()[name]
+        members = self._labelled(name)
         starts = (self._corpus.page_id(url) for url in self._corpus.start_urls)
         given = tuple(page for page in starts if page is not None)
         return Draft(name, self._sessions[name], members, frozenset(), given_seeds=given)

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from trailhound.counting import counted
 from trailhound.errors import TopicError
 from trailhound.lab.corpora import BACK, Trail
 from trailhound.lab.topics.assembly import Draft
@@ -41,11 +42,11 @@ class TrailTopics(PlannedTopics):
         return sorted(self._corpus.labels())
 
     def _check(self, name: str) -> None:
-        members = self._corpus.labels()[name]
+        members = self._labelled(name)
         if not MIN_LABEL_PAGES <= len(members) <= MAX_LABEL_PAGES:
             raise TopicError(
-                f"Label '{name}' is no topic: it has {len(members)} pages, and a topic has "
-                f"{MIN_LABEL_PAGES} to {MAX_LABEL_PAGES}."
+                f"Label '{name}' is no topic: it has {counted(len(members), 'page')}, and a topic "
+                f"has {MIN_LABEL_PAGES} to {MAX_LABEL_PAGES}."
             )
         n_ends = sum(page in self._by_end for page in members)
         if n_ends < MIN_TARGETS:
@@ -57,7 +58,7 @@ class TrailTopics(PlannedTopics):
         self._assembler.require_findable(name, answers, members, MIN_FINDABLE)
 
     def _draft(self, name: str, rng: np.random.Generator) -> Draft:
-        members = self._corpus.labels()[name]
+        members = self._labelled(name)
         trails = by_different_users_first(shuffled(self._trails_to(members), rng))
         urls = frozenset(self._corpus.page_urls[page] for page in members)
         session = trails_session(name, choose_trails(trails, urls))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from heapq import nlargest
-from operator import itemgetter
 from typing import Protocol
 from urllib.parse import unquote
 from zlib import crc32
@@ -47,8 +45,8 @@ class WordSignatures:
 
     def of_page(self, page: Page) -> Sequence[int]:
         """At most 20 words of the text, and the words of the path."""
-        frequent = nlargest(WORDS_PER_PAGE, page.terms.items(), key=itemgetter(1))
-        words = (_number(term) for term, _ in frequent)
+        by_frequency = sorted(page.terms, key=page.terms.__getitem__, reverse=True)
+        words = map(_number, by_frequency[:WORDS_PER_PAGE])
         return list(dict.fromkeys([*words, *self.of_address(page.url).tolist()]))
 
     def of_address(self, url: str) -> NDArray[np.int64]:

@@ -11,6 +11,8 @@ Counts = NDArray[np.int64]
 FIRST_SLOTS = 1 << 12
 MAX_SLOTS = 1 << 23
 """12 bytes each; half of them are used at most, so that four million pairs need 100 MB."""
+GROWTH = 8
+"""Rarely and by much: a table that is nearly empty is searched twice as fast."""
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # spreads neighbouring keys over the table
 _FREE = np.uint64(0)
 
@@ -64,7 +66,7 @@ class PairCounts:
     def _make_room(self, n_more: int) -> None:
         n_slots = len(self._keys)
         while 2 * (self._size + n_more) > n_slots and n_slots < self._max_slots:
-            n_slots *= 2
+            n_slots = min(GROWTH * n_slots, self._max_slots)
         if n_slots > len(self._keys):
             keys, seen, hits = self.columns()
             self._make(n_slots)
@@ -105,9 +107,10 @@ class PairCounts:
         return self._keys[used], self._seen[used], self._hits[used]
 
     def restore(self, keys: Keys, seen: NDArray[np.uint16], hits: NDArray[np.uint16]) -> None:
-        """Go on from such columns."""
-        n_slots = FIRST_SLOTS
-        while n_slots < 2 * len(keys):
-            n_slots *= 2
-        self._make(n_slots)
+        """Go on from such columns; ValueError when there are more than are ever kept."""
+        self._size = 0
+        self._make(min(FIRST_SLOTS, self._max_slots))
+        self._make_room(len(keys))
+        if 2 * len(keys) > len(self._keys):
+            raise ValueError(f"it has {len(keys)} pairs, too many")
         self._put(keys, seen, hits)

@@ -21,7 +21,6 @@ from trailhound.models.collaborative.visit_picking import (
     distinct,
     evenly,
     place_of,
-    thinned,
 )
 from trailhound.models.interest.rule import InterestRule, Vector
 from trailhound.sources import AccessTrace
@@ -255,12 +254,7 @@ class VisitStatistics:
 
         Returns the users, and for each of them the place of the page in ``pages``.
         """
-        if not len(pages):
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        visitors = self.trace.visitors
-        lists = [thinned(visitors(page)[0], MAX_WITNESSES) for page in pages.tolist()]
-        users = np.concatenate(lists).astype(np.int64)
-        owners = np.repeat(np.arange(len(lists)), [len(each) for each in lists])
+        users, owners = self.trace.some_visitors(pages, MAX_WITNESSES)
         known = self.seen[users] > 0
         pairs = distinct(owners[known] * self.trace.n_users + users[known])
         return pairs % self.trace.n_users, pairs // self.trace.n_users

@@ -26,12 +26,6 @@ def evenly(length: int, limit: int) -> NDArray[np.int64]:
     return np.arange(limit) * length // limit
 
 
-def thinned(users: UserNumbers, limit: int) -> UserNumbers:
-    """At most ``limit`` of them at even distances, as a view."""
-    step = len(users) // limit
-    return users if step == 0 else users[: step * limit : step]
-
-
 def place_of(pages: UserNumbers, times: NDArray[np.float64], page: int, time: float) -> int:
     """Where in a user's history a visit is."""
     place = int(times.searchsorted(time))

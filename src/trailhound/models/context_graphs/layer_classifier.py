@@ -57,7 +57,7 @@ class ClassifierParameters:
     """How documents are reduced and when a page is none of the layers."""
 
     n_terms: int = TERMS
-    threshold: str = "quantile"
+    threshold: str = "posterior"
     """``min``: the least likelihood of the layer's own documents; ``quantile``: that of all but 5 %
     of them, each as if it had not been learned from; ``posterior``: one half, of the probability
     over all layers."""

@@ -32,14 +32,15 @@ def back_crawl(
 ) -> Layers:
     """One merged context graph: each page in the smallest layer that it belongs to.
 
-    A layer of more than ``layer_size`` pages is a random sample of them. Pages that cannot be had
-    are left out. A source that fails for some pages is asked for the others; SourceError only when
-    it gave nothing for any target.
+    A layer of more than ``layer_size`` pages is a random sample of them; of more targets than that
+    a sample is asked about. Pages that cannot be had are left out. A source that fails for some
+    pages is asked for the others; SourceError only when it gave nothing for any target.
     """
     asked = _Questions(backlinks)
     found = [list({page.url: page for page in targets}.values())]
     urls = [page.url for page in found[0]]
     known = set(urls)
+    urls = _sample(urls, layer_size, rng)
     for _ in range(layers):
         parents = dict.fromkeys(
             source for url in urls for source in asked.linking_to(url) if source not in known
@@ -131,6 +132,20 @@ def session_layers(graph: PageGraph, layers: int = LAYERS) -> Layers:
         [graph.pages[page] for page in np.flatnonzero(levels == layer).tolist()]
         for layer in range(layers + 1)
     ]
+
+
+def merged_layers(some: Layers, others: Layers) -> Layers:
+    """Each page of both once, in the smallest layer that either has it in."""
+    nearest: dict[str, tuple[int, Page]] = {}
+    for layers in (some, others):
+        for number, pages in enumerate(layers):
+            for page in pages:
+                if page.url not in nearest or number < nearest[page.url][0]:
+                    nearest[page.url] = number, page
+    merged: Layers = [[] for _ in some]
+    for number, page in nearest.values():
+        merged[number].append(page)
+    return merged
 
 
 def context_page_graph(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from trailhound.counting import counted
 from trailhound.errors import SourceError, UsageError
 from trailhound.models.context_graphs.layer_classifier import (
     ClassifierParameters,
@@ -20,6 +21,7 @@ from trailhound.models.context_graphs.layers import (
     LAYERS,
     Layers,
     back_crawl,
+    merged_layers,
     separate_back_crawls,
     session_layers,
 )
@@ -34,6 +36,8 @@ _log = logging.getLogger(__name__)
 TRAINING_SETS = ("auto", "backlinks", "session")
 REFERENCES = ("learned", "shipped")
 VOCABULARIES = ("first-layer", "targets")
+RATION = 24
+"""Requests that learning may cost."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +46,22 @@ class ContextParameters:
 
     n_layers: int = LAYERS
     layer_size: int = LAYER_SIZE
+    ration: int = RATION
     training: str = "auto"
     reference: str = "learned"
     vocabulary: str = "first-layer"
     """Whose words count: those of the ``targets``, or of the pages that link to them as well."""
     literal: bool = False
-    """A graph for each target, pages kept as often as they occur, words of the targets only."""
+    """A graph for each target, pages kept as often as they occur, words of the targets only; and
+    no ration."""
     classifier: ClassifierParameters = field(default_factory=ClassifierParameters)
+
+    @property
+    def rationed_size(self) -> int:
+        """Most pages of a layer, given that each costs a question and a fetch."""
+        if not self.ration or self.literal:
+            return self.layer_size
+        return max(1, min(self.layer_size, self.ration // (2 * self.n_layers)))
 
 
 def context_layers(
@@ -59,14 +72,18 @@ def context_layers(
 ) -> Layers:
     """Pages by layer: back-crawled where something knows who links to the targets.
 
-    Without that, ``training=auto`` takes the session's own pages. UsageError when neither tells
-    what leads to a target.
+    With ``training=auto`` the session's own pages are learned from as well, because they have been
+    read already; not to the letter of the paper, unless there is nothing else. UsageError when
+    neither tells what leads to a target.
     """
+    found = None
     if parameters.training != "session":
-        layers = _back_crawled(graph, backlinks, parameters, rng)
-        if layers is not None:
-            return layers
+        found = _back_crawled(graph, backlinks, parameters, rng)
+        if found is not None and (parameters.literal or parameters.training == "backlinks"):
+            return found
     layers = session_layers(graph, parameters.n_layers)
+    if found is not None:
+        return merged_layers(found, layers)
     if not any(layers[1:]):
         raise UsageError(
             "context-graph learns from pages that lead to the targets, and there are none: no page "
@@ -96,7 +113,7 @@ def _back_crawled(
     targets = [graph.pages[i] for i in sorted(graph.targets)]
     crawl = separate_back_crawls if parameters.literal else back_crawl
     try:
-        layers = crawl(targets, backlinks, rng, parameters.n_layers, parameters.layer_size)
+        layers = crawl(targets, backlinks, rng, parameters.n_layers, parameters.rationed_size)
     except SourceError as error:
         if must:
             raise
@@ -104,7 +121,8 @@ def _back_crawled(
         return None
     if any(layers[1:]):
         return layers
-    nobody = f"The source of backlinks knows no page that links to any of {len(targets)} targets"
+    asked = counted(len(targets), "target")
+    nobody = f"The source of backlinks knows no page that links to any of {asked}"
     if must:
         raise SourceError(f"{nobody}. Try another one, or take training=session.")
     _log.warning("%s; context-graph learns from the session's own pages instead.", nobody)

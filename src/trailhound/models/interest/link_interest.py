@@ -16,9 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from heapq import nlargest
 from itertools import chain
-from operator import itemgetter
 from urllib.parse import unquote
 
 import msgspec
@@ -255,4 +253,4 @@ def frequent_words(terms: Mapping[str, int]) -> list[str]:
     """The most frequent terms of a page; among equals, those that come first."""
     if len(terms) <= WORDS_PER_PAGE:
         return list(terms)
-    return [term for term, _ in nlargest(WORDS_PER_PAGE, terms.items(), key=itemgetter(1))]
+    return sorted(terms, key=terms.__getitem__, reverse=True)[:WORDS_PER_PAGE]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from trailhound.counting import counted
 from trailhound.errors import CorpusError, SessionError
 from trailhound.sessions.events import Session, Visit
 from trailhound.sessions.imports.imported import Imported, Tally, unix_time
@@ -74,7 +75,7 @@ def read_archive(path: Path, topic: str) -> Imported:
         archives = list(find_archives(path))
     except CorpusError as error:
         raise SessionError(str(error)) from error
-    tally = Tally("records")
+    tally = Tally("record")
     contents = _contents(archives, tally)
     listed = list(_listed_pages(path, tally)) if path.is_file() else []
     visits = _visits_of_list(listed, contents, tally) if listed else _all_pages(contents)
@@ -91,7 +92,7 @@ def _contents(archives: Iterable[Archive], tally: Tally) -> _Contents:
                 tally.read += 1
                 _sort_in(capture, contents, tally)
         except ArchiveDamageError as damage:
-            after = f"after {tally.read - before:,} records"
+            after = f"after {counted(tally.read - before, 'record')}"
             tally.notes.append(f"{archive.name} could not be read to its end, {after}: {damage}")
     return contents
 
@@ -162,7 +163,7 @@ def _visits_of_list(
     unused = max(0, tally.kept - used)
     tally.skip("HTML that is not in the list of visited pages", unused)
     if missing:
-        tally.notes.append(f"{missing:,} of the listed pages are not in the archive: titles only")
+        tally.notes.append(f"{counted(missing, 'listed page')} not in the archive: titles only")
     return visits
 
 
@@ -202,4 +203,4 @@ def _lines_of(package: zipfile.ZipFile, name: str, tally: Tally) -> Iterator[_Li
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             damaged += 1
     if damaged:
-        tally.notes.append(f"{name}: {damaged:,} damaged lines")
+        tally.notes.append(f"{name}: {counted(damaged, 'damaged line')}")

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from trailhound.errors import SessionError
+from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Reached, Session
 from trailhound.sessions.imports.databases import find_database, has_column, opened_copy
 from trailhound.sessions.imports.history import Bookmark, HistoryVisit, visits_of
@@ -52,7 +52,7 @@ _MAX_FOLDER_DEPTH = 50
 
 def read_chrome(path: Path, topic: str) -> Imported:
     """A history, or a profile folder, as one session without page contents."""
-    tally = Tally("visits")
+    tally = Tally("visit")
     with opened_copy(
         find_database(path, FILE_NAME), ("visits", "urls"), "a history of Chrome"
     ) as db:
@@ -105,7 +105,7 @@ def chrome_bookmarks(path: Path) -> list[Bookmark]:
         content = msgspec.json.decode(file.read_bytes())
         roots = content["roots"].values()
     except FileNotFoundError as error:
-        raise SessionError(
+        raise UsageError(
             f"There is no file {file}. Copy '{BOOKMARKS_NAME}' there from the browser's profile, "
             "or name the useful pages in a file."
         ) from error

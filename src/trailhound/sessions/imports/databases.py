@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from trailhound.errors import SessionError
+from trailhound.errors import SessionError, UsageError
 
 _COMPANIONS = ("-wal", "-journal")
 """What a running browser has not yet put into the main file."""
@@ -19,7 +19,7 @@ def find_database(path: Path, file_name: str) -> Path:
     """``path``, or the database inside it when it is a profile folder."""
     found = path / file_name if path.is_dir() else path
     if not found.is_file():
-        raise SessionError(
+        raise UsageError(
             f"There is no file {found}. Name the file {file_name}, or the browser's profile folder."
         )
     return found

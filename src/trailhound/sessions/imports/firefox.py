@@ -32,7 +32,7 @@ _FOLDERS = "SELECT id, parent, title FROM moz_bookmarks WHERE type = 2"
 
 def read_firefox(path: Path, topic: str) -> Imported:
     """A history, or a profile folder, as one session without page contents."""
-    tally = Tally("visits")
+    tally = Tally("visit")
     tables = ("moz_places", "moz_historyvisits")
     with opened_copy(find_database(path, FILE_NAME), tables, _KIND) as db:
         visits = visits_of(_rows(db, tally), tally)

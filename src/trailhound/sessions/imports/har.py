@@ -114,7 +114,7 @@ def parse_har(content: bytes, name: str, topic: str) -> Imported:
             f"{name} cannot be read as a HAR file: {error}. Save it again from the browser "
             "(developer tools, Network, 'Save all as HAR with content')."
         ) from error
-    tally = Tally("entries", read=len(log.entries))
+    tally = Tally("entry", read=len(log.entries))
     walk = _Walk(_titles(log.pages), tally)
     for when, entry in _in_order(log.entries, tally):
         walk.add(when, entry)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from trailhound.errors import SessionError
+from trailhound.errors import UsageError
 from trailhound.sessions.events import Session
 
 
@@ -17,7 +17,7 @@ class Tally:
     """Counts of one import: ``read`` is the sum of ``kept`` and all of ``skipped``."""
 
     unit: str
-    """What is counted, in the plural: lines, entries, visits."""
+    """What is counted, one of them: line, entry, visit."""
     read: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     """By reason, in a few words."""
@@ -43,11 +43,11 @@ class Imported:
 
 
 def file_to_read(path: Path, kind: str) -> Path:
-    """``path`` if it is a file; SessionError when there is none."""
+    """``path`` if it is a file; UsageError when there is none."""
     if path.is_dir():
-        raise SessionError(f"{path} is a folder. Name the {kind} inside it.")
+        raise UsageError(f"{path} is a folder. Name the {kind} inside it.")
     if not path.exists():
-        raise SessionError(f"There is no file {path}. Check the name of the {kind}.")
+        raise UsageError(f"There is no file {path}. Check the name of the {kind}.")
     return path
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from trailhound.counting import counted
 from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.imports.combined import combined_accesses
 from trailhound.sessions.imports.imported import Imported, Tally
@@ -25,7 +26,7 @@ def plain_address(client: bytes) -> str:
 
 def read_squid(path: Path, topic: str, name_of: Naming, groups: GroupFilter) -> Imported:
     """Squid's native log; it names no referring pages, so the page before counts as such."""
-    tally = Tally("lines")
+    tally = Tally("line")
     traces = Traces(topic, "squid import", name_of, with_referers=False)
     traces.collect(squid_accesses(log_lines(path, tally), tally), tally, groups)
     return _checked(Imported(traces, tally), path, "Squid's native format")
@@ -39,7 +40,7 @@ def read_combined(
         raise UsageError(
             f"'{site}' is not the address of a site. Write for example --site https://example.org"
         )
-    tally = Tally("lines")
+    tally = Tally("line")
     traces = Traces(topic, "combined import", name_of, with_referers=True)
     traces.collect(combined_accesses(log_lines(path, tally), tally, site), tally, groups)
     if tally.skipped[NO_HOST] and not tally.kept:
@@ -53,7 +54,7 @@ def read_combined(
 def _checked(imported: Imported, path: Path, kind: str) -> Imported:
     tally = imported.tally
     if tally.read == tally.skipped[NOT_A_LINE]:
-        lines = f"none of its {tally.read:,} lines is" if tally.read else "it holds no line"
+        lines = f"none of {counted(tally.read, 'line')} is" if tally.read else "it holds no line"
         raise SessionError(
             f"{path} is no log in {kind}: {lines} in that format. Check the file's kind."
         )

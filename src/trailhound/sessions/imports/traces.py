@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from trailhound.counting import counted
 from trailhound.sessions.events import Reached, Session, Visit
 from trailhound.sessions.imports.imported import Tally
 from trailhound.sessions.imports.pages_in_logs import NOT_ON_THE_WEB
@@ -133,11 +134,14 @@ class Traces:
                 )
             elif len(client.pages) < groups.min_pages:
                 if client.pages:
-                    tally.skip(f"by clients with under {groups.min_pages} pages", len(client.pages))
+                    tally.skip(
+                        f"by clients with under {counted(groups.min_pages, 'page')}",
+                        len(client.pages),
+                    )
             else:
                 kept[name] = client
         tally.notes.append(
-            f"{len(self._clients):,} client{'s' if len(self._clients) != 1 else ''}, "
+            f"{counted(len(self._clients), 'client')}, "
             f"{len(kept):,} of them people with enough pages"
             + (f"; {dropped:,} too busy to be one person" if dropped else "")
         )
