@@ -2,8 +2,8 @@
 
 python -m benchmarks.results_tables OUT [OUT ...]
 
-For each: strategies by nAUC, then what the published evaluations have: union recall, and how many
-pages are at least so similar to a target.
+For each: strategies by nAUC, what learning cost, then what the published evaluations have: union
+recall, and how many pages are at least so similar to a target.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ def main(folders: list[str]) -> int:
     for folder in folders:
         results = read_results(Path(folder))
         print(table(results))
+        print(learning_table(results))
         print(markdown(union_recall_table(results)))
         print(markdown(threshold_table(results)))
     return 0
@@ -58,6 +59,17 @@ def table(results: ExperimentResults) -> str:
     if asked.without:
         caption += f"; without {', '.join(asked.without)}"
     return "\n".join([caption, "", *map(_row, rows), ""])
+
+
+def learning_table(results: ExperimentResults) -> str:
+    """What strategies asked before the crawl, and nAUC if that were free; empty if none asked."""
+    rows = [["strategy", "questions first", "pages read first", "nAUC, learning free"], ["---"] * 4]
+    for name, figures in results.summary.items():
+        asked, read = (figures[key].mean for key in ("learning_queries", "learning_pages"))
+        if asked or read:
+            free = _interval(figures["nauc_learning_free"])
+            rows.append([f"`{name}`", f"{asked:,.0f}", f"{read:,.0f}", free])
+    return "\n".join([*map(_row, rows), ""]) if len(rows) > 2 else ""
 
 
 def markdown(shown: Table) -> str:

@@ -2,9 +2,10 @@
 
 ::
 
-    python -m benchmarks.trace_noise wikispeedia.thc --topic subject.Science.Biology.Birds …
+    python -m benchmarks.trace_noise wikispeedia.thc [--every 3] [--without URL] [--topic T …]
 
-A share of all accesses is replaced by random pages of the recorded web.
+By default every third topic. A share of all accesses is replaced by random pages of the recorded
+web.
 """
 
 from __future__ import annotations
@@ -39,13 +40,16 @@ def main() -> None:
     """One line for each strategy and share of noise."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("--topic", action="append", required=True)
+    parser.add_argument("--topic", action="append")
+    parser.add_argument("--every", type=int, default=3)
+    parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--strategy", action="append")
-    parser.add_argument("--max-pages", type=int, default=300)
+    parser.add_argument("--max-pages", type=int, default=400)
     given = parser.parse_args()
     with Corpus.open(given.corpus) as corpus:
-        source = topic_source(corpus, None)
-        topics = [source.build(name, 1, SEED) for name in given.topic]
+        source = topic_source(corpus, None, without=given.without)
+        names = given.topic or source.names()[:: given.every]
+        topics = [source.build(name, 1, SEED) for name in names]
         for strategy in given.strategy or STRATEGIES:
             for noise in SHARES:
                 found = [nauc(corpus, topic, strategy, noise, given.max_pages) for topic in topics]

@@ -22,7 +22,7 @@ from trailhound.lab.experiment import plan_experiment, run_experiment
 from trailhound.lab.importers import import_corpus
 from trailhound.lab.results import ExperimentResults
 
-GROUPS = {"demo": ("demo",), "real": ("wikispeedia", "webkb")}
+GROUPS = {"demo": ("demo",), "real": ("wikispeedia", "wikispeedia-open", "webkb")}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -87,6 +87,7 @@ def _measure(suite: Suite, corpus: Path, folder: Path, jobs: int) -> ExperimentR
         max_pages=suite.max_pages,
         seed_sets=suite.seed_sets,
         seed=suite.seed,
+        without=suite.without,
     )
     return run_experiment(plan, folder, jobs=jobs)
 

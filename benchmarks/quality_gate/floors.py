@@ -35,6 +35,8 @@ class Suite(msgspec.Struct, frozen=True):
     max_pages: int
     seed_sets: int
     seed: int
+    without: list[str] = []
+    """Beginnings of addresses that are closed to everybody."""
     fingerprint: str = ""
     """Of the corpus on which the floors were measured."""
     floors: Floors = {}

@@ -119,7 +119,8 @@ class Catalogue:
             if not equals:
                 raise UsageError(
                     f"{self._noun.capitalize()} '{spec}': '{part}' is not option=value. "
-                    f"Write it as {name}:option=value,option=value."
+                    f"Write it as {name}:option=value,option=value, and a comma within a value as "
+                    "\\,."
                 )
             options[key.strip().replace("-", "_")] = value.strip().replace("\\,", ",")
         return name.strip(), options

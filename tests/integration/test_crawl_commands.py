@@ -9,17 +9,15 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import pytest
-from live_webs import COMMAND, SMALL, learn, options, wait_until
+from live_webs import COMMAND, learn, options, wait_until
 from warcio.archiveiterator import ArchiveIterator
 
 from trailhound.cli.main import run
 from trailhound.demo import DemoWeb
-from trailhound.demo.server import serve_in_thread
 
 TOPIC = "bees"
 
@@ -34,17 +32,6 @@ class Done(NamedTuple):
 
 class Command(Protocol):
     def __call__(self, *arguments: str | Path) -> Done: ...
-
-
-@pytest.fixture(scope="module")
-def web() -> DemoWeb:
-    return DemoWeb.generate(parameters=SMALL)
-
-
-@pytest.fixture(scope="module")
-def port(web: DemoWeb) -> Iterator[int]:
-    with serve_in_thread(web) as served:
-        yield served
 
 
 @pytest.fixture(scope="module")

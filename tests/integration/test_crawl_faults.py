@@ -11,27 +11,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from live_webs import COMMAND, SMALL, Site, learn, options
+from live_webs import COMMAND, Site, learn, options
 
 from trailhound.archive.result_reading import Results
 from trailhound.demo import DemoWeb
-from trailhound.demo.server import serve_in_thread
 from trailhound.errors import StorageError, TrailhoundError
 from trailhound.frontier.overview import all_urls
 from trailhound.records import Outcome, PageEvent
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
-
-
-@pytest.fixture(scope="module")
-def web() -> DemoWeb:
-    return DemoWeb.generate(parameters=SMALL)
-
-
-@pytest.fixture(scope="module")
-def port(web: DemoWeb) -> Iterator[int]:
-    with serve_in_thread(web) as served:
-        yield served
 
 
 @pytest.fixture

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
-from live_webs import SMALL, Resource, Site, TinySite, learn
+from live_webs import Resource, Site, TinySite
 
 from trailhound.backlinks.http_endpoint import MAX_ANSWERS, HttpBacklinks
 from trailhound.demo import DemoWeb
@@ -24,17 +23,6 @@ N_PAGES = 12
 SECONDS = 0.5
 """What an endpoint has here, to keep the tests short."""
 Answer = Callable[[BaseHTTPRequestHandler], None]
-
-
-@pytest.fixture(scope="module")
-def web() -> DemoWeb:
-    return DemoWeb.generate(parameters=SMALL)
-
-
-@pytest.fixture
-def topic(web: DemoWeb, tmp_path: Path) -> TopicFolder:
-    name = max(web.topics, key=lambda name: len(web.topics[name]))
-    return learn(web, name, tmp_path)
 
 
 @pytest.fixture

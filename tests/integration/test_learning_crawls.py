@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
-from live_webs import SMALL, Site, learn
+from live_webs import Site, learn
 
 from trailhound.archive.result_reading import Results
+from trailhound.archive.results import ResultsStore
 from trailhound.demo import DemoWeb
-from trailhound.demo.server import serve_in_thread
+from trailhound.errors import StorageError
 from trailhound.live.crawl import LiveCrawl
 from trailhound.live.strategy_memory import StrategyMemory
-from trailhound.records import Outcome
+from trailhound.records import Outcome, PageEvent
 from trailhound.registry import make_strategy
 from trailhound.strategies.base import Briefing, Explaining, Remembering
 from trailhound.strategies.content_link import KeptCrawl
 from trailhound.strategies.intelligent import IntelligentStrategy
 
 LEARNING = ("intelligent", "content-link")
-
-
-@pytest.fixture(scope="module")
-def web() -> DemoWeb:
-    return DemoWeb.generate(parameters=SMALL)
-
-
-@pytest.fixture(scope="module")
-def port(web: DemoWeb) -> Iterator[int]:
-    with serve_in_thread(web) as served:
-        yield served
 
 
 @pytest.mark.parametrize("spec", LEARNING)
@@ -94,3 +84,30 @@ def test_pages_after_the_last_snapshot_are_looked_at_again(
     with site.resumed(crawl__max_pages=46) as crawl:
         assert restored(remembered(crawl)) == restored(known), "the first snapshot is not needed"
     assert not site.notices
+
+
+def test_a_page_that_could_not_be_kept_is_not_in_the_snapshot(
+    web: DemoWeb, port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The strategy has seen it, but will see it again: it is fetched once more."""
+    topic = max(web.topics, key=lambda name: len(web.topics[name]))
+    site = Site(learn(web, topic, tmp_path), port)
+    keep = ResultsStore.keep
+
+    def failing(store: ResultsStore, event: PageEvent, *rest: Any) -> None:
+        if event.number == 10:
+            raise StorageError("the disk is full")
+        keep(store, event, *rest)
+
+    with (
+        monkeypatch.context() as disk,
+        site.begun(crawl__strategy="content-link", crawl__seeds=web.start_urls) as crawl,
+    ):
+        disk.setattr(ResultsStore, "keep", failing)
+        with pytest.raises(StorageError):
+            list(crawl.run())
+    assert not crawl.folder.strategy.exists(), "there was no other snapshot yet"
+    with site.resumed(crawl__max_pages=40) as crawl:
+        assert crawl._memory.known_until <= 9
+        list(crawl.run())
+    assert crawl.folder.strategy.exists()

@@ -12,47 +12,20 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from live_webs import SMALL, Site, learn
+from live_webs import Site
 
 from trailhound.archive.result_reading import Results
 from trailhound.backlinks.kept_answers import KeptAnswers
 from trailhound.cli.explain import Beliefs
 from trailhound.demo import DemoWeb
-from trailhound.demo.server import serve_in_thread
 from trailhound.errors import SourceError, UsageError
 from trailhound.live.folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder
 from trailhound.live.forgetting import forget_pages, one_host
 from trailhound.text.extract import extract_page
 from trailhound.urls import host_key
-from trailhound.workspace import TopicFolder, Workspace
+from trailhound.workspace import Workspace
 
 CONTEXT = "context-graph:layers=2,layer_size=6,training=backlinks"
-
-
-@pytest.fixture(scope="module")
-def web() -> DemoWeb:
-    return DemoWeb.generate(parameters=SMALL)
-
-
-@pytest.fixture(scope="module")
-def topic_name(web: DemoWeb) -> str:
-    return max(web.topics, key=lambda name: len(web.topics[name]))
-
-
-@pytest.fixture(scope="module")
-def port(web: DemoWeb) -> Iterator[int]:
-    with serve_in_thread(web) as served:
-        yield served
-
-
-@pytest.fixture
-def topic(web: DemoWeb, topic_name: str, tmp_path: Path) -> TopicFolder:
-    return learn(web, topic_name, tmp_path)
-
-
-@pytest.fixture
-def demo(topic: TopicFolder, port: int) -> Site:
-    return Site(topic, port)
 
 
 @pytest.fixture(scope="module")

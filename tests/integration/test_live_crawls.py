@@ -5,51 +5,22 @@ from __future__ import annotations
 import io
 import re
 import urllib.request
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from live_webs import SMALL, Resource, Site, TinySite, learn
+from live_webs import Resource, Site, TinySite
 from rich.console import Console
 
 from trailhound.archive.result_reading import Results
 from trailhound.cli.crawl_display import CrawlDisplay
 from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
-from trailhound.demo.server import serve_in_thread
 from trailhound.errors import ConfigError, UsageError
 from trailhound.live.crawl import LiveCrawl
 from trailhound.live.explaining import Explainer
 from trailhound.live.metrics_server import metrics_served
 from trailhound.records import Outcome, PageEvent
 from trailhound.workspace import TopicFolder
-
-
-@pytest.fixture(scope="module")
-def web() -> DemoWeb:
-    return DemoWeb.generate(parameters=SMALL)
-
-
-@pytest.fixture(scope="module")
-def topic_name(web: DemoWeb) -> str:
-    return max(web.topics, key=lambda name: len(web.topics[name]))
-
-
-@pytest.fixture
-def topic(web: DemoWeb, topic_name: str, tmp_path: Path) -> TopicFolder:
-    return learn(web, topic_name, tmp_path)
-
-
-@pytest.fixture(scope="module")
-def port(web: DemoWeb) -> Iterator[int]:
-    with serve_in_thread(web) as served:
-        yield served
-
-
-@pytest.fixture
-def demo(topic: TopicFolder, port: int) -> Site:
-    return Site(topic, port)
 
 
 @pytest.fixture
@@ -265,6 +236,60 @@ def test_sitemaps_and_feeds_are_further_seeds(topic: TopicFolder) -> None:
         assert sorted(server.paths()[3:]) == ["/a", "/b"], "both at a time, in either order"
         assert events[0].requests_total == 3, "every request counts"
         assert "list 2 pages" in site.notices[0]
+
+
+def _site_of_sitemaps() -> dict[str, Resource]:
+    """An index of five sitemaps, the first of which has moved, with a page in each."""
+    xml = {"Content-Type": "application/xml"}
+    maps = "".join(f"<sitemap><loc>http://tiny.test/{n}.xml</loc></sitemap>" for n in range(5))
+    resources = {
+        "/": page(),
+        "/sitemap.xml": Resource(f"<sitemapindex>{maps}</sitemapindex>".encode(), headers=xml),
+        "/0.xml": Resource(b"", 301, {"Location": "moved.xml"}),
+    }
+    for name in ("moved", *"1234"):
+        url = f"<url><loc>http://tiny.test/{name}</loc></url>"
+        resources[f"/{name}.xml"] = Resource(f"<urlset>{url}</urlset>".encode(), headers=xml)
+        resources[f"/{name}"] = page()
+    return resources
+
+
+@pytest.mark.parametrize("max_pages", [1, 2, 3, 5, 9])
+def test_sitemaps_never_cost_more_than_the_budget(topic: TopicFolder, max_pages: int) -> None:
+    with TinySite(_site_of_sitemaps()) as server:
+        site = tiny(topic, server)
+        seeds = ["http://tiny.test/"]
+        with site.begun(
+            crawl__seeds=seeds, crawl__sitemaps=True, crawl__max_pages=max_pages
+        ) as crawl:
+            run(crawl)
+            assert crawl.stop_reason is StopReason.PAGES_SPENT
+            assert crawl.progress.requests == len(server.paths()) == max_pages
+        with pytest.raises(UsageError, match=f"--max-pages {2 * max_pages}"), site.resumed():
+            pass
+
+
+def test_a_crawl_that_is_stopped_reads_no_further_sitemap(topic: TopicFolder) -> None:
+    with TinySite(_site_of_sitemaps()) as server:
+        site = tiny(topic, server)
+        with site.begun(crawl__seeds=["http://tiny.test/"], crawl__sitemaps=True) as crawl:
+            crawl.stop()
+            assert run(crawl) == []
+            assert crawl.stop_reason is StopReason.INTERRUPTED
+        assert server.asked == []
+        with site.resumed() as crawl:
+            assert [event.url for event in run(crawl)] == ["http://tiny.test/"]
+
+
+def test_attempts_count_in_the_next_run_as_well(topic: TopicFolder) -> None:
+    busy = Resource(b"busy", 503, {"Retry-After": "3600"})
+    with TinySite({"/": busy}) as server:
+        site = tiny(topic, server)
+        with site.begun(crawl__seeds=["http://tiny.test/"], crawl__max_pages=2) as crawl:
+            assert run(crawl) == [], "no page has come of it yet"
+            assert crawl.progress.requests == len(server.paths()) == 1
+        with site.resumed() as crawl:
+            assert crawl.progress.requests == 1
 
 
 def test_metrics_are_served_on_this_machine(demo: Site, web: DemoWeb) -> None:

@@ -5,33 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from live_webs import SMALL, Resource, Site, TinySite, learn
+from live_webs import Resource, Site, TinySite, learn
 
 from trailhound.archive.result_reading import Results, StoredPage
 from trailhound.cli.main import run
 from trailhound.demo import DemoWeb
-from trailhound.demo.server import serve_in_thread
 from trailhound.errors import TrailhoundError, UsageError
 from trailhound.live.folder import CrawlFolder
 from trailhound.live.marking import MARKS_FILE, mark_results, marks_of
 from trailhound.records import Outcome
 from trailhound.workspace import LearningRequest, TopicFolder, Workspace, learn_into
-
-
-@pytest.fixture(scope="module")
-def web() -> DemoWeb:
-    return DemoWeb.generate(parameters=SMALL)
-
-
-@pytest.fixture(scope="module")
-def port(web: DemoWeb) -> Iterator[int]:
-    with serve_in_thread(web) as served:
-        yield served
 
 
 def topic_name(web: DemoWeb) -> str:

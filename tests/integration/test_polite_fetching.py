@@ -255,6 +255,21 @@ def test_a_page_without_news_is_not_sent_again() -> None:
     assert outcomes == ["fetched", "not-modified", "not-modified", "fetched", "fetched"]
 
 
+def test_a_page_that_has_moved_is_sent_whatever_was_known_of_its_old_address() -> None:
+    def reply(request: web.Request) -> web.Response:
+        if request.path == "/old":
+            return web.Response(status=301, headers={"Location": "/new"})
+        status = 304 if "If-Modified-Since" in request.headers else 200
+        return web.Response(status=status, content_type="text/html")
+
+    async def use(fetcher: HttpFetcher) -> list[FetchResult]:
+        date = "Thu, 01 Jan 2026 00:00:00 GMT"
+        return [await fetcher.fetch("http://a.test/old", last_modified=date)]
+
+    (result,) = Site(reply).run(use)
+    assert (result.outcome, result.final_url) == (Outcome.FETCHED, "http://a.test/new")
+
+
 def test_impolite_settings_are_refused_by_the_fetcher() -> None:
     with pytest.raises(ConfigError, match=r"delay_seconds = 0\.1"):
         HttpFetcher(AGENT, delay_seconds=0.1)

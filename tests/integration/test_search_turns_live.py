@@ -7,18 +7,16 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from live_webs import COMMAND, SMALL, Site, learn, options, wait_until
+from live_webs import COMMAND, Site, options, wait_until
 from search_servers import Said, SearchServer, demo_search, results
 
 from trailhound.archive.result_reading import Results
 from trailhound.config import configure
 from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
-from trailhound.demo.server import serve_in_thread
 from trailhound.errors import SourceError, UsageError
 from trailhound.live.crawl import LiveCrawl
 from trailhound.live.crawl_sessions import archived_sources, session_of_crawl
@@ -29,27 +27,6 @@ from trailhound.live.turn_learning import RECORDER
 from trailhound.models.search_turns import TurnLimits
 from trailhound.sessions.events import Mark, Visit
 from trailhound.workspace import TopicFolder, Workspace
-
-
-@pytest.fixture(scope="module")
-def web() -> DemoWeb:
-    return DemoWeb.generate(parameters=SMALL)
-
-
-@pytest.fixture(scope="module")
-def topic_name(web: DemoWeb) -> str:
-    return max(web.topics, key=lambda name: len(web.topics[name]))
-
-
-@pytest.fixture
-def topic(web: DemoWeb, topic_name: str, tmp_path: Path) -> TopicFolder:
-    return learn(web, topic_name, tmp_path)
-
-
-@pytest.fixture(scope="module")
-def port(web: DemoWeb) -> Iterator[int]:
-    with serve_in_thread(web) as served:
-        yield served
 
 
 @pytest.fixture(scope="module")

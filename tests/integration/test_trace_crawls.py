@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from live_webs import SMALL, Site, learn
+from live_webs import Site, learn
 
 from trailhound.archive.result_reading import Results
 from trailhound.cli.crawl_summary import next_steps
 from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
-from trailhound.demo.server import serve_in_thread
 from trailhound.errors import SourceError, UsageError
 from trailhound.live.folder import TRACES
 from trailhound.live.forgetting import forget_pages, one_host
@@ -25,30 +23,9 @@ HURRIED: dict[str, Any] = {"fetch__delay_seconds": 0.0, "fetch__allow_impolite":
 """It is our own server."""
 
 
-@pytest.fixture(scope="module")
-def web() -> DemoWeb:
-    return DemoWeb.generate(parameters=SMALL)
-
-
-@pytest.fixture(scope="module")
-def topic_name(web: DemoWeb) -> str:
-    return max(web.topics, key=lambda name: len(web.topics[name]))
-
-
 @pytest.fixture
 def topic(web: DemoWeb, topic_name: str, tmp_path: Path) -> TopicFolder:
     return learn(web, topic_name, tmp_path / "workspace")
-
-
-@pytest.fixture(scope="module")
-def port(web: DemoWeb) -> Iterator[int]:
-    with serve_in_thread(web) as served:
-        yield served
-
-
-@pytest.fixture
-def demo(topic: TopicFolder, port: int) -> Site:
-    return Site(topic, port)
 
 
 @pytest.fixture

@@ -163,7 +163,7 @@ def test_an_object_will_do_and_lies_are_dropped() -> None:
     [
         (500, b"", "500"),
         (302, b"", "302"),
-        (200, b"<html>", "cannot be used"),
+        (200, b"<html>", "no JSON; it begins with '<html>'"),
         (200, b'{"links": []}', "neither a list"),
         (200, b"null", "neither a list"),
         (200, b"\xff\xfe", "cannot be used"),
@@ -185,6 +185,16 @@ def test_an_endpoint_that_drips_is_given_up() -> None:
         pytest.raises(SourceError, match="takes longer"),
     ):
         HttpBacklinks(template, timeout_seconds=0.3).linking_to(A)
+
+
+def test_silence_is_called_by_its_name() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        pytest.raises(SourceError, match=r"takes longer than 0\.3 s"),
+    ):
+        HttpBacklinks(
+            f"http://127.0.0.1:{server.getsockname()[1]}/{{url}}", timeout_seconds=0.3
+        ).linking_to(A)
 
 
 def test_headers_that_drip_are_given_up() -> None:

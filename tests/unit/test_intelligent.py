@@ -107,7 +107,8 @@ def test_what_it_learned_survives_the_process() -> None:
 
 
 def test_the_session_is_a_first_lesson_unless_told_otherwise() -> None:
-    pages = [Page(f"{H}wax/{n}" if n < 5 else f"{H}rain/{n}") for n in range(20)]
+    urls = [f"{H}wax/{n}" if n < 5 else f"{H}rain/{n}" for n in range(20)]
+    pages = [Page(url, terms={"word": 1}) for url in urls]
     briefing = Briefing(PageGraph(tuple(pages), (), frozenset(range(5))))
     taught = IntelligentStrategy.from_briefing(briefing)
     assert score(taught, f"{H}wax/new")[0].priority > 0

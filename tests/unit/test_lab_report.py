@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -10,7 +11,9 @@ import msgspec
 import numpy as np
 import pytest
 from made_results import make_results
+from rich.console import Console
 
+from trailhound.cli.lab_tables import summary_table
 from trailhound.lab.report import render_report, write_report
 from trailhound.lab.report.curves import WINDOW, recent_harvest
 from trailhound.lab.report.tables import command_line, detail_table, format_p
@@ -44,6 +47,19 @@ def test_it_names_every_strategy_and_topic(html: str) -> None:
     text = Tags(html).text
     for name in (*STRATEGIES, *TOPICS, "tiny.thc", "f" * 64, "trailhound 0"):
         assert name in text
+
+
+def test_headings_may_break_behind_the_parts_of_a_name() -> None:
+    html = render_report(make_results(("best-first", "shark-search:decay=0.3,x=<1>"), TOPICS))
+    assert "shark-search:<wbr>decay=0.3,<wbr>x=&lt;1&gt;</button>" in html
+
+
+def test_in_the_terminal_options_have_lines_of_their_own() -> None:
+    name = "context-graph:mode=prefetch,terms=20"
+    console = Console(width=80, file=io.StringIO(), record=True)
+    console.print(summary_table(make_results(("best-first", name), TOPICS)))
+    shown = [line.split()[0] for line in console.export_text().splitlines() if line.strip()]
+    assert {"context-graph:", "mode=prefetch,", "terms=20"} <= set(shown)
 
 
 def test_it_has_a_figure_per_panel_and_topic(html: str) -> None:

@@ -12,11 +12,12 @@ from test_engine import TinyWeb, TitleJudge
 
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.meanwhile import meanwhile
-from trailhound.crawling.stopping import StopReason
+from trailhound.crawling.stopping import Budget, StopReason
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import CrawledPage, FetchResult, PageEvent, ScoredLink
 
 WEB: dict[str, Sequence[str] | str] = {
+    "http://h.test/old": "http://h.test/a",
     "http://h.test/a": [f"http://h.test/{name}" for name in "bcdef"],
     **{f"http://h.test/{name}": [f"http://h.test/{name}x"] for name in "bcdef"},
     **{f"http://h.test/{name}x": [] for name in "bcdef"},
@@ -49,12 +50,14 @@ class Waiting:
         self._web = web
         self._about = about
         self.observed: list[str] = []
+        self.is_asked = threading.Event()
         self.answered = False
         self.threads: set[int] = set()
 
     def observe(self, crawled: CrawledPage) -> None:
         self.threads.add(threading.get_ident())
         if crawled.page.url.endswith(self._about):
+            self.is_asked.set()
             self.answered = self._web.enough.wait(3.0)
         self.observed.append(crawled.page.url)
 
@@ -124,6 +127,30 @@ def test_who_breaks_off_leaves_the_strategy_in_one_piece() -> None:
         return done
 
     assert asyncio.run(broken_off()) == ["strategy"]
+
+
+@pytest.mark.parametrize("seed", ["a", "old"])
+def test_a_crawl_that_is_broken_off_has_no_page_half_way(seed: str) -> None:
+    """Also not at the end of a redirect, when nothing else is begun meanwhile."""
+
+    async def broken_off() -> None:
+        events = crawl.crawl([f"http://h.test/{seed}"], Budget())
+        first = asyncio.ensure_future(anext(events))
+        await asyncio.to_thread(strategy.is_asked.wait, 3.0)
+        first.cancel()
+        asyncio.get_running_loop().call_later(0.05, web.enough.set)
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        await events.aclose()
+
+    web = CountingWeb(enough=100)
+    strategy = Waiting(web, "/a")
+    crawl = crawler(strategy, web, waits=True)
+    asyncio.run(broken_off())
+    assert strategy.answered
+    assert strategy.observed == ["http://h.test/a"]
+    later = list(crawl.run([], max_pages=crawl.requests + 1))
+    assert [event.url for event in later] == ["http://h.test/b"]
 
 
 def test_an_error_of_the_strategy_costs_its_page_only() -> None:

@@ -210,6 +210,17 @@ def test_a_later_run_goes_on_from_the_numbers_of_the_last(store: ResultsStore, p
     assert (progress.pages, progress.requests, progress.barren) == (4, 4, 2)
 
 
+def test_requests_that_came_to_no_page_are_remembered(store: ResultsStore, path: Path) -> None:
+    store.note_requests(2)
+    assert (store.progress().pages, store.progress().requests) == (0, 2)
+    keep(store, "a", number=5)
+    assert store.progress().requests == 5
+    store.note_requests(7)
+    assert store.progress().requests == 7
+    with Results(path) as results:
+        assert results.summary().requests == 7
+
+
 def test_fingerprints_survive_with_their_addresses(path: Path) -> None:
     marks = {u("a"): 2**64 - 1, u("b"): 5}
     store = ResultsStore(path, lambda page: marks.get(page.url))

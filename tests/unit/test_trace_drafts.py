@@ -106,3 +106,19 @@ def test_only_our_own_drafts_are_cleared_away(tmp_path: Path) -> None:
     clear_leftovers(tmp_path)
     left = {*names[1:], ".b.trace.7.part", ".new.trace.7.part"}
     assert {path.name for path in tmp_path.iterdir()} == left
+
+
+def test_what_is_about_to_be_renamed_is_let_be(tmp_path: Path) -> None:
+    for name in (".old.trace.7.part", ".new.trace.7.part"):
+        (tmp_path / name).mkdir()
+        for file in ("header.json", "lock"):
+            (tmp_path / name / file).touch()
+    os.utime(tmp_path / ".old.trace.7.part", (0, 0))
+    clear_leftovers(tmp_path)
+    assert drafts_in(tmp_path) == {".new.trace.7.part"}
+
+
+def test_a_draft_whose_lock_cannot_be_opened_is_somebody_else_s(tmp_path: Path) -> None:
+    (tmp_path / ".a.trace.7.part" / "lock").mkdir(parents=True)
+    clear_leftovers(tmp_path)
+    assert drafts_in(tmp_path) == {".a.trace.7.part"}

@@ -11,7 +11,7 @@ from typing import Self
 import msgspec
 
 from trailhound.archive.faults import explaining_sqlite
-from trailhound.archive.result_schema import open_for_reading
+from trailhound.archive.result_schema import REQUESTS, open_for_reading
 from trailhound.records import Outcome
 
 MAX_PATH_PAGES = 200
@@ -172,6 +172,9 @@ class Results:
                 "SELECT count(*), coalesce(max(requests_total), 0), coalesce(min(at), 0), "
                 "coalesce(max(at), 0) FROM event"
             ).fetchone()
+            noted = connection.execute(
+                "SELECT data FROM state WHERE name = ?", (REQUESTS,)
+            ).fetchone()
             relevant, known, duplicates, unlisted = connection.execute(
                 "SELECT coalesce(sum(duplicate_of IS NULL AND NOT noindex), 0), "
                 "coalesce(sum(duplicate_of IS NULL AND NOT noindex AND known), 0), "
@@ -181,6 +184,8 @@ class Results:
             outcomes = connection.execute(
                 "SELECT outcome, count(*) FROM event GROUP BY outcome ORDER BY 2 DESC"
             ).fetchall()
+        if noted is not None:
+            requests = max(requests, int(noted[0]))
         return ResultsSummary(
             pages, requests, relevant, known, duplicates, unlisted, dict(outcomes), started, ended
         )

@@ -24,6 +24,8 @@ from trailhound.errors import StorageError
 APPLICATION_ID = 0x54726C72
 """Marks the file as ours ("Trlr")."""
 VERSION = 1
+REQUESTS = "requests"
+"""In ``state``: all requests of the crawl when a run ended, also those that came to no page."""
 
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from trailhound.archive.faults import explaining_sqlite
-from trailhound.archive.result_schema import open_for_writing
+from trailhound.archive.result_schema import REQUESTS, open_for_writing
 from trailhound.archive.snippets import snippet_of
 from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent
 
@@ -141,19 +141,24 @@ class ResultsStore:
             row = self._connection.execute(query, (name,)).fetchone()
         return bytes(row[0]) if row is not None else None
 
+    def note_requests(self, total: int) -> None:
+        """All requests so far: some came to no page, or not yet."""
+        self.save_state(REQUESTS, str(total).encode())
+
     def progress(self) -> ResultsProgress:
         """Where an earlier run stopped."""
+        noted = int(self.state(REQUESTS) or 0)
         with explaining_sqlite(self.path):
             last = self._connection.execute(
                 "SELECT number, requests_total FROM event ORDER BY id DESC LIMIT 1"
             ).fetchone()
             if last is None:
-                return ResultsProgress()
+                return ResultsProgress(requests=noted)
             barren = self._connection.execute(
                 "SELECT count(*) FROM event WHERE score IS NOT NULL AND "
                 "id > (SELECT coalesce(max(id), 0) FROM event WHERE relevant)"
             ).fetchone()
-        return ResultsProgress(last[0], last[1], barren[0])
+        return ResultsProgress(last[0], max(last[1], noted), barren[0])
 
     def fingerprints(self) -> Iterator[tuple[str, int]]:
         """Addresses and fingerprints of the pages so far, in their order."""

@@ -18,7 +18,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
-from trailhound.counting import counted
 from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.urls import canonicalize
 
@@ -131,8 +130,8 @@ def _fill(connection: sqlite3.Connection, path: Path, progress: Progress) -> Non
     connection.execute("COMMIT")
     if reading.lines == reading.damaged:
         raise UsageError(
-            f"The file of edges {path} has no edge in {counted(reading.lines, 'line')}. Each "
-            "should be a source URL and a target URL, separated by a tab or a comma."
+            f"The file of edges {path} has no edge in it. Each line should be a source URL and a "
+            "target URL, separated by a tab or a comma."
         )
     connection.execute("CREATE INDEX edge_by_target ON edge (target, place, source)")
 

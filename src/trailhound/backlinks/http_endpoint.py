@@ -92,14 +92,24 @@ class HttpBacklinks:
             path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
             headers = {"User-Agent": self._user_agent, "Accept": "application/json"}
             connection.request("GET", path, headers=headers)
-            answer = connection.getresponse()
-            self._check_time(deadline)
+            answer = self._response(connection, deadline)
             if answer.status != 200:
                 raise ValueError(f"it answered {answer.status} {answer.reason}".strip())
             return self._body(answer, deadline)
         finally:
             alarm.cancel()
             connection.close()
+
+    def _response(
+        self, connection: http.client.HTTPConnection, deadline: float
+    ) -> http.client.HTTPResponse:
+        try:
+            answer = connection.getresponse()
+        except (OSError, http.client.HTTPException):
+            self._check_time(deadline)  # hung up on by the alarm: that is the reason
+            raise
+        self._check_time(deadline)
+        return answer
 
     def _body(self, answer: http.client.HTTPResponse, deadline: float) -> bytes:
         """Piece by piece: a drip that never ends must not hold the crawl."""
@@ -129,7 +139,11 @@ def _address(answer: object) -> str | None:
 
 
 def _listed(body: bytes) -> list[object]:
-    answer = json.loads(body)
+    try:
+        answer = json.loads(body)
+    except ValueError as error:
+        begins = body[:40].decode("utf-8", "replace")
+        raise ValueError(f"its answer is no JSON; it begins with {begins!r}") from error
     if isinstance(answer, dict):
         answer = answer.get("backlinks")
     if not isinstance(answer, list):

@@ -12,6 +12,7 @@ import typer
 from trailhound.cli.shown import duration, share
 from trailhound.counting import counted
 from trailhound.crawling.stopping import StopReason
+from trailhound.records import Outcome
 
 if TYPE_CHECKING:
     from trailhound.live.crawl import LiveCrawl
@@ -108,6 +109,11 @@ def next_steps(crawl: LiveCrawl) -> list[str]:
 def _after_starving(crawl: LiveCrawl, name: str) -> list[str]:
     from trailhound.registry import parse_spec
 
+    if set(crawl.progress.outcomes) == {Outcome.BROKEN.value}:
+        return [
+            "No page could be dealt with, as told above, so that there was nothing to follow. Mend "
+            f"the cause and begin anew: trailhound crawl {name} --restart --seed URL"
+        ]
     strategy, options = parse_spec(crawl.settings.crawl.strategy)
     if strategy == "collaborative" and "links" not in options:
         return _beyond_the_trace(crawl, name)
@@ -115,7 +121,19 @@ def _after_starving(crawl: LiveCrawl, name: str) -> list[str]:
         "The crawl has starved: every link it may follow has been followed. Give it more to "
         f"start from: trailhound crawl {name} --resume --seed URL",
         "or let it go further: a wider --scope, and no --same-domain.",
+        *([_GIVES_UP[strategy]] if strategy in _GIVES_UP else []),
     ]
+
+
+_GIVES_UP = {
+    "collaborative": "Beyond its trace it follows the links of relevant pages alone: seeds should "
+    "be relevant, or in the trace.",
+    "content-link": "content-link gives up behind a few irrelevant pages: a larger max_level goes "
+    "further.",
+    "fish-search": "fish-search gives up behind a few irrelevant pages: a larger depth or width "
+    "goes further.",
+}
+"""Strategies that do not queue every link."""
 
 
 def _beyond_the_trace(crawl: LiveCrawl, name: str) -> list[str]:

@@ -30,9 +30,15 @@ def summary_table(results: ExperimentResults) -> Table:
         cells = [_estimate(means[metric]) for metric, _ in INTERVAL_COLUMNS]
         cells += [Text(f"{means[m].mean:,.{digits}f}") for m, _, digits in MEAN_COLUMNS]
         cells += [Text(format_p(p_values[name]) if name in p_values else "–")] if p_values else []
-        table.add_row(Text(name), *cells)
+        table.add_row(Text(_by_option(name)), *cells)
     table.caption = Text(_caption(results) + _queries(results))
     return table
+
+
+def _by_option(name: str) -> str:
+    """An option in a line: a narrow column would break within words."""
+    strategy, colon, options = name.partition(":")
+    return f"{strategy}{colon}\n{options.replace(',', f',{chr(10)}')}" if colon else name
 
 
 def _queries(results: ExperimentResults) -> str:

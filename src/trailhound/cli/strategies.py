@@ -27,8 +27,8 @@ def strategies(
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("strategy", "what it does", "options", "paper"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", no_wrap=heading == "options")
     for info in known:
-        options = ", ".join(f"{name}={value}" for name, value in info.options.items())
+        options = "\n".join(f"{name}={value}" for name, value in info.options.items())
         table.add_row(info.name, info.summary, options, info.paper)
     output.print(table)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from functools import partial
 
@@ -18,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from trailhound.crawling.allowance import Allowance
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob
+from trailhound.crawling.attempts import Attempts
 from trailhound.crawling.digestion import Digestion, KnownTexts
 from trailhound.crawling.driving import drive
 from trailhound.crawling.in_flight import InFlight
@@ -48,9 +48,6 @@ RESCORE_EVERY = 50
 
 RESTOCK_ATTEMPTS = 50
 """Times that a strategy is asked for more when all it named was known or out of scope."""
-
-MAX_ATTEMPTS = 3
-"""Requests for one URL whose server asks to come back later."""
 
 
 class Crawler:
@@ -127,14 +124,17 @@ class Crawler:
         self._stop_wish: StopReason | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._woken = asyncio.Event()
-        self._attempts: Counter[str] = Counter()
-        self.put_off: dict[str, str] = {}
-        """Why hosts are to be asked again later; those that have answered since are gone."""
+        self._attempts = Attempts()
         self.requests = 0
         """GETs issued so far; a resumed crawl goes on from what it is set to."""
         self.pages = 0
         """Candidates dealt with so far; likewise."""
         self.stop_reason: StopReason | None = None
+
+    @property
+    def put_off(self) -> dict[str, str]:
+        """Why hosts are to be asked again later; those that have answered since are gone."""
+        return self._attempts.put_off
 
     def run(
         self,
@@ -175,9 +175,8 @@ class Crawler:
                     # At once: what a fetch has cost is no longer set aside for it.
                     self.requests += story.result.requests
                     dealing = self._process(story, analysis)
-                    # The end of a redirect is marked before its links are known: no lease between.
-                    if self._strategy_waits and not story.was_redirected:
-                        go_on = partial(self._go_on, in_flight, allowance, budget, started)
+                    if self._strategy_waits:
+                        go_on = partial(self._go_on, story, in_flight, allowance, budget, started)
                         dealing = meanwhile(dealing, self._woken, go_on)
                     event = await dealing
                     if event is not None:
@@ -202,9 +201,16 @@ class Crawler:
         return self._stop_wish or budget.spent(self.requests, self._clock() - started)
 
     def _go_on(
-        self, in_flight: InFlight, allowance: Allowance, budget: Budget, started: float
+        self,
+        story: Story,
+        in_flight: InFlight,
+        allowance: Allowance,
+        budget: Budget,
+        started: float,
     ) -> float | None:
         """Let fetches end and begin while a page is dealt with; seconds until the next can."""
+        if story.was_redirected:
+            return None  # its end is marked before its links are known: no lease between
         self._land(in_flight)
         if self._spent(budget, started) is None:
             self._start_fetches(in_flight, allowance.left())
@@ -267,7 +273,7 @@ class Crawler:
     async def _process(self, story: Story, analysis: Analysis | None) -> PageEvent | None:
         """Deal with what came back; ``None`` when the URL waits for another attempt."""
         candidate, result = story.candidate, story.result
-        if self._comes_again(candidate, result):
+        if self._attempts.comes_again(candidate, result):
             self._frontier.requeue([candidate])
             return None
         self.pages += 1
@@ -283,25 +289,6 @@ class Crawler:
         if self._rescoring is not None and self.pages % RESCORE_EVERY == 0:
             self._frontier.rescore(self._rescoring.rescore)
         return event
-
-    def _comes_again(self, candidate: Candidate, result: FetchResult) -> bool:
-        """Whether the server, or a host's delay, asks us to try this URL later."""
-        if result.retry_after_seconds is None:
-            self.put_off.pop(host_key(candidate.url), None)
-            return False
-        if result.requests:  # a wait that sent nothing is no attempt
-            self._attempts[candidate.url] += 1
-        if self._attempts[candidate.url] < MAX_ATTEMPTS:
-            self._put_off(host_key(candidate.url), result)
-            return True
-        del self._attempts[candidate.url]
-        return False
-
-    def _put_off(self, host: str, result: FetchResult) -> None:
-        if result.outcome is Outcome.POSTPONED:  # says less than what it was put off for
-            self.put_off.setdefault(host, result.detail)
-        else:
-            self.put_off[host] = result.detail
 
     def _delay_hosts(self, result: FetchResult) -> None:
         now = self._clock()

@@ -134,6 +134,7 @@ class HttpFetcher:
             if stopped is not None:
                 return stopped
             hops.urls.append(target)
+            validators = {}  # they are about the page asked for
             if not may_go_on():
                 return unfollowed_redirect(hops, answer)
 

@@ -75,6 +75,7 @@ class LiveCrawl:
         self._plan = plan
         self._notify = notify
         self._stack = stack
+        self._is_stopping = False
         self._in_scope = scope_of(plan.settings, plan.all_seeds)
         self._fetcher = make_fetcher(plan.settings.fetch, self._in_scope)
         self._hold_hosts()
@@ -103,6 +104,8 @@ class LiveCrawl:
         judge = make_judge(learned, self.settings, briefing)
         asked = briefing.backlinks
         self._asked = asked if isinstance(asked, LiveBacklinks) else None
+        if self._asked is not None:
+            self._asked.crawl_begins()
         self._memory = StrategyMemory(strategy, self.folder.strategy)
         if self._plan.record is not None:
             self._memory.restore(self._notify)
@@ -129,8 +132,6 @@ class LiveCrawl:
 
     def run(self) -> Generator[PageEvent]:
         """Crawl until the budget is spent, nothing is left, or :meth:`stop` is called."""
-        if self._asked is not None:
-            self._asked.crawl_begins()
         self._log("start", settings=self.settings, seeds=self._plan.all_seeds)
         self._tell_repairs()
         try:
@@ -146,6 +147,7 @@ class LiveCrawl:
 
     def stop(self) -> None:
         """Start no further fetch and end soon; may be called from a signal handler."""
+        self._is_stopping = True
         if self._asked is not None:
             self._asked.leave()
         self._crawler.stop()
@@ -193,7 +195,7 @@ class LiveCrawl:
 
     async def _queue_sitemaps(self) -> None:
         found, fetched = await sitemap_candidates(
-            self._fetcher, self._plan.seeds, self._in_scope, self.notify
+            self._fetcher, self._plan.seeds, self._in_scope, self.notify, self._may_ask
         )
         frontier = self._stores.frontier
         frontier.add(found)
@@ -202,6 +204,12 @@ class LiveCrawl:
             for host, seconds in result.host_delays:
                 frontier.delay_host(host, time.time() + seconds)
         frontier.commit()
+
+    def _may_ask(self, requests: int) -> bool:
+        """Whether there is more to ask for after so many requests before the crawl itself."""
+        seconds = self.progress.elapsed(time.time())
+        spent = self.budget.spent(self._crawler.requests + requests, seconds)
+        return spent is None and not self._is_stopping
 
     def _hold_hosts(self) -> None:
         """What an earlier run agreed with hosts holds for redirects and robots.txt as well."""
@@ -255,8 +263,12 @@ class LiveCrawl:
 
     def _note_end(self) -> None:
         reason = self.stop_reason
+        self.progress.requests = self._crawler.requests
         with suppress(StorageError):  # when the disk is full, that is what the user must hear of
-            self._memory.keep()
+            self._stores.results.note_requests(self._crawler.requests)
+            # With a page half way the last snapshot is better: what came after it is shown again.
+            if self._memory.known_until == self._crawler.pages:
+                self._memory.keep()
             self._log(
                 "end",
                 reason=reason,

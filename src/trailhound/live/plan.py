@@ -68,7 +68,7 @@ class CrawlPlan:
         if requests >= max_pages:
             raise UsageError(
                 f"The crawl has made {counted(requests, 'request')}, and its budget is "
-                f"{max_pages:,}. Allow more with --max-pages {2 * max_pages}."
+                f"{max_pages:,}. Allow more with --max-pages {2 * requests}."
             )
         return Budget(max_pages, max_time)
 

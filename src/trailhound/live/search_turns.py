@@ -6,6 +6,7 @@ before anything is fetched, so that an interrupted turn goes on where it was.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -68,6 +69,7 @@ class SearchTurns:
         self._report = report
         self._settings = self._effective_settings()
         check_live_spec(self._settings.crawl.strategy)
+        self._check_same_strategy()
         self._seeds = tuple(map(typed_url, request.seeds))
         self._search = open_search(_search_of(self._settings), self.folder, self._settings.fetch)
         self._learning = TurnLearning(workspace, self.folder, report)
@@ -115,6 +117,17 @@ class SearchTurns:
         if not settings.sources.search:
             flags.setdefault("sources.search", self._request.settings.sources.search)
         return settings.changed(flags)
+
+    def _check_same_strategy(self) -> None:
+        """Before a search is asked: what waits was ranked by one strategy."""
+        now = self._settings.crawl.strategy
+        if self.folder.exists() and (before := self.folder.read().settings.crawl.strategy) != now:
+            raise UsageError(
+                f"The topic's crawl was begun with the strategy '{before}', and turns go on with "
+                "it. Leave out --strategy, or crawl anew first: trailhound crawl "
+                f"{shlex.quote(self._topic.name)} --restart --seed URL --strategy "
+                f"{shlex.quote(now)}"
+            )
 
     def _planned(self, learned: LearnedTopic) -> OpenTurn | None:
         """Ask the search; ``None``, with the problem told, when that leads nowhere."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from itertools import count
 
 from trailhound.counting import counted
 from trailhound.fetching.http import HttpFetcher
@@ -20,6 +21,8 @@ PRIORITY = 1e17
 """Below the seeds, above everything that a strategy gives."""
 
 Notify = Callable[[str], None]
+MayAsk = Callable[[int], bool]
+"""Whether another request may follow so many."""
 
 
 async def sitemap_candidates(
@@ -27,36 +30,63 @@ async def sitemap_candidates(
     seeds: Iterable[str],
     in_scope: Callable[[str], bool] | None,
     notify: Notify,
+    may_ask: MayAsk = lambda _: True,
 ) -> tuple[list[Candidate], list[FetchResult]]:
-    """Pages that the seeds' sites list, and what was fetched to learn it."""
+    """Pages that the seeds' sites list, and what was fetched to learn it, as far as it may be."""
     candidates: list[Candidate] = []
-    results: list[FetchResult] = []
+    asking = _Asking(fetcher, may_ask)
     sites = {host_key(seed): seed for seed in seeds}
     for host, seed in sites.items():
-        listed, fetched = await _listed_by(fetcher, seed, in_scope)
-        results += fetched
+        if not asking.may_go_on:
+            break
+        listed = await _listed_by(asking, seed, in_scope)
         chosen = sorted(listed, key=lambda entry: -(entry.modified_at or 0.0))[:MAX_URLS]
         candidates += [Candidate(entry.url, PRIORITY, parent=seed, depth=1) for entry in chosen]
         notify(
             f"The sitemaps and feeds of {host} list {counted(len(listed), 'page')}; "
             f"queued: {len(chosen)}."
         )
-    return candidates, results
+    return candidates, asking.results
+
+
+class _Asking:
+    """Fetches documents, and counts what that costs."""
+
+    def __init__(self, fetcher: HttpFetcher, may_ask: MayAsk) -> None:
+        self.fetcher = fetcher
+        self.results: list[FetchResult] = []
+        self._may_ask = may_ask
+        self._requests = 0
+
+    @property
+    def may_go_on(self) -> bool:
+        return self._may_ask(self._requests)
+
+    async def read(self, url: str) -> UrlSource:
+        made = count(self._requests + 1)
+        result = await self.fetcher.fetch(
+            url, html_only=False, may_go_on=lambda: self._may_ask(next(made))
+        )
+        self.results.append(result)
+        self._requests += result.requests
+        if result.outcome is not Outcome.FETCHED:
+            return UrlSource(SourceKind.UNKNOWN)
+        return parse_url_source(result.body, result.final_url)
 
 
 async def _listed_by(
-    fetcher: HttpFetcher, seed: str, in_scope: Callable[[str], bool] | None
-) -> tuple[list[ListedUrl], list[FetchResult]]:
-    announced = await fetcher.sitemaps(seed)
+    asking: _Asking, seed: str, in_scope: Callable[[str], bool] | None
+) -> list[ListedUrl]:
+    announced = await asking.fetcher.sitemaps(seed)
     # robots.txt may spell them as it likes; without any, the usual place is worth a try.
     starts = [canonicalize(address, seed) for address in announced or ("/sitemap.xml",)]
     waiting = deque(dict.fromkeys(url for url in starts if url is not None))
     seen = set(waiting)
     found: dict[str, ListedUrl] = {}
-    results: list[FetchResult] = []
-    while waiting and len(results) < MAX_DOCUMENTS:
-        source, result = await _read(fetcher, waiting.popleft())
-        results.append(result)
+    documents = 0
+    while waiting and documents < MAX_DOCUMENTS and asking.may_go_on:
+        documents += 1
+        source = await asking.read(waiting.popleft())
         for entry in source.entries:
             if in_scope is not None and not in_scope(entry.url):
                 continue
@@ -65,11 +95,4 @@ async def _listed_by(
             elif entry.url not in seen:
                 seen.add(entry.url)
                 waiting.append(entry.url)
-    return list(found.values()), results
-
-
-async def _read(fetcher: HttpFetcher, url: str) -> tuple[UrlSource, FetchResult]:
-    result = await fetcher.fetch(url, html_only=False)
-    if result.outcome is not Outcome.FETCHED:
-        return UrlSource(SourceKind.UNKNOWN), result
-    return parse_url_source(result.body, result.final_url), result
+    return list(found.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +13,10 @@ from trailhound.counting import counted
 from trailhound.crawling.scope import make_scope
 from trailhound.errors import UsageError
 from trailhound.live.folder import TRACES, CrawlFolder
+from trailhound.registry import parse_spec
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import SESSION_SUFFIX, read_session
+from trailhound.strategies.session_crawls import was_read
 from trailhound.traces import (
     TraceIndex,
     TraceSource,
@@ -30,6 +32,8 @@ PATIENCE_SECONDS = 2.0
 REPORT_SECONDS = 10.0
 PROBES = 500
 """Random pages of a trace that are looked at to see whether it is about the same web."""
+MOSTLY = 0.9
+"""Share of a trace's pages that the sessions hold, from which on it says next to nothing new."""
 
 Notify = Callable[[str], None]
 
@@ -46,7 +50,8 @@ def open_trace(name: str, folder: CrawlFolder, settings: Settings, notify: Notif
         index, made = kept_trace(source, place, _user_key(folder), progress=Reports(name, notify))
         if made:
             _tell(index, name, notify)
-    _check_coverage(index, name, settings, notify)
+    if not _is_out_of_scope(index, name, settings, notify):
+        _check_readers(index, name, folder, settings, notify)
     return index
 
 
@@ -124,20 +129,60 @@ def _tell(index: TraceIndex, name: str, notify: Notify) -> None:
     )
 
 
-def _check_coverage(index: TraceIndex, name: str, settings: Settings, notify: Notify) -> None:
+def _is_out_of_scope(index: TraceIndex, name: str, settings: Settings, notify: Notify) -> bool:
     """Tell when the crawl may go to nothing of what the trace is about."""
     crawl = settings.crawl
-    seeds = [url for seed in crawl.seeds if (url := canonicalize(seed)) is not None]
+    seeds = _canonical_seeds(settings)
     in_scope = make_scope(crawl.scope, crawl.exclude, seeds if crawl.same_domain else ())
     if in_scope is None or any(index.page_number(url) is not None for url in seeds):
-        return
-    rng = np.random.default_rng(0)
-    drawn = {index.sample(rng) for _ in range(PROBES)}
-    if not any(map(in_scope, drawn)):
-        examples = ", ".join(sorted({registered_domain(url) for url in drawn})[:3])
+        return False
+    drawn = _drawn(index)
+    if any(map(in_scope, drawn)):
+        return False
+    notify(
+        f"The trace {name} covers nothing of where this crawl may go: none of "
+        f"{counted(len(drawn), 'page')} looked at (of {_examples(drawn)}) is in scope. The crawl "
+        "will learn nothing from it. Give the log of people who visit these sites, a wider "
+        "--scope, or another strategy."
+    )
+    return True
+
+
+def _check_readers(
+    index: TraceIndex, name: str, folder: CrawlFolder, settings: Settings, notify: Notify
+) -> None:
+    """Tell when the people of the trace opened nothing that the topic knows, or nothing else."""
+    pages = folder.topic.load().model.graph.pages
+    known = {*(page.url for page in pages), *_canonical_seeds(settings)}
+    read = sum(was_read(page) and index.page_number(page.url) is not None for page in pages)
+    if not any(index.page_number(url) is not None for url in known):
         notify(
-            f"The trace {name} covers nothing of where this crawl may go: none of "
-            f"{counted(len(drawn), 'page')} looked at (of {examples}) is in scope. The crawl "
-            "will learn nothing from it. Give the log of people who visit these sites, a wider "
-            "--scope, or another strategy."
+            f"Nobody in the trace {name} (of {_examples(_drawn(index))}) has opened a page of the "
+            "topic's sessions, or a seed. The crawl begins with random pages of it, and may learn "
+            "nothing from them. Better give the log of people who visit such pages."
         )
+    elif read > MOSTLY * index.n_pages and _takes_sessions_for_crawled(settings):
+        notify(
+            f"{read:,} of the {counted(index.n_pages, 'page')} in the trace {name} are pages of "
+            "the topic's sessions, which were read and are not visited again, so that it leads to "
+            "hardly anything new. Give the log of other people, or visit them all the same with "
+            "--strategy collaborative:session=false."
+        )
+
+
+def _takes_sessions_for_crawled(settings: Settings) -> bool:
+    options = parse_spec(settings.crawl.strategy)[1]
+    return options.get("session") != "false" and options.get("literal") != "true"
+
+
+def _canonical_seeds(settings: Settings) -> list[str]:
+    return [url for seed in settings.crawl.seeds if (url := canonicalize(seed)) is not None]
+
+
+def _drawn(index: TraceIndex) -> set[str]:
+    rng = np.random.default_rng(0)
+    return {index.sample(rng) for _ in range(PROBES)}
+
+
+def _examples(urls: Iterable[str]) -> str:
+    return ", ".join(sorted({registered_domain(url) for url in urls})[:3])

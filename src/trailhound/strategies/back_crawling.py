@@ -49,6 +49,7 @@ def back_crawling(briefing: Briefing, parents: int) -> BackCrawling | None:
     if briefing.backlinks is None:
         raise UsageError(
             "back_crawl needs to know who links to a page, and nothing here does. Name a source "
-            "with --backlinks (an edge list, an HTTP endpoint), use it in the lab, or leave it out."
+            "with --backlinks ('crawl', a file of edges, an HTTP endpoint), use it in the lab, or "
+            "leave it out."
         )
     return BackCrawling(briefing.backlinks, parents)

@@ -114,7 +114,7 @@ class CollaborativeStrategy:
         min_pages: int = 100,
         refresh: int = 100,
         explore: float = 0.02,
-        users: int = 30,
+        users: int = 20,
         session: bool = True,
         links: bool = False,
         literal: bool = False,

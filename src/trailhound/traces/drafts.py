@@ -13,15 +13,15 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from trailhound.traces.folder import SUFFIX
+from trailhound.traces.folder import HEADER, SUFFIX
 
 _LOCK = "lock"
 _DRAFT = re.compile(rf"\..+{re.escape(SUFFIX)}\.\d+\.part")
 _YOUNG_SECONDS = 60.0
-"""A draft without a lock may be about to get one, or to be renamed."""
+"""A draft in which nothing is made or deleted for so long is not being begun or completed."""
 
 
 @contextmanager
@@ -53,8 +53,10 @@ def clear_leftovers(place: Path) -> None:
 @contextmanager
 def _locked(draft: Path) -> Iterator[None]:
     """The lock of an empty SQLite database, which works alike on every system."""
-    with closing(sqlite3.connect(draft / _LOCK, timeout=0.0, isolation_level=None)) as lock:
+    with ExitStack() as stack:
         try:
+            lock = sqlite3.connect(draft / _LOCK, timeout=0.0, isolation_level=None)
+            stack.callback(lock.close)
             lock.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
             raise OSError(f"{draft / _LOCK} cannot be locked ({error})") from error
@@ -63,8 +65,11 @@ def _locked(draft: Path) -> Iterator[None]:
 
 def _is_alive(draft: Path) -> bool:
     try:
+        is_young = time.time() - draft.stat().st_mtime < _YOUNG_SECONDS
         if not (draft / _LOCK).exists():
-            return time.time() - draft.stat().st_mtime < _YOUNG_SECONDS
+            return is_young
+        if is_young and (draft / HEADER).exists():
+            return True  # complete: the lock is let go before it is renamed
         with _locked(draft):
             return False
     except FileNotFoundError:

@@ -177,7 +177,8 @@ class Workspace:
                 f"Unknown topic '{name}': the workspace {self.folder} has no topics yet. "
                 f"Learn it with: trailhound learn {name} --session FILE"
             )
-        return unknown_name("topic", name, known, f"The workspace is {self.folder}.")
+        where = f"The workspace is {self.folder}; a new topic begins with: trailhound learn"
+        return unknown_name("topic", name, known, where)
 
 
 def read_record(path: Path) -> TopicRecord:

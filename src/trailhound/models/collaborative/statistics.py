@@ -48,7 +48,7 @@ class Locality:
 class Limits:
     """How much is looked at after one fetch."""
 
-    users: int = 30
+    users: int = 20
     """Users of the fetched page whose signatures and other pages are looked at."""
     window: int = 10
     """Visits before and after theirs, whose pages are."""

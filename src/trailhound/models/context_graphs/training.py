@@ -89,8 +89,8 @@ def context_layers(
             "context-graph learns from pages that lead to the targets, and there are none: no page "
             "of the session links to one"
             + (", and nothing else knows any. " if backlinks is not None else ". ")
-            + "Name a source with --backlinks (an edge list, an HTTP endpoint), record how you "
-            "came to the pages you marked, or choose another strategy."
+            + "Name a source with --backlinks ('crawl', a file of edges, an HTTP endpoint), record "
+            "how you came to the pages you marked, or choose another strategy."
         )
     return layers
 
@@ -122,7 +122,7 @@ def _back_crawled(
     if any(layers[1:]):
         return layers
     asked = counted(len(targets), "target")
-    nobody = f"The source of backlinks knows no page that links to any of {asked}"
+    nobody = f"The source of backlinks knows no page that can be read and links to any of {asked}"
     if must:
         raise SourceError(f"{nobody}. Try another one, or take training=session.")
     _log.warning("%s; context-graph learns from the session's own pages instead.", nobody)
