@@ -106,6 +106,9 @@ def crawl(
 ) -> None:
     """Crawl the web for more pages like those you marked useful.
 
+    Without any session, a judge of your own says what is useful: words, a regular expression, a
+    Python file (see --judge).
+
     Ctrl-C stops cleanly; --resume goes on. Everything is kept in the topic's folder: see the
     commands results, export and explain.
 
@@ -114,6 +117,8 @@ def crawl(
       trailhound crawl bees --seed https://example.org/ --max-pages 2000
 
       trailhound crawl bees --resume --max-time 2h
+
+      trailhound crawl wasps --seed https://example.org/ --judge 'keywords:words=wasp hornet'
     """
     from trailhound.cli.waiting import patiently
 
@@ -163,10 +168,16 @@ def _request(
 
 def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> LiveCrawl:
     from trailhound.live.crawl import open_crawl
+    from trailhound.live.knowledge import needs_no_session
     from trailhound.workspace import Workspace, workspace_folder
 
     place = Workspace(workspace_folder(workspace, os.environ))
-    return open_crawl(place.topic(topic), request, _say)
+    folder = place.folder_for(topic)
+    if folder.exists() or request.resume or not needs_no_session(request.settings):
+        folder = place.topic(topic)
+    else:
+        folder.prepare()
+    return open_crawl(folder, request, _say)
 
 
 def _run(running: LiveCrawl) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -53,6 +53,7 @@ class Beliefs:
     def __call__(self, memory: bytes) -> Mapping[str, float]:
         """Named figures."""
         from trailhound.errors import ModelError, SourceError, UsageError
+        from trailhound.live.knowledge import knowledge_of
         from trailhound.live.parts import make_briefing
         from trailhound.registry import make_strategy
         from trailhound.strategies.base import Explaining
@@ -60,9 +61,9 @@ class Beliefs:
         if not memory:
             return {}
         settings = self._folder.read().settings
-        learned = self._folder.topic.load()
+        known = knowledge_of(self._folder.topic)
         try:
-            briefing = make_briefing(learned, self._folder, settings, lambda _: None)
+            briefing = make_briefing(known, self._folder, settings, lambda _: None)
             strategy = make_strategy(settings.crawl.strategy, briefing)
             return strategy.explain(memory) if isinstance(strategy, Explaining) else {}
         except (ModelError, SourceError, UsageError):
@@ -85,9 +86,17 @@ def _show(explanation: Explanation) -> None:
         line(detail)
     if explanation.belief:
         line("What the strategy expected behind the link that led here:")
-        for name, probability in explanation.belief.items():
-            line(f"  {probability:6.1%}  {name}")
+        for told in _figures(explanation.belief):
+            line(told)
     if len(explanation.path) > 1:
         line("The path from the seed:")
         for step, address in enumerate(explanation.path):
             line(f"  {step:>3}  {address}")
+
+
+def _figures(belief: Mapping[str, float]) -> Iterator[str]:
+    """Probabilities as shares; figures above 1 are ratios to the average page, where 1 is none."""
+    are_ratios = max(belief.values()) > 1.001  # probabilities are rounded
+    for name, value in belief.items():
+        figure = f"{value:6.2f} times the average:" if are_ratios else f"{value:6.1%} "
+        yield f"  {figure} {name}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
@@ -26,6 +25,7 @@ from trailhound.frontier.base import FrontierStats
 from trailhound.frontier.overview import delayed_hosts
 from trailhound.live.backlink_sources import LiveBacklinks
 from trailhound.live.folder import CrawlFolder, CrawlLock, CrawlRecord
+from trailhound.live.knowledge import Knowledge, knowledge_of, needs_no_session
 from trailhound.live.looking_again import pages_since
 from trailhound.live.parts import make_briefing, make_fetcher, make_judge, scope_of
 from trailhound.live.plan import CrawlPlan, CrawlRequest, make_plan
@@ -35,8 +35,6 @@ from trailhound.live.stores import CrawlStores
 from trailhound.live.strategy_memory import StrategyMemory
 from trailhound.records import Outcome, PageEvent
 from trailhound.registry import make_strategy
-from trailhound.workspace.learned import LearnedTopic
-from trailhound.workspace.model_folder import MANIFEST
 from trailhound.workspace.topics import TopicFolder
 
 Notify = Callable[[str], None]
@@ -50,10 +48,17 @@ def open_crawl(
     stack = ExitStack()
     try:
         stack.enter_context(CrawlLock(topic))
-        learned = topic.load()
+        known = knowledge_of(topic)
         folder = CrawlFolder(topic)
-        plan = make_plan(request, folder, learned)
-        return LiveCrawl(folder, plan, learned, stack, notify)
+        plan = make_plan(request, folder, known)
+        if known.model is None and not needs_no_session(plan.settings):
+            topic.load()  # says that there is nothing
+        if known.model is None:
+            notify(
+                f"Nothing has been learned for the topic '{topic.name}': the crawl goes by its "
+                "judge, and learns from what that finds."
+            )
+        return LiveCrawl(folder, plan, known, stack, notify)
     except BaseException:
         stack.close()
         raise
@@ -66,7 +71,7 @@ class LiveCrawl:
         self,
         folder: CrawlFolder,
         plan: CrawlPlan,
-        learned: LearnedTopic,
+        known: Knowledge,
         stack: ExitStack,
         notify: Notify,
     ) -> None:
@@ -79,12 +84,12 @@ class LiveCrawl:
         self._in_scope = scope_of(plan.settings, plan.all_seeds)
         self._fetcher = make_fetcher(plan.settings.fetch, self._in_scope)
         self._hold_hosts()
-        self._record = self._new_record(learned)
-        make_crawler = self._prepared(learned)
+        self._record = self._new_record(known)
+        make_crawler = self._prepared(known)
         if plan.record is None and (aside := folder.set_aside()) is not None:
             notify(f"The earlier crawl is now in {aside}.")
-        known = {page.url for page in learned.model.graph.pages}
-        self._stores = CrawlStores(folder, plan.settings, known, stack)
+        read = {page.url for page in known.graph.pages}
+        self._stores = CrawlStores(folder, plan.settings, read, stack)
         if plan.record is not None:  # the archive is mended by now
             self._memory.catch_up(partial(pages_since, folder))
         to_refresh = self._queue_refresh() if plan.refresh else {}
@@ -97,11 +102,11 @@ class LiveCrawl:
         )
         folder.write(self._record)
 
-    def _prepared(self, learned: LearnedTopic) -> Callable[[dict[str, Validators]], Crawler]:
+    def _prepared(self, known: Knowledge) -> Callable[[dict[str, Validators]], Crawler]:
         """Makes what may fail for want of sense first; the crawler when its stores are open."""
-        briefing = make_briefing(learned, self.folder, self.settings, self._notify)
+        briefing = make_briefing(known, self.folder, self.settings, self._notify)
         strategy = make_strategy(self.settings.crawl.strategy, briefing)
-        judge = make_judge(learned, self.settings, briefing)
+        judge = make_judge(known, self.settings, briefing)
         asked = briefing.backlinks
         self._asked = asked if isinstance(asked, LiveBacklinks) else None
         if self._asked is not None:
@@ -222,17 +227,14 @@ class LiveCrawl:
         self._notify(f"{counted(len(queued), 'relevant page')} will be asked for news.")
         return queued
 
-    def _new_record(self, learned: LearnedTopic) -> CrawlRecord:
-        before = self._plan.record
-        manifest = (self.folder.topic.model_path / MANIFEST).read_bytes()
-        model = hashlib.sha256(manifest).hexdigest()
+    def _new_record(self, known: Knowledge) -> CrawlRecord:
+        before, model = self._plan.record, known.fingerprint
         if before is not None and before.model != model:
             self._notify(
                 "The topic was learned again since the crawl began; what waits keeps the rank that "
                 "the earlier model gave it."
             )
-        states = learned.model.hmm.n_states
-        return self._plan.record_of(self.folder.topic.name, states, model, time.time())
+        return self._plan.record_of(self.folder.topic.name, known.states, model, time.time())
 
     def _tell_repairs(self) -> None:
         archive = self._stores.archive

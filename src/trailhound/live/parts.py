@@ -11,32 +11,31 @@ from trailhound.fetching.resolver import MappedResolver
 from trailhound.judge_registry import make_judge as judge_by_name
 from trailhound.live.asked_sources import AskedSources, Notify
 from trailhound.live.folder import CrawlFolder
+from trailhound.live.knowledge import Knowledge
 from trailhound.relevance.base import RelevanceJudge
 from trailhound.strategies.base import Briefing
-from trailhound.workspace.learned import LearnedTopic
 
 _PHASE_SECONDS = 10.0
 
 
 def make_briefing(
-    learned: LearnedTopic, folder: CrawlFolder, settings: Settings, notify: Notify
+    known: Knowledge, folder: CrawlFolder, settings: Settings, notify: Notify
 ) -> Briefing:
     """What a strategy may know beforehand, and whom it may ask."""
     asked = AskedSources(folder, settings, notify)
     return Briefing(
-        learned.model.graph,
-        model=learned.model,
+        known.graph,
+        model=known.model,
         backlinks=asked.backlinks(),
         trace=asked.trace(),
         search=asked.search(),
     )
 
 
-def make_judge(learned: LearnedTopic, settings: Settings, briefing: Briefing) -> RelevanceJudge:
+def make_judge(known: Knowledge, settings: Settings, briefing: Briefing) -> RelevanceJudge:
     """The judge as it was calibrated, unless the settings have another threshold."""
-    calibrated = {name: each.threshold for name, each in learned.judges.items()}
-    chosen = settings.judge
-    return judge_by_name(chosen.kind, briefing, threshold=chosen.threshold, calibrated=calibrated)
+    kind, threshold = settings.judge.kind, settings.judge.threshold
+    return judge_by_name(kind, briefing, threshold=threshold, calibrated=known.thresholds)
 
 
 def scope_of(settings: Settings, seeds: tuple[str, ...]) -> Scope | None:

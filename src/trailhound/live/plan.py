@@ -13,9 +13,9 @@ from trailhound.crawling.stopping import Budget
 from trailhound.errors import ConfigError, UsageError
 from trailhound.judge_registry import check_judge
 from trailhound.live.folder import CrawlFolder, CrawlRecord
+from trailhound.live.knowledge import Knowledge
 from trailhound.registry import check_live_spec, parse_spec, restocks
 from trailhound.urls import canonicalize
-from trailhound.workspace.learned import LearnedTopic
 
 # A name with a dot in it, perhaps a port, perhaps a path: no mailto:, no a/b.
 _BARE_HOST = re.compile(r"[^\s/:@?#]+\.[^\s/:@?#]+(:\d+)?([/?#]|$)")
@@ -83,13 +83,13 @@ class CrawlPlan:
         )
 
 
-def make_plan(request: CrawlRequest, folder: CrawlFolder, learned: LearnedTopic) -> CrawlPlan:
+def make_plan(request: CrawlRequest, folder: CrawlFolder, known: Knowledge) -> CrawlPlan:
     """Check everything that can be checked before a file is written or a page is fetched."""
     record = None
     if request.resume or request.refresh:
         record = folder.require().read()
         settings = record.settings.changed(_values(request.flags))
-        _check_same_kind(record, settings, learned)
+        _check_same_kind(record, settings, known)
         seeds = request.flags.get("crawl.seeds") or ()
     else:
         _check_new(request, folder)
@@ -141,7 +141,7 @@ def _check_starts_alone(settings: Settings) -> None:
         )
 
 
-def _check_same_kind(record: CrawlRecord, settings: Settings, learned: LearnedTopic) -> None:
+def _check_same_kind(record: CrawlRecord, settings: Settings, known: Knowledge) -> None:
     """What waits in the frontier was ranked by one strategy and one kind of model."""
     before, now = record.settings.crawl.strategy, settings.crawl.strategy
     if before != now:
@@ -149,7 +149,7 @@ def _check_same_kind(record: CrawlRecord, settings: Settings, learned: LearnedTo
             f"The crawl was begun with the strategy '{before}', and what waits was ranked by it. "
             f"Resume without --strategy, or begin anew with '{now}' and --restart."
         )
-    states = learned.model.hmm.n_states
+    states = known.states
     if states != record.states and parse_spec(now)[0] == "hidden-markov":
         raise UsageError(
             f"The topic was learned again with {states} states, and the crawl remembers paths in "

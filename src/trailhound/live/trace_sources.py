@@ -13,6 +13,7 @@ from trailhound.counting import counted
 from trailhound.crawling.scope import make_scope
 from trailhound.errors import UsageError
 from trailhound.live.folder import TRACES, CrawlFolder
+from trailhound.live.knowledge import knowledge_of
 from trailhound.registry import parse_spec
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import SESSION_SUFFIX, read_session
@@ -152,7 +153,7 @@ def _check_readers(
     index: TraceIndex, name: str, folder: CrawlFolder, settings: Settings, notify: Notify
 ) -> None:
     """Tell when the people of the trace opened nothing that the topic knows, or nothing else."""
-    pages = folder.topic.load().model.graph.pages
+    pages = knowledge_of(folder.topic).graph.pages
     known = {*(page.url for page in pages), *_canonical_seeds(settings)}
     read = sum(was_read(page) and index.page_number(page.url) is not None for page in pages)
     if not any(index.page_number(url) is not None for url in known):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
+from trailhound.errors import SessionError
 from trailhound.records import Candidate, CrawledPage, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import AccessTrace, BacklinkSource, SearchSource
@@ -45,7 +46,16 @@ class Briefing:
 
     @cached_property
     def similarity(self) -> TargetSimilarity:
-        """Likeness to the session's targets: made once, shared by strategies and judges."""
+        """Likeness to the session's targets: made once, shared by strategies and judges.
+
+        SessionError when there are none.
+        """
+        if not self.graph.targets:
+            raise SessionError(
+                "No page is marked useful, so there is nothing that pages could be similar to. "
+                "Mark one and learn, or choose a strategy that learns from what its judge finds, "
+                "such as intelligent."
+            )
         return target_similarity(self.graph, self.model.weights if self.model else None)
 
 

@@ -24,7 +24,7 @@ from trailhound.sessions.files import SESSION_SUFFIX, read_session, write_sessio
 from trailhound.sessions.lines import session_lines
 from trailhound.workspace.known_content import KnownContent, read_known_content
 from trailhound.workspace.learned import LearnedTopic
-from trailhound.workspace.model_folder import load_model, save_model
+from trailhound.workspace.model_folder import MANIFEST, load_model, save_model
 from trailhound.workspace.names import checked_name, folder_name
 from trailhound.workspace.whole_files import cannot_write, write_whole
 
@@ -72,6 +72,10 @@ class TopicFolder:
     def exists(self) -> bool:
         """Whether the topic was ever saved."""
         return (self.path / "topic.json").exists()
+
+    def is_learned(self) -> bool:
+        """Whether there is a model, sound or not."""
+        return (self.model_path / MANIFEST).exists()
 
     def record(self) -> TopicRecord:
         """The topic's own description; ModelError when it cannot be read or is another topic's."""

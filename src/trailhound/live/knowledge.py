@@ -1,0 +1,57 @@
+"""What a crawl knows of its topic beforehand: what was learned, or nothing at all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from trailhound.config.settings import Settings
+from trailhound.errors import SessionError
+from trailhound.judge_registry import make_judge
+from trailhound.models.topic_model import TopicModel
+from trailhound.sessions.page_graph import PageGraph
+from trailhound.strategies.base import Briefing
+from trailhound.workspace.model_folder import MANIFEST
+from trailhound.workspace.topics import TopicFolder
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Of one topic. The default is that of a topic that nobody has taught anything."""
+
+    graph: PageGraph = field(default_factory=lambda: PageGraph((), (), frozenset()))
+    model: TopicModel | None = None
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    """Of the judges that were calibrated, by name."""
+    fingerprint: str = ""
+    """Another one when the topic was learned again."""
+
+    @property
+    def states(self) -> int:
+        """Of the hidden-Markov model."""
+        return 0 if self.model is None else self.model.hmm.n_states
+
+
+def knowledge_of(topic: TopicFolder) -> Knowledge:
+    """What was learned, if anything; ModelError when that cannot be read."""
+    if not topic.is_learned():
+        return Knowledge()
+    learned = topic.load()
+    manifest = (topic.model_path / MANIFEST).read_bytes()
+    return Knowledge(
+        learned.model.graph,
+        learned.model,
+        {name: each.threshold for name, each in learned.judges.items()},
+        hashlib.sha256(manifest).hexdigest(),
+    )
+
+
+def needs_no_session(settings: Settings) -> bool:
+    """Whether the judge knows relevant pages without having been shown any."""
+    judge = settings.judge
+    try:
+        make_judge(judge.kind, Briefing(Knowledge().graph), threshold=judge.threshold)
+    except SessionError:
+        return False
+    return True

@@ -1,0 +1,81 @@
+"""A crawl of a topic that nobody has taught anything: its judge alone says what is wanted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_webs import Site
+
+from trailhound.archive.result_reading import Results
+from trailhound.cli.explain import Beliefs
+from trailhound.demo import DemoWeb
+from trailhound.errors import ModelError, SessionError
+from trailhound.live.explaining import Explainer
+from trailhound.workspace import Workspace
+
+KEYWORDS = "keywords:words=research page news"
+RULE = """
+def judge(page):
+    return "professor" in page.text.lower()
+"""
+
+
+@pytest.fixture
+def untaught(tmp_path: Path, port: int) -> Site:
+    topic = Workspace(tmp_path / "workspace").folder_for("wasps")
+    topic.prepare()
+    return Site(topic, port)
+
+
+@pytest.mark.parametrize(
+    "strategy", ["intelligent", "fish-search", "content-link:keywords=research news", "random"]
+)
+def test_words_are_enough(untaught: Site, web: DemoWeb, strategy: str) -> None:
+    asked: dict[str, Any] = {"crawl__strategy": strategy, "judge__kind": KEYWORDS}
+    with untaught.begun(crawl__seeds=web.start_urls, crawl__max_pages=25, **asked) as crawl:
+        events = list(crawl.run())
+    assert len(events) == 25
+    assert any(event.relevance and event.relevance.relevant for event in events)
+    assert "Nothing has been learned for the topic 'wasps'" in untaught.notices[0]
+    with untaught.resumed(crawl__max_pages=30) as crawl:
+        assert len(list(crawl.run())) == 5
+
+
+def test_a_rule_in_a_file_is_enough_and_its_crawl_can_be_explained(
+    untaught: Site, web: DemoWeb, tmp_path: Path
+) -> None:
+    rule = tmp_path / "professors.py"
+    rule.write_text(RULE)
+    asked: dict[str, Any] = {"crawl__strategy": "intelligent", "judge__kind": str(rule)}
+    with untaught.begun(crawl__seeds=web.start_urls, crawl__max_pages=20, **asked) as crawl:
+        events = list(crawl.run())
+        folder = crawl.folder
+    with Results(folder.results) as results:
+        told = Explainer(folder, results, Beliefs(folder)).explain(events[-1].url)
+    assert told.number == 20
+
+
+@pytest.mark.parametrize("judge", ["auto", "cosine", "contrast", "latent"])
+def test_judges_that_compare_with_marked_pages_need_a_session(
+    untaught: Site, web: DemoWeb, judge: str
+) -> None:
+    with (
+        pytest.raises(ModelError, match="There is no model"),
+        untaught.begun(crawl__seeds=web.start_urls, judge__kind=judge),
+    ):
+        pass
+    assert not (untaught.topic.path / "crawl").exists()
+
+
+@pytest.mark.parametrize("strategy", ["best-first", "shark-search", "hidden-markov"])
+def test_strategies_that_live_on_marked_pages_refuse(
+    untaught: Site, web: DemoWeb, strategy: str
+) -> None:
+    asked: dict[str, Any] = {"crawl__strategy": strategy, "judge__kind": KEYWORDS}
+    with (
+        pytest.raises(SessionError, match=r"marked useful|holds no page"),
+        untaught.begun(crawl__seeds=web.start_urls, **asked),
+    ):
+        pass
