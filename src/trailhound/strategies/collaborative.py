@@ -36,7 +36,7 @@ from trailhound.strategies.option_checks import check_choice
 from trailhound.strategies.pacing import RescorePace
 from trailhound.strategies.session_crawls import session_as_crawl
 
-PAGES_PER_FETCH = 50
+PAGES_PER_FETCH = 20
 """Candidates queued after one fetch, best first; the others when they are met again."""
 FIRST_PAGES = 1000
 """Candidates that the session may bring in before the first fetch has said anything."""

@@ -27,7 +27,7 @@ from trailhound.sources import AccessTrace
 
 MAX_VISITS = 5_000
 """Visits of one page that count; of a page with more, so many are taken at even distances."""
-MAX_WITNESSES = 20
+MAX_WITNESSES = 12
 """Visits of a candidate that are asked for an opinion, likewise."""
 
 _CRAWLED, _RELEVANT, _NEAR = 1, 2, 4
