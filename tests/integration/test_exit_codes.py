@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from live_webs import SMALL, learn
+from live_webs import learn
 
 from trailhound.cli.main import run
 from trailhound.demo import DemoWeb
@@ -60,8 +60,7 @@ Ended = Callable[[str], tuple[int, str]]
 
 
 @pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    web = DemoWeb.generate(parameters=SMALL)
+def workspace(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("workspace")
     learn(web, min(web.topics), folder)
     return folder

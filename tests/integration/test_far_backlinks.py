@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 from live_webs import Resource, Site, TinySite
 
+from loopback import served
 from trailhound.backlinks.http_endpoint import MAX_ANSWERS, HttpBacklinks
 from trailhound.demo import DemoWeb
 from trailhound.records import Outcome, PageEvent
@@ -54,15 +55,8 @@ def endpoint(answer: Answer) -> Iterator[tuple[str, list[float]]]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/?of={{url}}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with served(Handler) as port:
+        yield f"http://127.0.0.1:{port}/?of={{url}}", asked
 
 
 def settings(template: str, **more: Any) -> dict[str, Any]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from live_webs import Site, learn
+from live_webs import Site
 
 from trailhound.archive.result_reading import Results
 from trailhound.archive.results import ResultsStore
@@ -26,22 +25,20 @@ LEARNING = ("intelligent", "content-link")
 
 @pytest.mark.parametrize("spec", LEARNING)
 def test_a_learning_crawl_is_explained_and_goes_on_with_what_it_learned(
-    spec: str, web: DemoWeb, port: int, tmp_path: Path
+    spec: str, web: DemoWeb, demo: Site
 ) -> None:
-    topic = max(web.topics, key=lambda name: len(web.topics[name]))
-    site = Site(learn(web, topic, tmp_path), port)
     seeds = web.start_urls
-    with site.begun(crawl__strategy=spec, crawl__seeds=seeds, crawl__max_pages=40) as crawl:
+    with demo.begun(crawl__strategy=spec, crawl__seeds=seeds, crawl__max_pages=40) as crawl:
         first = list(crawl.run())
-    with site.resumed(crawl__max_pages=80) as crawl:
+    with demo.resumed(crawl__max_pages=80) as crawl:
         second = list(crawl.run())
-    assert not site.notices, "the snapshot was taken up without complaint"
+    assert not demo.notices, "the snapshot was taken up without complaint"
     assert {event.outcome for event in first + second} & {Outcome.BROKEN} == set()
     assert second[0].number == first[-1].number + 1
-    strategy = make_strategy(spec, Briefing(site.topic.load().model.graph))
+    strategy = make_strategy(spec, Briefing(demo.topic.load().model.graph))
     assert isinstance(strategy, Explaining)
-    StrategyMemory(strategy, crawl.folder.strategy).restore(site.notices.append)
-    assert not site.notices
+    StrategyMemory(strategy, crawl.folder.strategy).restore(demo.notices.append)
+    assert not demo.notices
     if isinstance(strategy, IntelligentStrategy):
         fetched = sum(event.outcome is Outcome.FETCHED for event in first + second)
         assert strategy._interest.pages >= fetched
@@ -65,33 +62,29 @@ def remembered(crawl: LiveCrawl) -> bytes:
 
 @pytest.mark.parametrize("spec", ["content-link:literal=true", "content-link"])
 def test_pages_after_the_last_snapshot_are_looked_at_again(
-    spec: str, web: DemoWeb, port: int, tmp_path: Path
+    spec: str, web: DemoWeb, demo: Site
 ) -> None:
-    topic = max(web.topics, key=lambda name: len(web.topics[name]))
-    site = Site(learn(web, topic, tmp_path), port)
     seeds = web.start_urls
-    with site.begun(crawl__strategy=spec, crawl__seeds=seeds, crawl__max_pages=20) as crawl:
+    with demo.begun(crawl__strategy=spec, crawl__seeds=seeds, crawl__max_pages=20) as crawl:
         list(crawl.run())
     old = crawl.folder.strategy.read_bytes()
-    with site.resumed(crawl__max_pages=45) as crawl:
+    with demo.resumed(crawl__max_pages=45) as crawl:
         list(crawl.run())
         known = remembered(crawl)
     # As a process that is killed leaves it: the pages are kept, the snapshot is an old one.
     crawl.folder.strategy.write_bytes(old)
-    with site.resumed(crawl__max_pages=46) as crawl:
+    with demo.resumed(crawl__max_pages=46) as crawl:
         assert restored(remembered(crawl)) == restored(known)
     crawl.folder.strategy.unlink()
-    with site.resumed(crawl__max_pages=46) as crawl:
+    with demo.resumed(crawl__max_pages=46) as crawl:
         assert restored(remembered(crawl)) == restored(known), "the first snapshot is not needed"
-    assert not site.notices
+    assert not demo.notices
 
 
 def test_a_page_that_could_not_be_kept_is_not_in_the_snapshot(
-    web: DemoWeb, port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    web: DemoWeb, demo: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The strategy has seen it, but will see it again: it is fetched once more."""
-    topic = max(web.topics, key=lambda name: len(web.topics[name]))
-    site = Site(learn(web, topic, tmp_path), port)
     keep = ResultsStore.keep
 
     def failing(store: ResultsStore, event: PageEvent, *rest: Any) -> None:
@@ -101,13 +94,13 @@ def test_a_page_that_could_not_be_kept_is_not_in_the_snapshot(
 
     with (
         monkeypatch.context() as disk,
-        site.begun(crawl__strategy="content-link", crawl__seeds=web.start_urls) as crawl,
+        demo.begun(crawl__strategy="content-link", crawl__seeds=web.start_urls) as crawl,
     ):
         disk.setattr(ResultsStore, "keep", failing)
         with pytest.raises(StorageError):
             list(crawl.run())
     assert not crawl.folder.strategy.exists(), "there was no other snapshot yet"
-    with site.resumed(crawl__max_pages=40) as crawl:
+    with demo.resumed(crawl__max_pages=40) as crawl:
         assert crawl._memory.known_until <= 9
         list(crawl.run())
     assert crawl.folder.strategy.exists()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from live_webs import Site
 
+from loopback import served
 from trailhound.archive.result_reading import Results
 from trailhound.backlinks.kept_answers import KeptAnswers
 from trailhound.cli.explain import Beliefs
@@ -88,15 +88,8 @@ def endpoint(parents: dict[str, list[str]], asked: list[str]) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/?of={{url}}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with served(Handler) as port:
+        yield f"http://127.0.0.1:{port}/?of={{url}}"
 
 
 def test_a_resumed_crawl_and_an_explanation_ask_nothing_again(

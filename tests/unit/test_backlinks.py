@@ -9,13 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopback import served
 from trailhound.backlinks.edge_list import MAX_ANSWERS as MAX_SOURCES
 from trailhound.backlinks.edge_list import EdgeList
 from trailhound.backlinks.http_endpoint import MAX_ANSWER_BYTES, MAX_ANSWERS, HttpBacklinks
@@ -123,15 +124,8 @@ def endpoint(answer: Answer) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/who?links={{url}}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with served(Handler) as port:
+        yield f"http://127.0.0.1:{port}/who?links={{url}}"
 
 
 def test_an_endpoint_is_asked_for_the_escaped_address() -> None:

@@ -178,8 +178,6 @@ class PolitePages:
         self._settings = settings
         self._notify = notify
         self._in_scope = scope_of(settings, settings.crawl.seeds)
-        self.fetched = 0
-        """Pages asked for by this object."""
         self.is_closed = False
         """Whether a crawl runs, which keeps to its hosts' delays alone."""
 
@@ -220,7 +218,6 @@ class PolitePages:
 
     def add(self, page: FetchedPage) -> None:
         """Keep what came of one request."""
-        self.fetched += 1
         extracted = None
         if page.html is not None:
             body = page.html.encode("utf-8", "replace")
