@@ -28,11 +28,10 @@ from trailhound.strategies.collaborative_options import (
     DIVISORS,
     SIGNATURES,
     Habits,
-    check_numbers,
     needed_trace,
     page_signatures,
 )
-from trailhound.strategies.option_checks import check_choice
+from trailhound.strategies.option_checks import check_at_least, check_choice
 from trailhound.strategies.pacing import RescorePace
 from trailhound.strategies.session_crawls import session_as_crawl
 
@@ -124,8 +123,9 @@ class CollaborativeStrategy:
         rule = InterestRule(significance, smoothing, literal)
         check_choice("signatures", signatures, SIGNATURES)
         check_choice("divisor", divisor, DIVISORS)
-        check_numbers(near=near, gap=gap, min_pages=min_pages, users=users - 1)
-        check_numbers(refresh=refresh - 1, explore=explore, threshold=threshold - 1e-6)
+        check_at_least(0, near=near, gap=gap, min_pages=min_pages, explore=explore)
+        check_at_least(1, users=users, refresh=refresh)
+        check_at_least(1e-6, threshold=threshold)
         strategy = cls(
             VisitStatistics(
                 trace,

@@ -56,10 +56,3 @@ def page_signatures(kind: str, topics: str) -> PageSignatures:
             )
         return TopicSignatures(read_topic_set(topics))
     return WordSignatures() if kind == "words" else NoSignatures()
-
-
-def check_numbers(**options: float) -> None:
-    """UsageError unless all are 0 or more."""
-    for option, value in options.items():
-        if not value >= 0:
-            raise UsageError(f"Option {option} of 'collaborative' is too small. Give more.")

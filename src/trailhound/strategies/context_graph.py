@@ -33,7 +33,7 @@ from trailhound.models.context_graphs.training import (
 from trailhound.records import CrawledPage, Link, ScoredLink
 from trailhound.strategies.back_crawling import BackCrawling, back_crawling
 from trailhound.strategies.base import Briefing
-from trailhound.strategies.option_checks import check_choice
+from trailhound.strategies.option_checks import check_at_least, check_choice
 
 MODES = ("inherit", "prefetch")
 AT_ONCE = 1000.0
@@ -103,11 +103,10 @@ class ContextGraphStrategy:
         check_choice("training", training, TRAINING_SETS)
         check_choice("reference", reference, REFERENCES)
         check_choice("vocabulary", vocabulary, VOCABULARIES)
-        for option, value in (("layers", layers), ("layer_size", layer_size), ("terms", terms)):
-            if value < 1:
-                raise UsageError(f"Option {option} is {value}, but it should be 1 or more.")
-        if layers > 50 or rebuild_every < 0 or ration < 0:
-            raise UsageError("Option layers should be 1 to 50, rebuild_every and ration 0 or more.")
+        check_at_least(1, layers=layers, layer_size=layer_size, terms=terms)
+        check_at_least(0, rebuild_every=rebuild_every, ration=ration)
+        if layers > 50:
+            raise UsageError(f"Option layers is {layers}, but it should be 50 or less.")
         parameters = ContextParameters(
             n_layers=layers,
             layer_size=layer_size,
