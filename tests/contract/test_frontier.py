@@ -113,6 +113,20 @@ def test_a_delayed_host_sleeps_and_others_go_on(frontier: Frontier) -> None:
     assert lease_urls(frontier, now=10.0) == [url("best")]
 
 
+def test_a_host_is_ready_at_the_time_that_it_was_last_delayed_to(frontier: Frontier) -> None:
+    frontier.add([Candidate(url("x"), 0.9)])
+    assert frontier.ready_at("a.test") is None
+    assert frontier.ready_at("never-heard-of.test") is None
+    frontier.delay_host("a.test", 10.0)
+    frontier.delay_host("nothing-waits.test", 7.0)
+    assert frontier.ready_at("a.test") == 10.0
+    assert frontier.ready_at("nothing-waits.test") == 7.0
+    assert lease_urls(frontier, now=20.0) == [url("x")]
+    assert frontier.ready_at("a.test") == 10.0
+    frontier.delay_host("a.test", 3.0)
+    assert frontier.ready_at("a.test") == 3.0
+
+
 def test_ready_in_tells_an_empty_frontier_from_a_sleeping_one(frontier: Frontier) -> None:
     assert frontier.ready_in(0.0) is None
     frontier.add([Candidate(url("x"), 0.9)])
@@ -388,6 +402,8 @@ class History:
         hosts = {name.split("/")[2] for name in self.plain.waiting}
         assert stats.hosts_waiting == len(hosts)
         sleep = min((self.plain.asleep.get(host, now) for host in hosts), default=None)
+        for host in ("0.test", "1.test", "2.test", "3.test"):
+            assert self.frontier.ready_at(host) == self.plain.asleep.get(host)
         assert self.frontier.ready_in(now) == (None if sleep is None else max(0.0, sleep - now))
 
     def run(self) -> None:
@@ -426,6 +442,8 @@ def test_everything_survives_a_restart(store: str, tmp_path: Path) -> None:
     assert frontier.outcome_of(url("seed")) is Outcome.FETCHED
     assert frontier.outcome_of(url("moved")) is Outcome.FETCHED
     assert frontier.pages_of("a.test") == 1
+    assert frontier.ready_at("b.test") == 1_700_000_000.5
+    assert frontier.ready_at("a.test") is None
     assert frontier.add([Candidate(url("moved"), 2.0), Candidate(url("seed"), 2e18)]) == 0
     again = frontier.lease(3, 1_700_000_000.0)
     rescored = Candidate(foreign.url, 0.75, b"", foreign.parent, 7)

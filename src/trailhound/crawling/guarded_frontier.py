@@ -19,6 +19,7 @@ class GuardedFrontier:
         self.mark_seen = inner.mark_seen
         self.outcome_of = inner.outcome_of
         self.delay_host = inner.delay_host
+        self.ready_at = inner.ready_at
         self.pages_of = inner.pages_of
         self.ready_in = inner.ready_in
 

@@ -105,6 +105,13 @@ class Frontier(Protocol):
         """Hand out nothing from ``host`` before ``until``. The last call counts."""
         ...
 
+    def ready_at(self, host: str) -> float | None:
+        """When the host may be asked again, as told by ``delay_host``.
+
+        ``None`` when it was never delayed, or when that time is unknown.
+        """
+        ...
+
     def pages_of(self, host: str) -> int:
         """How many leases of this host's URLs have been finished, whatever their outcome."""
         ...

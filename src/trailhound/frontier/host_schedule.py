@@ -33,6 +33,10 @@ class ScheduledHost:
         self.changed = False
         """Whether its head has yet to be taken in."""
 
+    def ready_at(self) -> float | None:
+        """When it may be asked again; ``None`` when it was never delayed."""
+        return None if self.until == -math.inf else self.until
+
 
 _Host = TypeVar("_Host", bound=ScheduledHost)
 

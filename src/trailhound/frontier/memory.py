@@ -149,6 +149,11 @@ class MemoryFrontier:
         """Hand out nothing from ``host`` before ``until``."""
         self._schedule.delay(self._host(host), until)
 
+    def ready_at(self, host: str) -> float | None:
+        """When a delayed host may be asked again."""
+        known = self._hosts.get(host)
+        return known.ready_at() if known else None
+
     def pages_of(self, host: str) -> int:
         """Finished leases of a host."""
         known = self._hosts.get(host)

@@ -182,6 +182,11 @@ class SqliteFrontier:
         if not self._in_redirect:
             self._end_page()
 
+    def ready_at(self, host: str) -> float | None:
+        """When a delayed host may be asked again, also one that was delayed in an earlier run."""
+        known = self._index.hosts.get(host)
+        return known.ready_at() if known else None
+
     def pages_of(self, host: str) -> int:
         """Finished leases of a host."""
         known = self._index.hosts.get(host)
