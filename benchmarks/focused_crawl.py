@@ -36,7 +36,7 @@ def crawl(pages: dict[str, bytes], folder: Path, workers: int, warm_up: int = 0)
         {
             "crawl.seeds": (next(iter(pages)),),
             "crawl.strategy": "hidden-markov",
-            "crawl.max_pages": 2 * len(pages),
+            "crawl.max_requests": 2 * len(pages),
             "crawl.concurrency": CONCURRENCY * workers,
             "crawl.workers": workers,
             "fetch.user_agent": "trailhound-benchmark (+http://127.0.0.1/)",

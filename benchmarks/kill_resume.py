@@ -95,7 +95,7 @@ class KilledCrawl:
             *("--user-agent", "kill-test (+http://www.demo.test/about)"),
             *("--resolve", f"*.demo.test=127.0.0.1:{port}"),
             *("--allow-address", "*.demo.test", "--scope", "*.demo.test"),
-            *("--strategy", "best-first", "--max-pages", "100000"),
+            *("--strategy", "best-first", "--max-requests", "100000"),
             *(option for seed in web.start_urls for option in ("--seed", seed)),
         ]
         session = with_sources(web.sessions[topic], web)
@@ -130,7 +130,7 @@ class KilledCrawl:
         """Let it make so many requests more and end in peace."""
         with Results(self.path / "results.db") as results:
             total = results.summary().requests + requests
-        assert self.start("--max-pages", str(total)).wait(120) == 0, self.output()
+        assert self.start("--max-requests", str(total)).wait(120) == 0, self.output()
 
     def output(self) -> str:
         """All that it has said."""

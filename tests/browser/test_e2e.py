@@ -176,7 +176,7 @@ def crawl_options(web: DemoWeb, port: int) -> list[str]:
     seeds = [part for url in web.start_urls for part in ("--seed", url)]
     return [
         *seeds,
-        *("--max-pages", str(N_REQUESTS)),
+        *("--max-requests", str(N_REQUESTS)),
         *("--resolve", f"*.demo.test=127.0.0.1:{port}"),
         *("--allow-address", "*.demo.test"),
         *("--user-agent", "e2e (+http://www.demo.test/about)"),

@@ -74,7 +74,7 @@ def crawled(trailhound: Command, web: DemoWeb, port: int, workspace: Path) -> Co
     """The same, after a crawl."""
     if not (workspace / "topics" / TOPIC / "crawl").exists():
         seeds = [option for seed in web.start_urls for option in ("--seed", seed)]
-        limits = ["--max-pages", "150", "--strategy", "best-first"]
+        limits = ["--max-requests", "150", "--strategy", "best-first"]
         done = trailhound("crawl", TOPIC, *seeds, *limits, *options(port))
         assert done.code == 0, done.err
         assert "the page budget is spent" in done.out
@@ -170,8 +170,8 @@ def test_a_second_crawl_is_refused_and_a_resumed_one_needs_a_larger_budget(
     assert "--resume" in again.err
     assert "--restart" in again.err
     spent = crawled("crawl", TOPIC, "--resume")
-    assert (spent.code, "--max-pages 300" in spent.err) == (2, True)
-    more = crawled("crawl", TOPIC, "--resume", "--max-pages", "170", "--json")
+    assert (spent.code, "--max-requests 300" in spent.err) == (2, True)
+    more = crawled("crawl", TOPIC, "--resume", "--max-pages", "170", "--json")  # its old name
     told = json.loads(more.out)
     assert (told["reason"], told["requests"] >= 170) == ("pages-spent", True)
     both = crawled("crawl", TOPIC, "--resume", "--restart")
@@ -203,18 +203,18 @@ def test_a_crawl_without_time_or_with_strange_seeds_is_refused(
 def test_config_shows_origins_and_finds_mistakes(
     trailhound: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TRAILHOUND_MAX_PAGES", "77")
+    monkeypatch.setenv("TRAILHOUND_MAX_REQUESTS", "77")
     file = tmp_path / "trailhound.toml"
     file.write_text("[fetch]\ndelay_seconds = 3\n")
     told = json.loads(trailhound("config", "show", "--json").out)
-    assert told["crawl.max_pages"] == {"value": 77, "origin": "TRAILHOUND_MAX_PAGES"}
+    assert told["crawl.max_requests"] == {"value": 77, "origin": "TRAILHOUND_MAX_REQUESTS"}
     assert told["fetch.delay_seconds"] == {"value": 3.0, "origin": str(file)}
     assert told["fetch.obey_robots"] == {"value": True, "origin": "default"}
     shown = trailhound("config", "show")
     assert "fetch.delay_seconds" in shown.out
     assert trailhound("config", "check").code == 0
-    monkeypatch.setenv("TRAILHOUND_MAXPAGES", "1")
-    assert "TRAILHOUND_MAX_PAGES" in trailhound("config", "check").err
+    monkeypatch.setenv("TRAILHOUND_MAXREQUESTS", "1")
+    assert "TRAILHOUND_MAX_REQUESTS" in trailhound("config", "check").err
     file.write_text("[fetch]\ndelay = 3\n")
     done = trailhound("config", "check")
     assert (done.code, "Unknown setting in [fetch] 'delay'" in done.err) == (2, True)
@@ -228,7 +228,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
     seeds = [option for seed in web.start_urls for option in ("--seed", seed)]
     command = [*COMMAND, "crawl", topic.name, "--workspace", str(tmp_path)]
     process = subprocess.Popen(
-        [*command, *seeds, "--max-pages", "100000", *options(port)],
+        [*command, *seeds, "--max-requests", "100000", *options(port)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -246,7 +246,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
     assert ends[0]["event"] == "start"
     total = ends[-1]["requests"] + 20
     done = subprocess.run(
-        [*command, "--resume", "--max-pages", str(total), "--json"],
+        [*command, "--resume", "--max-requests", str(total), "--json"],
         capture_output=True,
         text=True,
         timeout=60,

@@ -61,14 +61,14 @@ def test_a_full_disk_ends_the_crawl_with_advice_and_costs_nothing(
         events: list[PageEvent] = []
         with (
             pytest.raises(TrailhoundError, match=r"disk is full|disk reports an error|Free space"),
-            site.begun(crawl__seeds=web.start_urls, crawl__max_pages=5000) as crawl,
+            site.begun(crawl__seeds=web.start_urls, crawl__max_requests=5000) as crawl,
         ):
             events.extend(crawl.run())
         assert_nothing_is_lost(site.topic.path / "crawl", 20)
         subprocess.run(["mount", "-o", "remount,size=100m", str(disk)], check=True)
         with Results(site.topic.path / "crawl" / "results.db") as results:
             before = results.summary().requests
-        with site.resumed(crawl__max_pages=before + 30) as crawl:
+        with site.resumed(crawl__max_requests=before + 30) as crawl:
             assert list(crawl.run())
         assert_nothing_is_lost(site.topic.path / "crawl", 40)
 
@@ -86,7 +86,7 @@ def test_a_limit_on_file_sizes_is_told_by_the_command(
     seeds = [option for seed in web.start_urls for option in ("--seed", seed)]
     done = subprocess.run(
         [sys.executable, "-c", program, "crawl", topic.name, "--workspace", str(tmp_path), *seeds,
-         "--max-pages", "5000", *options(port)],
+         "--max-requests", "5000", *options(port)],
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout
@@ -118,7 +118,7 @@ except TrailhoundError as error:
 
 
 def test_a_folder_that_cannot_be_written_is_told(site: Site, web: DemoWeb, tmp_path: Path) -> None:
-    with site.begun(crawl__seeds=web.start_urls, crawl__max_pages=5) as crawl:
+    with site.begun(crawl__seeds=web.start_urls, crawl__max_requests=5) as crawl:
         list(crawl.run())
     folders = [tmp_path.parent, tmp_path, *tmp_path.rglob("*")]
     for path in folders:
@@ -140,7 +140,7 @@ def test_a_folder_that_cannot_be_written_is_told(site: Site, web: DemoWeb, tmp_p
 
 
 def test_only_one_crawl_of_a_topic_runs_at_a_time(site: Site, web: DemoWeb) -> None:
-    with site.begun(crawl__seeds=web.start_urls, crawl__max_pages=10) as first:
+    with site.begun(crawl__seeds=web.start_urls, crawl__max_requests=10) as first:
         with pytest.raises(StorageError, match="Another crawl of the topic"), site.resumed():
             pass
         command = [*COMMAND, "crawl", site.topic.name, "--resume"]
@@ -157,20 +157,20 @@ def test_only_one_crawl_of_a_topic_runs_at_a_time(site: Site, web: DemoWeb) -> N
 
 
 def test_a_locked_database_ends_the_crawl_with_advice(site: Site, web: DemoWeb) -> None:
-    with site.begun(crawl__seeds=web.start_urls, crawl__max_pages=5) as crawl:
+    with site.begun(crawl__seeds=web.start_urls, crawl__max_requests=5) as crawl:
         list(crawl.run())
     path = site.topic.path / "crawl" / "results.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StorageError, match="locked by another program"), site.resumed():
             pass
-    with site.resumed(crawl__max_pages=10) as crawl:
+    with site.resumed(crawl__max_requests=10) as crawl:
         assert list(crawl.run())
     assert_nothing_is_lost(site.topic.path / "crawl", 10)
 
 
 def test_files_that_are_damaged_are_named(site: Site, web: DemoWeb) -> None:
-    with site.begun(crawl__seeds=web.start_urls, crawl__max_pages=5) as crawl:
+    with site.begun(crawl__seeds=web.start_urls, crawl__max_requests=5) as crawl:
         list(crawl.run())
     record = site.topic.path / "crawl" / "crawl.json"
     content = record.read_bytes()
@@ -186,6 +186,6 @@ def test_files_that_are_damaged_are_named(site: Site, web: DemoWeb) -> None:
     (site.topic.path / "crawl" / "results.db").write_bytes(b"rubbish" * 1000)
     with (
         pytest.raises(StorageError, match=r"results\.db is damaged"),
-        site.resumed(crawl__max_pages=9),
+        site.resumed(crawl__max_requests=9),
     ):
         pass

@@ -340,7 +340,7 @@ def test_a_crawl_forgets_a_page_and_can_be_resumed(
     trailhound("import", "firefox", history, "-t", "bees", "-u", useful, "--fetch")
     trailhound("learn", "bees")
     seed = demo.start_urls[0]
-    assert trailhound("crawl", "bees", "--seed", seed, "--max-pages", "25", "--json").code == 0
+    assert trailhound("crawl", "bees", "--seed", seed, "--max-requests", "25", "--json").code == 0
     found = json.loads(trailhound("results", "bees", "--all", "--json").out)
     address = next(row["address"] for row in found if row["depth"] > 0)
 
@@ -356,7 +356,7 @@ def test_a_crawl_forgets_a_page_and_can_be_resumed(
     assert address not in {row.headers.get("WARC-Target-URI") for row in read_folder(archive)}
     again = trailhound("forget", "--topic", "bees", "--url", address, "--json").report
     assert again["removed"] == {}
-    resumed = trailhound("crawl", "bees", "--resume", "--max-pages", "35", "--json")
+    resumed = trailhound("crawl", "bees", "--resume", "--max-requests", "35", "--json")
     assert resumed.code == 0, resumed.err
 
 
@@ -368,7 +368,7 @@ def test_nothing_in_the_topic_names_a_forgotten_host(
     trailhound("import", "firefox", history, "-t", "bees", "-u", useful, "--fetch")
     trailhound("learn", "bees")
     seed = demo.start_urls[0]
-    assert trailhound("crawl", "bees", "--seed", seed, "--max-pages", "40", "--json").code == 0
+    assert trailhound("crawl", "bees", "--seed", seed, "--max-requests", "40", "--json").code == 0
     topic = workspace.topic("bees").path
     (topic / "crawl" / "strategy.bin").write_bytes(b"whatever a strategy remembers")
     found = json.loads(trailhound("results", "bees", "--all", "--limit", "100", "--json").out)

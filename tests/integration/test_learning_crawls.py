@@ -28,9 +28,9 @@ def test_a_learning_crawl_is_explained_and_goes_on_with_what_it_learned(
     spec: str, web: DemoWeb, demo: Site
 ) -> None:
     seeds = web.start_urls
-    with demo.begun(crawl__strategy=spec, crawl__seeds=seeds, crawl__max_pages=40) as crawl:
+    with demo.begun(crawl__strategy=spec, crawl__seeds=seeds, crawl__max_requests=40) as crawl:
         first = list(crawl.run())
-    with demo.resumed(crawl__max_pages=80) as crawl:
+    with demo.resumed(crawl__max_requests=80) as crawl:
         second = list(crawl.run())
     assert not demo.notices, "the snapshot was taken up without complaint"
     assert {event.outcome for event in first + second} & {Outcome.BROKEN} == set()
@@ -65,18 +65,18 @@ def test_pages_after_the_last_snapshot_are_looked_at_again(
     spec: str, web: DemoWeb, demo: Site
 ) -> None:
     seeds = web.start_urls
-    with demo.begun(crawl__strategy=spec, crawl__seeds=seeds, crawl__max_pages=20) as crawl:
+    with demo.begun(crawl__strategy=spec, crawl__seeds=seeds, crawl__max_requests=20) as crawl:
         list(crawl.run())
     old = crawl.folder.strategy.read_bytes()
-    with demo.resumed(crawl__max_pages=45) as crawl:
+    with demo.resumed(crawl__max_requests=45) as crawl:
         list(crawl.run())
         known = remembered(crawl)
     # As a process that is killed leaves it: the pages are kept, the snapshot is an old one.
     crawl.folder.strategy.write_bytes(old)
-    with demo.resumed(crawl__max_pages=46) as crawl:
+    with demo.resumed(crawl__max_requests=46) as crawl:
         assert restored(remembered(crawl)) == restored(known)
     crawl.folder.strategy.unlink()
-    with demo.resumed(crawl__max_pages=46) as crawl:
+    with demo.resumed(crawl__max_requests=46) as crawl:
         assert restored(remembered(crawl)) == restored(known), "the first snapshot is not needed"
     assert not demo.notices
 
@@ -100,7 +100,7 @@ def test_a_page_that_could_not_be_kept_is_not_in_the_snapshot(
         with pytest.raises(StorageError):
             list(crawl.run())
     assert not crawl.folder.strategy.exists(), "there was no other snapshot yet"
-    with demo.resumed(crawl__max_pages=40) as crawl:
+    with demo.resumed(crawl__max_requests=40) as crawl:
         assert crawl._memory.known_until <= 9
         list(crawl.run())
     assert crawl.folder.strategy.exists()

@@ -47,7 +47,7 @@ def tiny(topic: TopicFolder, site: TinySite) -> Site:
 def test_a_crawl_finds_pages_that_nobody_had_shown_it(
     demo: Site, web: DemoWeb, topic_name: str
 ) -> None:
-    with demo.begun(crawl__seeds=web.start_urls, crawl__max_pages=400) as crawl:
+    with demo.begun(crawl__seeds=web.start_urls, crawl__max_requests=400) as crawl:
         events = run(crawl)
         assert crawl.stop_reason is StopReason.PAGES_SPENT
         assert events[-1].requests_total == 400, "redirects in flight included"
@@ -67,13 +67,15 @@ def test_a_crawl_finds_pages_that_nobody_had_shown_it(
 
 
 def test_a_resumed_crawl_goes_on_with_its_settings_and_numbers(demo: Site, web: DemoWeb) -> None:
-    with demo.begun(crawl__seeds=web.start_urls, crawl__max_pages=30) as crawl:
+    with demo.begun(crawl__seeds=web.start_urls, crawl__max_requests=30) as crawl:
         first = run(crawl)
     with pytest.raises(UsageError, match="has a crawl already"), demo.begun(crawl__seeds=["x"]):
         pass
-    with pytest.raises(UsageError, match=r"30 requests.*--max-pages 60"), demo.resumed():
+    with pytest.raises(UsageError, match=r"30 requests.*--max-requests 60"), demo.resumed():
         pass
-    with demo.resumed(crawl__max_pages=60) as crawl:
+    record = demo.topic.path / "crawl" / "crawl.json"
+    record.write_bytes(record.read_bytes().replace(b"max_requests", b"max_pages"))  # an old one
+    with demo.resumed(crawl__max_requests=60) as crawl:
         second = run(crawl)
         assert crawl.settings.crawl.strategy == "best-first"
     assert second[0].number == first[-1].number + 1
@@ -87,7 +89,7 @@ def test_a_resumed_crawl_goes_on_with_its_settings_and_numbers(demo: Site, web: 
 def test_a_restart_sets_the_old_crawl_aside(demo: Site, web: DemoWeb) -> None:
     for restart in (False, True, True):
         with demo.begun(
-            restart=restart, crawl__seeds=web.start_urls[:1], crawl__max_pages=3
+            restart=restart, crawl__seeds=web.start_urls[:1], crawl__max_requests=3
         ) as crawl:
             assert run(crawl)[0].number == 1
     with (
@@ -103,7 +105,7 @@ def test_a_restart_sets_the_old_crawl_aside(demo: Site, web: DemoWeb) -> None:
 def test_a_crawl_stopped_from_outside_deals_with_what_is_in_flight(
     demo: Site, web: DemoWeb
 ) -> None:
-    with demo.begun(crawl__seeds=web.start_urls, crawl__max_pages=500) as crawl:
+    with demo.begun(crawl__seeds=web.start_urls, crawl__max_requests=500) as crawl:
         events = []
         for event in crawl.run():
             events.append(event)
@@ -131,9 +133,9 @@ def test_a_crawl_that_has_nothing_left_says_so(topic: TopicFolder) -> None:
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
-@pytest.mark.parametrize("max_pages", [2, 3, 6])
+@pytest.mark.parametrize("max_requests", [2, 3, 6])
 def test_redirects_never_cost_more_than_the_budget(
-    topic: TopicFolder, concurrency: int, max_pages: int
+    topic: TopicFolder, concurrency: int, max_requests: int
 ) -> None:
     resources = {"/": page("/a0", "/b0", "/c0")}
     for name in "abc":  # two redirects in a row lead to each page
@@ -145,13 +147,13 @@ def test_redirects_never_cost_more_than_the_budget(
         site = tiny(topic, server)
         with site.begun(
             crawl__seeds=["http://tiny.test/"],
-            crawl__max_pages=max_pages,
+            crawl__max_requests=max_requests,
             crawl__concurrency=concurrency,
         ) as crawl:
             run(crawl)
             assert crawl.stop_reason is StopReason.PAGES_SPENT
-            assert crawl.progress.requests == len(server.paths()) == max_pages
-        with site.resumed(crawl__max_pages=100) as crawl:
+            assert crawl.progress.requests == len(server.paths()) == max_requests
+        with site.resumed(crawl__max_requests=100) as crawl:
             run(crawl)
         assert sorted(server.paths()) == sorted(resources), "each once: it goes on where it was"
 
@@ -183,7 +185,7 @@ def test_a_refresh_asks_relevant_pages_for_news(topic: TopicFolder, bodies: list
     with TinySite({"/": page("/0", "/1", "/2"), **relevant}) as server:
         site = tiny(topic, server)
         with site.begun(
-            crawl__seeds=["http://tiny.test/"], crawl__scope=("tiny.test",), crawl__max_pages=4
+            crawl__seeds=["http://tiny.test/"], crawl__scope=("tiny.test",), crawl__max_requests=4
         ) as crawl:
             run(crawl)
             assert crawl.progress.relevant == 3
@@ -206,10 +208,10 @@ def test_copies_do_not_count_twice_even_after_a_restart(
     resources = {"/": page("/a", "/b"), "/a": Resource(body), "/b": Resource(body)}
     with TinySite(resources) as server:
         site = tiny(topic, server)
-        with site.begun(crawl__seeds=["http://tiny.test/"], crawl__max_pages=2) as crawl:
+        with site.begun(crawl__seeds=["http://tiny.test/"], crawl__max_requests=2) as crawl:
             run(crawl)
             assert crawl.progress.relevant == 1
-        with site.resumed(crawl__max_pages=3) as crawl:
+        with site.resumed(crawl__max_requests=3) as crawl:
             (event,) = run(crawl)
             assert event.duplicate_of == "http://tiny.test/a"
             assert (crawl.progress.relevant, crawl.progress.duplicates) == (0, 1)
@@ -254,18 +256,18 @@ def _site_of_sitemaps() -> dict[str, Resource]:
     return resources
 
 
-@pytest.mark.parametrize("max_pages", [1, 2, 3, 5, 9])
-def test_sitemaps_never_cost_more_than_the_budget(topic: TopicFolder, max_pages: int) -> None:
+@pytest.mark.parametrize("max_requests", [1, 2, 3, 5, 9])
+def test_sitemaps_never_cost_more_than_the_budget(topic: TopicFolder, max_requests: int) -> None:
     with TinySite(_site_of_sitemaps()) as server:
         site = tiny(topic, server)
         seeds = ["http://tiny.test/"]
         with site.begun(
-            crawl__seeds=seeds, crawl__sitemaps=True, crawl__max_pages=max_pages
+            crawl__seeds=seeds, crawl__sitemaps=True, crawl__max_requests=max_requests
         ) as crawl:
             run(crawl)
             assert crawl.stop_reason is StopReason.PAGES_SPENT
-            assert crawl.progress.requests == len(server.paths()) == max_pages
-        with pytest.raises(UsageError, match=f"--max-pages {2 * max_pages}"), site.resumed():
+            assert crawl.progress.requests == len(server.paths()) == max_requests
+        with pytest.raises(UsageError, match=f"--max-requests {2 * max_requests}"), site.resumed():
             pass
 
 
@@ -285,7 +287,7 @@ def test_attempts_count_in_the_next_run_as_well(topic: TopicFolder) -> None:
     busy = Resource(b"busy", 503, {"Retry-After": "3600"})
     with TinySite({"/": busy}) as server:
         site = tiny(topic, server)
-        with site.begun(crawl__seeds=["http://tiny.test/"], crawl__max_pages=2) as crawl:
+        with site.begun(crawl__seeds=["http://tiny.test/"], crawl__max_requests=2) as crawl:
             assert run(crawl) == [], "no page has come of it yet"
             assert crawl.progress.requests == len(server.paths()) == 1
         with site.resumed() as crawl:
@@ -294,7 +296,7 @@ def test_attempts_count_in_the_next_run_as_well(topic: TopicFolder) -> None:
 
 def test_metrics_are_served_on_this_machine(demo: Site, web: DemoWeb) -> None:
     with (
-        demo.begun(crawl__seeds=web.start_urls, crawl__max_pages=10) as crawl,
+        demo.begun(crawl__seeds=web.start_urls, crawl__max_requests=10) as crawl,
         metrics_served(crawl, 0) as address,
     ):
         run(crawl)
@@ -308,7 +310,7 @@ def test_metrics_are_served_on_this_machine(demo: Site, web: DemoWeb) -> None:
 
 
 def test_a_running_crawl_can_be_watched(demo: Site, web: DemoWeb) -> None:
-    with demo.begun(crawl__seeds=web.start_urls, crawl__max_pages=40) as crawl:
+    with demo.begun(crawl__seeds=web.start_urls, crawl__max_requests=40) as crawl:
         display = CrawlDisplay(crawl)
         with display.shown():
             for _ in crawl.run():
@@ -324,7 +326,7 @@ def test_a_running_crawl_can_be_watched(demo: Site, web: DemoWeb) -> None:
 
 def test_explanations(demo: Site, web: DemoWeb, port: int) -> None:
     with demo.begun(
-        crawl__seeds=web.start_urls, crawl__max_pages=200, crawl__scope=("*.demo.test",)
+        crawl__seeds=web.start_urls, crawl__max_requests=200, crawl__scope=("*.demo.test",)
     ) as crawl:
         events = {event.url: event for event in run(crawl)}
         waiting = crawl._stores.frontier.lease(1, 1e12)[0]
@@ -359,7 +361,7 @@ def test_hidden_markov_beliefs_can_be_put_into_words(demo: Site, web: DemoWeb) -
     from trailhound.cli.explain import Beliefs
 
     with demo.begun(
-        crawl__seeds=web.start_urls, crawl__max_pages=15, crawl__strategy="hidden-markov"
+        crawl__seeds=web.start_urls, crawl__max_requests=15, crawl__strategy="hidden-markov"
     ) as crawl:
         events = run(crawl)
     with Results(crawl.folder.results) as results:

@@ -30,7 +30,7 @@ def finished(web: DemoWeb, port: int, tmp_path_factory: pytest.TempPathFactory) 
     """A workspace whose topic has been crawled."""
     folder = tmp_path_factory.mktemp("finished")
     topic = learn(web, topic_name(web), folder)
-    with Site(topic, port).begun(crawl__seeds=web.start_urls, crawl__max_pages=150) as crawl:
+    with Site(topic, port).begun(crawl__seeds=web.start_urls, crawl__max_requests=150) as crawl:
         list(crawl.run())
     return folder
 

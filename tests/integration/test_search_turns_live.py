@@ -133,7 +133,7 @@ def test_a_crawl_that_was_begun_anew_begins_the_turns_anew(
     asked = replace(request(topic, port, engine.template), rounds=1, requests_per_round=12)
     assert len(list(turns(topic, asked).run(run))) == 1
     site = Site(topic, port)
-    with site.begun(restart=True, crawl__seeds=web.start_urls, crawl__max_pages=5) as crawl:
+    with site.begun(restart=True, crawl__seeds=web.start_urls, crawl__max_requests=5) as crawl:
         run(crawl)
     (again,) = turns(topic, asked).run(run)
     assert again.number == 1
@@ -199,7 +199,7 @@ def test_the_crawls_own_pages_and_archives_can_be_searched(
 ) -> None:
     site = Site(topic, port)
     members = sorted(web.topics[topic_name])[:6]
-    with site.begun(crawl__seeds=members, crawl__max_pages=6) as crawl:
+    with site.begun(crawl__seeds=members, crawl__max_requests=6) as crawl:
         run(crawl)
     folder, fetch = CrawlFolder(topic), site.flags()
     settings = configure(fetch).settings.fetch
@@ -238,7 +238,7 @@ def test_a_crawl_can_be_given_a_search_and_pages_come_politely(
             "bees", 5
         )
     with site.begun(
-        crawl__seeds=web.start_urls, crawl__max_pages=3, sources__search=engine.template
+        crawl__seeds=web.start_urls, crawl__max_requests=3, sources__search=engine.template
     ) as crawl:
         run(crawl)
 
@@ -247,7 +247,7 @@ def test_sessions_from_a_crawl_hold_the_way_and_its_pages(
     topic: TopicFolder, port: int, web: DemoWeb
 ) -> None:
     site = Site(topic, port)
-    with site.begun(crawl__seeds=web.start_urls[:2], crawl__max_pages=30) as crawl:
+    with site.begun(crawl__seeds=web.start_urls[:2], crawl__max_requests=30) as crawl:
         run(crawl)
     folder = CrawlFolder(topic)
     with Results(folder.results) as kept:
@@ -272,7 +272,7 @@ def test_the_command_prints_rounds_and_ctrl_c_can_be_followed_by_the_same_comman
     place = str(topic.path.parent.parent)
     asked = command(
         topic.name,
-        *("--search", engine.template, "--rounds", "1", "--max-pages", "60", "--json"),
+        *("--search", engine.template, "--rounds", "1", "--max-requests", "60", "--json"),
         *("--strategy", "best-first", "--workspace", place),
         *options(port),
     )

@@ -72,17 +72,17 @@ def test_a_strategy_that_gave_up_says_what_lets_it_go_further(demo: Site, web: D
 def test_a_budget_that_is_too_small_is_answered_with_one_that_is_not(
     demo: Site, web: DemoWeb
 ) -> None:
-    with demo.begun(crawl__seeds=web.start_urls[:1], crawl__max_pages=8, **HURRIED) as crawl:
+    with demo.begun(crawl__seeds=web.start_urls[:1], crawl__max_requests=8, **HURRIED) as crawl:
         list(crawl.run())
     with (
-        pytest.raises(UsageError, match=r"its budget is 2\. Allow more with --max-pages 16"),
-        demo.resumed(crawl__max_pages=2),
+        pytest.raises(UsageError, match=r"its budget is 2\. Allow more with --max-requests 16"),
+        demo.resumed(crawl__max_requests=2),
     ):
         pass
 
 
 def test_turns_refuse_another_strategy_before_they_ask(demo: Site, web: DemoWeb) -> None:
-    with demo.begun(crawl__seeds=web.start_urls[:1], crawl__max_pages=1, **HURRIED) as crawl:
+    with demo.begun(crawl__seeds=web.start_urls[:1], crawl__max_requests=1, **HURRIED) as crawl:
         list(crawl.run())
     flags = demo.flags(crawl__strategy="content-link", sources__search="crawl")
     request = TurnsRequest(configure(flags).settings, flags)

@@ -78,7 +78,7 @@ def test_a_crawl_starts_from_a_log_alone_and_goes_on(
     demo: Site, log: Path, web: DemoWeb, topic_name: str
 ) -> None:
     settings = {"crawl__strategy": COLLABORATIVE, "sources__trace": str(log), **HURRIED}
-    with demo.begun(**settings, crawl__max_pages=10) as crawl:
+    with demo.begun(**settings, crawl__max_requests=10) as crawl:
         events = list(crawl.run())
         assert crawl.stop_reason is StopReason.PAGES_SPENT
     assert crawl.folder.strategy.is_file()
@@ -86,7 +86,7 @@ def test_a_crawl_starts_from_a_log_alone_and_goes_on(
     assert "240 visits by 20 people" in told
     assert "Left out: 2 not a line of this format" in told
     demo.notices.clear()
-    with demo.resumed(crawl__max_pages=50) as crawl:
+    with demo.resumed(crawl__max_requests=50) as crawl:
         events += list(crawl.run())
     assert not any("trace" in notice or "learns anew" in notice for notice in demo.notices)
     assert len({event.url for event in events}) == len(events)
@@ -102,7 +102,7 @@ def test_seeds_and_links_join_in(demo: Site, log: Path, web: DemoWeb) -> None:
     with demo.begun(
         crawl__strategy=f"{COLLABORATIVE},links=true",
         crawl__seeds=web.start_urls[:1],
-        crawl__max_pages=20,
+        crawl__max_requests=20,
         sources__trace=str(log),
         **HURRIED,
     ) as crawl:
@@ -118,7 +118,7 @@ def test_the_sessions_of_a_topic_are_a_trace_whatever_the_current_folder_holds(
     (tmp_path / "sessions").mkdir()
     strategy = "collaborative:session=false"
     settings = {"crawl__strategy": strategy, "sources__trace": "sessions", **HURRIED}
-    with demo.begun(**settings, crawl__max_pages=10) as crawl:
+    with demo.begun(**settings, crawl__max_requests=10) as crawl:
         events = list(crawl.run())
     known = {page.url for page in demo.topic.load().model.graph.pages}
     assert {event.url for event in events} <= known
@@ -166,7 +166,7 @@ def test_a_trace_of_another_web_is_noticed(demo: Site, log: Path, tmp_path: Path
         crawl__strategy="collaborative",
         crawl__seeds=["http://www.demo.test/"],
         crawl__scope=["*.demo.test"],
-        crawl__max_pages=5,
+        crawl__max_requests=5,
         sources__trace=str(other),
     ) as crawl:
         events = list(crawl.run())
@@ -179,7 +179,7 @@ def test_a_trace_of_another_web_is_noticed(demo: Site, log: Path, tmp_path: Path
 
 def test_forgetting_pages_forgets_the_indices(demo: Site, log: Path, tmp_path: Path) -> None:
     settings = {"crawl__strategy": COLLABORATIVE, "sources__trace": str(log), **HURRIED}
-    with demo.begun(**settings, crawl__max_pages=1) as crawl:
+    with demo.begun(**settings, crawl__max_requests=1) as crawl:
         list(crawl.run())
     assert (demo.topic.path / TRACES).is_dir()
     workspace = Workspace(tmp_path / "workspace")

@@ -34,12 +34,12 @@ def untaught(tmp_path: Path, port: int) -> Site:
 )
 def test_words_are_enough(untaught: Site, web: DemoWeb, strategy: str) -> None:
     asked: dict[str, Any] = {"crawl__strategy": strategy, "judge__kind": KEYWORDS}
-    with untaught.begun(crawl__seeds=web.start_urls, crawl__max_pages=25, **asked) as crawl:
+    with untaught.begun(crawl__seeds=web.start_urls, crawl__max_requests=25, **asked) as crawl:
         events = list(crawl.run())
     assert len(events) == 25
     assert any(event.relevance and event.relevance.relevant for event in events)
     assert "Nothing has been learned for the topic 'wasps'" in untaught.notices[0]
-    with untaught.resumed(crawl__max_pages=30) as crawl:
+    with untaught.resumed(crawl__max_requests=30) as crawl:
         assert len(list(crawl.run())) == 5
 
 
@@ -49,7 +49,7 @@ def test_a_rule_in_a_file_is_enough_and_its_crawl_can_be_explained(
     rule = tmp_path / "professors.py"
     rule.write_text(RULE)
     asked: dict[str, Any] = {"crawl__strategy": "intelligent", "judge__kind": str(rule)}
-    with untaught.begun(crawl__seeds=web.start_urls, crawl__max_pages=20, **asked) as crawl:
+    with untaught.begun(crawl__seeds=web.start_urls, crawl__max_requests=20, **asked) as crawl:
         events = list(crawl.run())
         folder = crawl.folder
     with Results(folder.results) as results:

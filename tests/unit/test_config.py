@@ -30,20 +30,34 @@ def test_without_any_source_all_are_defaults() -> None:
 
 
 def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None:
-    file = written(tmp_path, "[crawl]\nmax_pages = 1\nconcurrency = 2\nstrategy = 'random'\n")
-    environment = {"TRAILHOUND_MAX_PAGES": "10", "TRAILHOUND_CONCURRENCY": "20"}
-    configuration = configure({"crawl.max_pages": 100}, environment, file)
+    file = written(tmp_path, "[crawl]\nmax_requests = 1\nconcurrency = 2\nstrategy = 'random'\n")
+    environment = {"TRAILHOUND_MAX_REQUESTS": "10", "TRAILHOUND_CONCURRENCY": "20"}
+    configuration = configure({"crawl.max_requests": 100}, environment, file)
     crawl = configuration.settings.crawl
-    assert (crawl.max_pages, crawl.concurrency, crawl.strategy) == (100, 20, "random")
+    assert (crawl.max_requests, crawl.concurrency, crawl.strategy) == (100, 20, "random")
     origins = configuration.origins
-    assert origins["crawl.max_pages"] == "flag"
+    assert origins["crawl.max_requests"] == "flag"
     assert origins["crawl.concurrency"] == "TRAILHOUND_CONCURRENCY"
     assert origins["crawl.strategy"] == str(file)
     assert origins["crawl.scope"] == "default"
 
 
 def test_a_flag_that_was_not_given_and_an_empty_variable_change_nothing() -> None:
-    assert configure({"crawl.max_pages": None}, {"TRAILHOUND_MAX_PAGES": " "}) == configure()
+    assert configure({"crawl.max_requests": None}, {"TRAILHOUND_MAX_REQUESTS": " "}) == configure()
+
+
+def test_the_old_name_of_the_budget_is_understood_and_the_new_one_wins(tmp_path: Path) -> None:
+    file = written(tmp_path, "[crawl]\nmax_pages = 7\n")
+    assert configure(None, {}, file).settings.crawl.max_requests == 7
+    environment = {"TRAILHOUND_MAX_PAGES": "8"}
+    configuration = configure(None, environment, file)
+    assert configuration.settings.crawl.max_requests == 8
+    assert configuration.origins["crawl.max_requests"] == "TRAILHOUND_MAX_PAGES"
+    assert unknown_variables(environment) == []
+    environment["TRAILHOUND_MAX_REQUESTS"] = "9"
+    assert configure(None, environment, file).settings.crawl.max_requests == 9
+    both = written(tmp_path, "[crawl]\nmax_requests = 10\nmax_pages = 7\n")
+    assert configure(None, {}, both).settings.crawl.max_requests == 10
 
 
 def test_values_from_the_environment_are_typed() -> None:
@@ -67,8 +81,8 @@ def test_values_from_the_environment_are_typed() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("MAX_PAGES", "0", ">= 1"),
-        ("MAX_PAGES", "many", "expected int"),
+        ("MAX_REQUESTS", "0", ">= 1"),
+        ("MAX_REQUESTS", "many", "expected int"),
         ("MAX_TIME", "two weeks", "no length of time"),
         ("MAX_TIME", "0", "> 0"),
         ("ARCHIVE", "perhaps", "true or false"),
@@ -84,11 +98,11 @@ def test_wrong_values_of_variables_are_named(name: str, value: str, words: str) 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[crawl]\nmax_page = 1", "Did you mean max_pages"),
+        ("[crawl]\nmax_request = 1", "Did you mean max_requests"),
         ("[crwl]\na = 1", "Did you mean crawl"),
-        ("[fetch]\nmax_pages = 1", "Unknown setting in [fetch]"),
+        ("[fetch]\nmax_requests = 1", "Unknown setting in [fetch]"),
         ("crawl = 3", "Write [crawl]"),
-        ("[crawl]\nmax_pages = '7'", "crawl.max_pages is '7'"),
+        ("[crawl]\nmax_requests = '7'", "crawl.max_requests is '7'"),
         ("[crawl]\nsame_domain = 1", "expected bool"),
         ("[crawl]\nseeds = 'http://a.test/'", "expected array"),
         ("[crawl\n", "no valid TOML"),
@@ -140,8 +154,8 @@ def test_the_file_is_the_one_named_or_the_one_here(tmp_path: Path) -> None:
 
 
 def test_variables_with_typing_errors_are_found() -> None:
-    (problem,) = unknown_variables(["TRAILHOUND_MAXPAGES", "TRAILHOUND_WORKSPACE", "PATH"])
-    assert "TRAILHOUND_MAX_PAGES" in problem
+    (problem,) = unknown_variables(["TRAILHOUND_MAXREQUESTS", "TRAILHOUND_WORKSPACE", "PATH"])
+    assert "TRAILHOUND_MAX_REQUESTS" in problem
 
 
 def test_every_setting_has_a_meaning_a_variable_of_its_own_and_a_line_in_the_documentation() -> (

@@ -74,7 +74,7 @@ def _show(configuration: Configuration) -> None:
         )
     output.print(table)
     messages.print(
-        "In the environment, TRAILHOUND_ and the name in capitals: TRAILHOUND_MAX_PAGES."
+        "In the environment, TRAILHOUND_ and the name in capitals: TRAILHOUND_MAX_REQUESTS."
     )
 
 

@@ -49,7 +49,7 @@ def crawl(
         str | None,
         typer.Option(metavar="NAME", help="Is a page on topic; see 'trailhound judges'."),
     ] = None,
-    max_pages: Annotated[
+    max_requests: Annotated[
         int | None, typer.Option(min=1, help="Requests in all, earlier runs included.")
     ] = None,
     max_time: Annotated[
@@ -114,7 +114,7 @@ def crawl(
 
     Examples:
 
-      trailhound crawl bees --seed https://example.org/ --max-pages 2000
+      trailhound crawl bees --seed https://example.org/ --max-requests 2000
 
       trailhound crawl bees --resume --max-time 2h
 
@@ -126,7 +126,7 @@ def crawl(
         "crawl.seeds": _seeds(seed, seeds),
         "crawl.strategy": strategy,
         "judge.kind": judge,
-        "crawl.max_pages": max_pages,
+        "crawl.max_requests": max_requests,
         "crawl.max_time": _seconds(max_time),
         "crawl.same_domain": same_domain,
         "crawl.scope": _names(scope),

@@ -82,7 +82,7 @@ def next_steps(crawl: LiveCrawl) -> list[str]:
         StopReason.INTERRUPTED: [f"Go on with: {again}"],
         StopReason.TIME_SPENT: [f"Go on with: {again}"],
         StopReason.PAGES_SPENT: [
-            f"Go on with: {again} --max-pages {2 * max(1, crawl.progress.requests)}"
+            f"Go on with: {again} --max-requests {2 * max(1, crawl.progress.requests)}"
         ],
         StopReason.FRONTIER_EMPTY: _after_starving(crawl, name),
         StopReason.HOSTS_ASLEEP: [

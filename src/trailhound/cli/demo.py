@@ -24,7 +24,7 @@ def demo(
     topic: Annotated[
         str | None, typer.Option(help="Which of the demo topics to crawl for.")
     ] = None,
-    max_pages: Annotated[int, typer.Option(min=1, help="Fetches of each crawl.")] = 400,
+    max_requests: Annotated[int, typer.Option(min=1, help="Fetches of each crawl.")] = 400,
     seed: Annotated[int, typer.Option(help="Seed of the generated web.")] = 7,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 2,
     write_sessions: Annotated[
@@ -51,8 +51,8 @@ def demo(
         f"   {counted(len(web.responses), 'response')} on {counted(len(web.hosts), 'host')}, "
         f"{counted(len(web.topics), 'topic')}"
     )
-    _crawl_over_http(web, _choose_topic(web, topic), max_pages)
-    _compare_in_the_lab(out, seed, max_pages, jobs)
+    _crawl_over_http(web, _choose_topic(web, topic), max_requests)
+    _compare_in_the_lab(out, seed, max_requests, jobs)
 
 
 def _write_sessions(web: DemoWeb, folder: Path) -> None:
@@ -72,7 +72,7 @@ def _choose_topic(web: DemoWeb, topic: str | None) -> str:
     return topic
 
 
-def _crawl_over_http(web: DemoWeb, topic: str, max_pages: int) -> None:
+def _crawl_over_http(web: DemoWeb, topic: str, max_requests: int) -> None:
     from trailhound.assemble import DemoCrawl, demo_page_graph
     from trailhound.cli.console import output
     from trailhound.demo.server import serve_in_thread
@@ -85,7 +85,7 @@ def _crawl_over_http(web: DemoWeb, topic: str, max_pages: int) -> None:
     output.print("[bold]3[/bold]  Crawling over HTTP on loopback")
     with serve_in_thread(web) as port:
         for strategy in LIVE_STRATEGIES:
-            crawl = DemoCrawl(web, port, topic, graph, strategy, max_pages)
+            crawl = DemoCrawl(web, port, topic, graph, strategy, max_requests)
             _watch(crawl)
 
 
@@ -113,7 +113,7 @@ def _watch(crawl: DemoCrawl) -> None:
     )
 
 
-def _compare_in_the_lab(out: Path, seed: int, max_pages: int, jobs: int) -> None:
+def _compare_in_the_lab(out: Path, seed: int, max_requests: int, jobs: int) -> None:
     from trailhound.cli.console import output
     from trailhound.cli.lab_tables import summary_table
     from trailhound.cli.progress import import_bar, runs_bar
@@ -125,7 +125,7 @@ def _compare_in_the_lab(out: Path, seed: int, max_pages: int, jobs: int) -> None
     corpus = out / "demo.thc"
     with import_bar() as progress:
         import_corpus("demo", None, corpus, progress, jobs, seed)
-    plan = plan_experiment(corpus, LAB_STRATEGIES, max_pages=max_pages, seed_sets=2)
+    plan = plan_experiment(corpus, LAB_STRATEGIES, max_pages=max_requests, seed_sets=2)
     with runs_bar() as runs:
         results = run_experiment(plan, out, jobs=jobs, progress=runs)
     output.print(summary_table(results))

@@ -30,13 +30,19 @@ from trailhound.cli import (
 from trailhound.cli.console import messages
 from trailhound.errors import TrailhoundError
 
+OLD_OPTIONS = {"max-pages": "max-requests"}
+"""What options were called once, without their dashes: still understood, and in no help."""
+
 app = typer.Typer(
     name="trailhound",
     help="A focused web crawler that learns from how people browse.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "token_normalize_func": lambda name: OLD_OPTIONS.get(name, name),
+    },
 )
 app.command("demo")(demo.demo)
 app.command("collect")(collect.collect)

@@ -46,7 +46,7 @@ def turns(
         ),
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, max=100, help="How often.")] = 3,
-    max_pages: Annotated[int, typer.Option(min=1, help="Requests of one round.")] = 500,
+    max_requests: Annotated[int, typer.Option(min=1, help="Requests of one round.")] = 500,
     words: Annotated[int, typer.Option(min=1, max=20, help="Words of one query.")] = 4,
     new_seeds: Annotated[
         int, typer.Option(min=1, max=1000, help="Most new start pages of one round.")
@@ -87,7 +87,7 @@ def turns(
 
       trailhound turns bees --search 'http://localhost:8888/search?q={query}&format=json'
 
-      trailhound turns bees --search pages.warc.gz --rounds 5 --max-pages 200
+      trailhound turns bees --search pages.warc.gz --rounds 5 --max-requests 200
     """
     from trailhound.live.search_turns import TurnsRequest
     from trailhound.models.search_turns import TurnLimits
@@ -107,7 +107,7 @@ def turns(
     }
     given = {key: value for key, value in flags.items() if value is not None}
     request = TurnsRequest(
-        _settings(given, config), given, rounds, max_pages, tuple(seed or ()), limits
+        _settings(given, config), given, rounds, max_requests, tuple(seed or ()), limits
     )
     running, reports = _run(topic, workspace, request)
     _tell(running, reports, as_json=as_json)

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trailhound.config.settings import PREFIX, Setting, Settings, all_settings
+from trailhound.config.settings import (
+    OLD_NAMES,
+    PREFIX,
+    Setting,
+    Settings,
+    all_settings,
+    variable_of,
+    with_new_names,
+)
 from trailhound.config.values import from_file, from_text
 from trailhound.errors import ConfigError, unknown_name
 
@@ -65,17 +73,21 @@ def configure(
 def unknown_variables(environment: Iterable[str]) -> list[str]:
     """Variables that begin like ours and mean nothing, with the likeliest correction of each."""
     known = {each.variable for each in all_settings()} | OTHER_VARIABLES
-    strange = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+    accepted = known | set(map(variable_of, OLD_NAMES))
+    ours = (name for name in environment if name.startswith(PREFIX))
+    strange = sorted(name for name in ours if name not in accepted)
     return [str(unknown_name("variable", name, known)) for name in strange]
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
+    old = {new: variable_of(name) for name, new in OLD_NAMES.items()}
     found = {}
     for each in all_settings():
-        text = environment.get(each.variable, "")
-        if text.strip():
-            value = _read(each, text, each.variable, from_text)
-            found[each.key] = (value, each.variable)
+        for variable in (each.variable, old.get(each.key, each.variable)):
+            text = environment.get(variable, "")
+            if text.strip():
+                found[each.key] = (_read(each, text, variable, from_text), variable)
+                break
     return found
 
 
@@ -83,7 +95,7 @@ def _from_file(path: Path) -> dict[str, tuple[Any, str]]:
     known = {each.key: each for each in all_settings()}
     sections = {key.partition(".")[0] for key in known}
     found = {}
-    for section, content in _read_toml(path).items():
+    for section, content in with_new_names(_read_toml(path)).items():
         if section not in sections:
             raise _unknown(path, "section", section, sections)
         if not isinstance(content, dict):

@@ -5,15 +5,17 @@ Each class is a section of ``trailhound.toml``. The descriptions are shown by ``
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta
 
 PREFIX = "TRAILHOUND_"
-DEFAULT_MAX_PAGES = 1000
-"""The page budget of a crawl that was given none at all, neither pages nor time."""
+DEFAULT_MAX_REQUESTS = 1000
+"""The budget of a crawl that was given none at all, neither requests nor time."""
+OLD_NAMES = {"crawl.max_pages": "crawl.max_requests"}
+"""Settings that had another name once. Files, variables and kept crawls may still use it."""
 
 Duration = Annotated[float, Meta(gt=0, extra={"duration": True})]
 """Seconds; written as a number or as ``90s``, ``10m``, ``2h``, ``1h30m``, ``1d``."""
@@ -28,7 +30,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     strategy: Annotated[
         str, Meta(description="Which link next: a name of 'trailhound strategies', with options.")
     ] = "intelligent"
-    max_pages: Annotated[
+    max_requests: Annotated[
         Count | None,
         Meta(description="Requests in all, earlier runs of the crawl included."),
     ] = None
@@ -172,11 +174,28 @@ def all_settings() -> Iterator[Setting]:
     for section in msgspec.structs.fields(Settings):
         for field in msgspec.structs.fields(section.type):
             yield Setting(
-                f"{section.name}.{field.name}",
-                PREFIX + field.name.upper(),
+                key := f"{section.name}.{field.name}",
+                variable_of(key),
                 field.type,
                 _description(field.type),
             )
+
+
+def variable_of(key: str) -> str:
+    """The variable of the environment for ``section.name``."""
+    return PREFIX + key.partition(".")[2].upper()
+
+
+def with_new_names(sections: Mapping[str, Any]) -> dict[str, Any]:
+    """Sections as somebody wrote them, with old names of settings replaced by today's."""
+    renamed = dict(sections)
+    for old, new in OLD_NAMES.items():
+        section, _, name = old.partition(".")
+        content = renamed.get(section)
+        if isinstance(content, dict) and name in content:
+            rest = {key: value for key, value in content.items() if key != name}
+            renamed[section] = {new.partition(".")[2]: content[name], **rest}
+    return renamed
 
 
 def _description(kind: Any) -> str:

@@ -22,13 +22,13 @@ import sqlite3
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
 from trailhound import __version__
 from trailhound.archive.files import explaining
-from trailhound.config.settings import Settings
+from trailhound.config.settings import Settings, with_new_names
 from trailhound.errors import StorageError, UsageError
 from trailhound.workspace.topics import TopicFolder
 from trailhound.workspace.whole_files import write_whole
@@ -64,6 +64,7 @@ class CrawlRecord(msgspec.Struct, frozen=True, kw_only=True):
 class _Format(msgspec.Struct):
     format: str
     version: int
+    settings: dict[str, Any] = {}
 
 
 class CrawlFolder:
@@ -122,7 +123,9 @@ class CrawlFolder:
                     f"{self._record} has format '{found.format}' version {found.version}, and this "
                     f"Trailhound reads '{FORMAT_NAME}' up to {FORMAT_VERSION}. Upgrade Trailhound."
                 )
-            return msgspec.json.decode(content, type=CrawlRecord)
+            settings = with_new_names(found.settings)
+            record = {**msgspec.json.decode(content), "settings": settings}
+            return msgspec.convert(record, CrawlRecord)
         except OSError as error:
             raise StorageError(
                 f"{self._record} cannot be read: {error.strerror or error}. Check that you may "

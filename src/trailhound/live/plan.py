@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trailhound.config.settings import DEFAULT_MAX_PAGES, Settings
+from trailhound.config.settings import DEFAULT_MAX_REQUESTS, Settings
 from trailhound.counting import counted
 from trailhound.crawling.stopping import Budget
 from trailhound.errors import ConfigError, UsageError
@@ -58,19 +58,19 @@ class CrawlPlan:
 
         A crawl without any limit has a default one; a refresh always gets what it needs.
         """
-        max_pages, max_time = self.settings.crawl.max_pages, self.settings.crawl.max_time
-        if max_pages is None and max_time is None:
-            max_pages = DEFAULT_MAX_PAGES
-        if max_pages is None:
+        max_requests, max_time = self.settings.crawl.max_requests, self.settings.crawl.max_time
+        if max_requests is None and max_time is None:
+            max_requests = DEFAULT_MAX_REQUESTS
+        if max_requests is None:
             return Budget(None, max_time)
         if to_refresh:
-            return Budget(max(max_pages, requests + to_refresh), max_time)
-        if requests >= max_pages:
+            return Budget(max(max_requests, requests + to_refresh), max_time)
+        if requests >= max_requests:
             raise UsageError(
                 f"The crawl has made {counted(requests, 'request')}, and its budget is "
-                f"{max_pages:,}. Allow more with --max-pages {2 * requests}."
+                f"{max_requests:,}. Allow more with --max-requests {2 * requests}."
             )
-        return Budget(max_pages, max_time)
+        return Budget(max_requests, max_time)
 
     def record_of(self, topic: str, states: int, model: str, now: float) -> CrawlRecord:
         """What is written down when the run begins."""

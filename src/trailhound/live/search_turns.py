@@ -189,7 +189,7 @@ class SearchTurns:
         flags = {
             **self._request.flags,
             "crawl.seeds": turn.seeds,
-            "crawl.max_pages": turn.until_requests,
+            "crawl.max_requests": turn.until_requests,
         }
         if self.folder.exists():
             return CrawlRequest(flags=flags, resume=True)
