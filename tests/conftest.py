@@ -1,3 +1,9 @@
 """What tests in several folders begin with."""
 
+from hypothesis import settings
+
 pytest_plugins = ("chromium", "small_web")
+
+# A busy machine is no fault of the code: how long an example takes proves nothing.
+settings.register_profile("trailhound", deadline=None)
+settings.load_profile("trailhound")

@@ -414,7 +414,7 @@ class History:
 
 
 @pytest.mark.parametrize("store", sorted(STORES))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 1_000_000))
 def test_any_history_agrees_with_a_plain_list(store: str, seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.text.encoding import decode, encoding_of_label
@@ -138,7 +138,6 @@ def test_labels_mean_what_browsers_take_them_for(label: str, name: str | None) -
     assert encoding_of_label(label) == name
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300), st.text(max_size=30))
 def test_any_bytes_under_any_label_decode(body: bytes, label: str) -> None:
     text, name = decode(body, f"text/html; charset={label}")

@@ -39,19 +39,19 @@ def check_page(page: Page) -> None:
         assert len(link.after.split(" ")) <= 10
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.binary(max_size=2000), st.sampled_from(CONTENT_TYPES))
 def test_random_bytes(body: bytes, content_type: str) -> None:
     check_page(extract_page(body, URL, content_type))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_address_and_content_type(url: str, content_type: str) -> None:
     assert extract_page(b"<a href=x>x</a>", url, content_type).text
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.integers(0, 2**32), st.integers(1, 40), st.sampled_from(CONTENT_TYPES))
 def test_mutated_pages(seed: int, edits: int, content_type: str) -> None:
     """Delete, repeat, overwrite and swap stretches of a real page."""
@@ -109,7 +109,7 @@ _FRAGMENTS = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.lists(_FRAGMENTS, max_size=60))
 def test_tag_soup(pieces: list[str]) -> None:
     check_page(extract_page("".join(pieces).encode(), URL))

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.frontier.host_queue import HostQueue
@@ -76,7 +76,6 @@ def test_a_queue_loaded_in_any_order_drops_what_does_not_wait(size: int) -> None
 
 
 @given(st.integers(0, 1_000_000), st.integers(1, 2_000))
-@settings(deadline=None)
 def test_a_queue_agrees_with_sorting_through_all_changes(seed: int, steps: int) -> None:
     rng = random.Random(seed)
     queue, standings = empty_queue()

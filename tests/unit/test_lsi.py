@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -152,7 +152,6 @@ small_documents = st.lists(
 ).filter(any)
 
 
-@settings(deadline=None)
 @given(small_documents)
 def test_fold_in_equals_training_for_any_documents(documents: Documents) -> None:
     weights, space = fitted(documents, variance_share=1.0)

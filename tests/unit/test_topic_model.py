@@ -247,7 +247,7 @@ def _draw(rng: np.random.Generator) -> tuple[list[int], list[int]]:
 NEW_PAGES = [{"w1": 2, "w7": 1}, {"w30": 1}, {f"w{n}": 1 for n in range(20)}, {}]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.permutations(range(40)), st.booleans())
 def test_scores_do_not_depend_on_the_order_of_pages(order: list[int], use_lsi: bool) -> None:
     parameters = TopicParameters(use_lsi=use_lsi)

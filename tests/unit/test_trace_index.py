@@ -77,7 +77,7 @@ ACCESSES = st.lists(
 
 
 @given(ACCESSES, st.integers(1, 50))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_index_equals_a_dictionary(accesses: list[PageAccess], piece_rows: int) -> None:
     wanted = naive(accesses)
     with tempfile.TemporaryDirectory() as place:
@@ -94,7 +94,7 @@ def test_the_index_equals_a_dictionary(accesses: list[PageAccess], piece_rows: i
 
 
 @given(ACCESSES, st.integers(1, 8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_some_visitors_are_visits_at_even_distances(accesses: list[PageAccess], limit: int) -> None:
     if not naive(accesses):
         return

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.urls import canonicalize, host_key, registered_domain, strip_tracking
@@ -213,7 +213,6 @@ def test_keys_of_a_url(url: str, key: str, domain: str) -> None:
     assert registered_domain(url) == domain
 
 
-@settings(deadline=None)  # the first call reads the suffix list
 @given(web_like)
 def test_keys_never_fail_on_canonical_urls(url: str) -> None:
     clean = canonicalize(url)

@@ -93,7 +93,7 @@ def test_five_pages_are_enough() -> None:
     assert 3 <= model.n_clusters_ <= 5
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     arrays.arrays(
         st.sampled_from([np.float32, np.float64]),
