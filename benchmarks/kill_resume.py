@@ -34,13 +34,13 @@ from pathlib import Path
 
 from warcio.checker import Checker
 
-from trailhound.archive.repair import repair_archive
-from trailhound.archive.result_reading import Results
 from trailhound.demo import DemoResponse, DemoWeb
 from trailhound.demo.server import serve_in_thread
 from trailhound.demo_sessions import with_sources
 from trailhound.frontier.overview import all_urls
 from trailhound.records import Outcome
+from trailhound.storage.results_reading import Results
+from trailhound.storage.warc_repair import repair_archive
 from trailhound.text.extract import extract_page
 from trailhound.urls import canonicalize, host_key, strip_tracking
 from trailhound.workspace import LearningRequest, Workspace, learn_into

@@ -12,10 +12,6 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from trailhound.archive.result_reading import Results as Results
-    from trailhound.archive.result_reading import StoredPage as StoredPage
-    from trailhound.archive.results import ResultsStore as ResultsStore
-    from trailhound.archive.warc import ArchiveWriter as ArchiveWriter
     from trailhound.crawling.archiving import ArchiveKeeper as ArchiveKeeper
     from trailhound.crawling.duplicates import DuplicateFinder as DuplicateFinder
     from trailhound.crawling.engine import Crawler as Crawler
@@ -46,6 +42,10 @@ if TYPE_CHECKING:
     from trailhound.sessions.files import load_sessions as load_sessions
     from trailhound.sessions.page_graph import PageGraph as PageGraph
     from trailhound.sessions.page_graph import build_page_graph as build_page_graph
+    from trailhound.storage.results import ResultsStore as ResultsStore
+    from trailhound.storage.results_reading import Results as Results
+    from trailhound.storage.results_reading import StoredPage as StoredPage
+    from trailhound.storage.warc import ArchiveWriter as ArchiveWriter
     from trailhound.strategies.base import Briefing as Briefing
     from trailhound.strategies.best_first import BestFirstStrategy as BestFirstStrategy
     from trailhound.strategies.breadth_first import BreadthFirstStrategy as BreadthFirstStrategy
@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from trailhound.workspace.model_folder import save_model as save_model
 
 _PLACES = {
-    "archive.result_reading": ("Results", "StoredPage"),
-    "archive.results": ("ResultsStore",),
-    "archive.warc": ("ArchiveWriter",),
+    "storage.results_reading": ("Results", "StoredPage"),
+    "storage.results": ("ResultsStore",),
+    "storage.warc": ("ArchiveWriter",),
     "crawling.archiving": ("ArchiveKeeper",),
     "crawling.duplicates": ("DuplicateFinder",),
     "crawling.engine": ("Crawler",),

@@ -11,9 +11,9 @@ import os
 import random
 import sys
 
-from trailhound.archive.warc import ArchiveWriter
-from trailhound.archive.warc_records import CaptureNotes
 from trailhound.records import Exchange
+from trailhound.storage.warc import ArchiveWriter
+from trailhound.storage.warc_records import CaptureNotes
 
 
 def exchange(seed: int, number: int, chance: random.Random) -> Exchange:

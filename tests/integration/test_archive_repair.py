@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from archived_exchanges import AT, exchange, read_folder
 
-from trailhound.archive.cdxj import INDEX_NAME, parse_line
-from trailhound.archive.repair import Repair, repair_archive
-from trailhound.archive.warc import ArchiveWriter
-from trailhound.archive.warc_records import CaptureNotes
 from trailhound.errors import StorageError
+from trailhound.storage.cdxj import INDEX_NAME, parse_line
+from trailhound.storage.warc import ArchiveWriter
+from trailhound.storage.warc_records import CaptureNotes
+from trailhound.storage.warc_repair import Repair, repair_archive
 
 WRITER = Path(__file__).with_name("archive_to_be_killed.py")
 NAME = "bees-20260301120000-00001.warc.gz"

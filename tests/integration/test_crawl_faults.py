@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from live_webs import COMMAND, Site, learn, options
 
-from trailhound.archive.result_reading import Results
 from trailhound.demo import DemoWeb
 from trailhound.errors import StorageError, TrailhoundError
 from trailhound.frontier.overview import all_urls
 from trailhound.records import Outcome, PageEvent
+from trailhound.storage.results_reading import Results
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 

@@ -8,14 +8,14 @@ import msgspec
 import pytest
 from live_webs import Site
 
-from trailhound.archive.result_reading import Results
-from trailhound.archive.results import ResultsStore
 from trailhound.demo import DemoWeb
 from trailhound.errors import StorageError
 from trailhound.live.crawl import LiveCrawl
 from trailhound.live.strategy_memory import StrategyMemory
 from trailhound.records import Outcome, PageEvent
 from trailhound.registry import make_strategy
+from trailhound.storage.results import ResultsStore
+from trailhound.storage.results_reading import Results
 from trailhound.strategies.base import Briefing, Explaining, Remembering
 from trailhound.strategies.content_link import KeptCrawl
 from trailhound.strategies.intelligent import IntelligentStrategy

@@ -11,7 +11,6 @@ import pytest
 from live_webs import Resource, Site, TinySite
 from rich.console import Console
 
-from trailhound.archive.result_reading import Results
 from trailhound.cli.crawl_display import CrawlDisplay
 from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
@@ -20,6 +19,7 @@ from trailhound.live.crawl import LiveCrawl
 from trailhound.live.explaining import Explainer
 from trailhound.live.metrics_server import metrics_served
 from trailhound.records import Outcome, PageEvent
+from trailhound.storage.results_reading import Results
 from trailhound.workspace import TopicFolder
 
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from live_webs import Resource, Site, TinySite, learn
 
-from trailhound.archive.result_reading import Results, StoredPage
 from trailhound.cli.main import run
 from trailhound.demo import DemoWeb
 from trailhound.errors import TrailhoundError, UsageError
 from trailhound.live.folder import CrawlFolder
 from trailhound.live.marking import MARKS_FILE, mark_results, marks_of
 from trailhound.records import Outcome
+from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.workspace import LearningRequest, TopicFolder, Workspace, learn_into
 
 

@@ -13,7 +13,6 @@ import pytest
 from live_webs import COMMAND, Site, options, wait_until
 from search_servers import Said, SearchServer, demo_search, results
 
-from trailhound.archive.result_reading import Results
 from trailhound.config import configure
 from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
@@ -26,6 +25,7 @@ from trailhound.live.search_turns import SearchTurns, TurnsRequest
 from trailhound.live.turn_learning import RECORDER
 from trailhound.models.search_turns import TurnLimits
 from trailhound.sessions.events import Mark, Visit
+from trailhound.storage.results_reading import Results
 from trailhound.workspace import TopicFolder, Workspace
 
 

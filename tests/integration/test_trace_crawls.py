@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from live_webs import Site, learn
 
-from trailhound.archive.result_reading import Results
 from trailhound.cli.crawl_summary import next_steps
 from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError
 from trailhound.live.folder import TRACES
 from trailhound.live.forgetting import forget_pages, one_host
+from trailhound.storage.results_reading import Results
 from trailhound.workspace import TopicFolder, Workspace
 
 COLLABORATIVE = "collaborative:min_pages=20"

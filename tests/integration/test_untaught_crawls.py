@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from live_webs import Site
 
-from trailhound.archive.result_reading import Results
 from trailhound.cli.explain import Beliefs
 from trailhound.demo import DemoWeb
 from trailhound.errors import ModelError, SessionError
 from trailhound.live.explaining import Explainer
+from trailhound.storage.results_reading import Results
 from trailhound.workspace import Workspace
 
 KEYWORDS = "keywords:words=research page news"

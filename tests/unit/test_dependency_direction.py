@@ -15,7 +15,7 @@ ROOT = Path(trailhound.__file__).parent
 FIRST_TIER = frozenset({"records", "errors", "urls", "counting", "sources"})
 LEARNING = FIRST_TIER | {"sessions", "text", "models"}
 RANKING = LEARNING | {"strategies", "relevance"}
-STORES = frozenset({"frontier", "fetching", "archive"})
+STORES = frozenset({"frontier", "fetching", "storage"})
 CRAWLING = RANKING | STORES | {"crawling"}
 LAB = CRAWLING | {
     "search",
@@ -27,7 +27,7 @@ LAB = CRAWLING | {
     "judge_registry",
     "html_report",
 }
-KEEPING = LEARNING | {"relevance", "workspace"}
+KEEPING = LEARNING | {"relevance", "storage", "workspace"}
 
 ALLOWED: dict[str, frozenset[str]] = {
     "records": frozenset(),
@@ -39,14 +39,14 @@ ALLOWED: dict[str, frozenset[str]] = {
     "sessions": LEARNING | {"web_archives"},
     "web_archives": FIRST_TIER | {"fetching"},
     "traces": FIRST_TIER | {"sessions"},
-    "search": FIRST_TIER | {"circuit_breaker", "fetching", "archive", "text", "web_archives"},
+    "search": FIRST_TIER | {"circuit_breaker", "fetching", "storage", "text", "web_archives"},
     "text": LEARNING,
     "models": LEARNING,
     "strategies": RANKING,
     "relevance": RANKING,
-    "frontier": FIRST_TIER | {"frontier"},
+    "frontier": FIRST_TIER | {"frontier", "storage"},
     "fetching": FIRST_TIER | {"fetching"},
-    "archive": FIRST_TIER | {"archive"},
+    "storage": FIRST_TIER | {"storage"},
     "backlinks": FIRST_TIER | {"circuit_breaker"},
     "demo": FIRST_TIER | {"demo", "sessions"},
     "demo_sessions": LEARNING | {"demo"},
@@ -55,7 +55,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "judge_registry": RANKING | {"plugins"},
     "html_report": frozenset({"counting"}),
     "workspace": KEEPING,
-    "collector": FIRST_TIER | {"collector", "sessions", "workspace"},
+    "collector": FIRST_TIER | {"collector", "sessions", "storage", "workspace"},
     "inspection": KEEPING | {"html_report"},
     "crawling": CRAWLING,
     "config": FIRST_TIER,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from trailhound.archive.event_log import EventLog, ProblemHandler
 from trailhound.errors import StorageError
 from trailhound.records import Candidate, FetchResult, Outcome, PageEvent, Relevance
+from trailhound.storage.event_log import EventLog, ProblemHandler
 
 URL = "http://a.test/"
 

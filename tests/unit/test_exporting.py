@@ -10,10 +10,10 @@ import sys
 import msgspec
 import pytest
 
-from trailhound.archive.exporting import FIELDS, WRITERS, write_csv, write_jsonl, write_urls
-from trailhound.archive.result_reading import StoredPage
 from trailhound.errors import UsageError
 from trailhound.records import Outcome
+from trailhound.storage.exporting import FIELDS, WRITERS, write_csv, write_jsonl, write_urls
+from trailhound.storage.results_reading import StoredPage
 
 PAGE = StoredPage(
     number=7,

@@ -10,13 +10,6 @@ from archived_exchanges import AT, exchange, read_folder
 from learned_topics import HOST, park_session
 from test_results_store import keep, u
 
-from trailhound.archive.cdxj import INDEX_NAME, parse_line
-from trailhound.archive.forgetting import forget_records
-from trailhound.archive.result_forgetting import forget_lines, forget_results
-from trailhound.archive.result_reading import Results
-from trailhound.archive.results import ResultsStore
-from trailhound.archive.warc import ArchiveWriter
-from trailhound.archive.warc_records import CaptureNotes
 from trailhound.errors import StorageError, UsageError
 from trailhound.frontier.forgetting import forget_urls
 from trailhound.frontier.sqlite import SqliteFrontier
@@ -30,6 +23,13 @@ from trailhound.live.forgetting import (
 )
 from trailhound.records import Candidate
 from trailhound.sessions.events import Mark, Session, Visit
+from trailhound.storage.cdxj import INDEX_NAME, parse_line
+from trailhound.storage.forgetting import forget_records
+from trailhound.storage.result_forgetting import forget_lines, forget_results
+from trailhound.storage.results import ResultsStore
+from trailhound.storage.results_reading import Results
+from trailhound.storage.warc import ArchiveWriter
+from trailhound.storage.warc_records import CaptureNotes
 from trailhound.workspace import LearningRequest, Workspace, learn_into
 
 SECRET = "http://secret.test/diary"

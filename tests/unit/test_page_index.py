@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_lab_web import PORTAL, write_tiny_web
 
-from trailhound.archive.results import ResultsStore
 from trailhound.errors import SourceError
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.recorded_search import RecordedSearch
@@ -18,6 +17,7 @@ from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent,
 from trailhound.search.archived_pages import ArchivedPagesSearch
 from trailhound.search.kept_pages import KeptPagesSearch
 from trailhound.search.page_index import IndexedPage, PageIndex, any_word_of
+from trailhound.storage.results import ResultsStore
 
 
 def urls(index: PageIndex, query: str) -> list[str]:

@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from trailhound.archive.result_reading import Results
-from trailhound.archive.results import ResultsStore
-from trailhound.archive.snippets import snippet_of
 from trailhound.errors import StorageError
 from trailhound.records import (
     Candidate,
@@ -21,6 +18,9 @@ from trailhound.records import (
     PageEvent,
     Relevance,
 )
+from trailhound.storage.results import ResultsStore
+from trailhound.storage.results_reading import Results
+from trailhound.storage.snippets import snippet_of
 
 
 @pytest.fixture

@@ -19,14 +19,14 @@ import pytest
 from archived_exchanges import AT, HTML, exchange, read_folder
 from fastwarc.warc import ArchiveIterator
 
-from trailhound.archive.cdxj import INDEX_NAME, cdx_line, merge_index, mime_type, parse_line
-from trailhound.archive.files import safe_prefix
-from trailhound.archive.warc import ArchiveWriter
-from trailhound.archive.warc_records import CaptureNotes
 from trailhound.errors import StorageError
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.importers import import_corpus
 from trailhound.records import Exchange, Outcome, Relevance
+from trailhound.storage.cdxj import INDEX_NAME, cdx_line, merge_index, mime_type, parse_line
+from trailhound.storage.files import safe_prefix
+from trailhound.storage.warc import ArchiveWriter
+from trailhound.storage.warc_records import CaptureNotes
 from trailhound.urls import canonicalize
 
 NOTES = CaptureNotes(

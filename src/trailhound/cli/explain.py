@@ -36,9 +36,9 @@ def explain(
 
 
 def _explanation(folder: CrawlFolder, url: str) -> Explanation:
-    from trailhound.archive.result_reading import Results
     from trailhound.cli.waiting import patiently
     from trailhound.live.explaining import Explainer
+    from trailhound.storage.results_reading import Results
 
     with patiently("Looking it up"), Results(folder.results) as results:
         return Explainer(folder, results, Beliefs(folder)).explain(url)

@@ -53,11 +53,11 @@ def export(
 
       trailhound export bees --format urls | head
     """
-    from trailhound.archive.exporting import WRITERS
-    from trailhound.archive.result_reading import Results
-    from trailhound.archive.warc_export import write_warc
     from trailhound.cli.console import messages
     from trailhound.counting import counted
+    from trailhound.storage.exporting import WRITERS
+    from trailhound.storage.results_reading import Results
+    from trailhound.storage.warc_export import write_warc
 
     folder = crawl_folder(topic, workspace)
     with Results(folder.results) as stored, _opened(out) as file:
@@ -73,8 +73,8 @@ def export(
 @contextmanager
 def _opened(out: Path) -> Iterator[BinaryIO]:
     """Stdout, or a file that appears under its name only when it is complete."""
-    from trailhound.archive.files import explaining
     from trailhound.cli.output_files import make_folder_of
+    from trailhound.storage.files import explaining
 
     if str(out) == "-":
         yield sys.stdout.buffer

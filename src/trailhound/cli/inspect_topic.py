@@ -59,7 +59,7 @@ def inspect(
 def _write_page(learned: LearnedTopic, path: Path) -> None:
     from trailhound.cli.output_files import make_folder_of
     from trailhound.inspection.page import render_inspection
-    from trailhound.workspace.whole_files import write_whole
+    from trailhound.storage.files import write_whole
 
     make_folder_of(path)
     write_whole(path, render_inspection(learned).encode())

@@ -7,8 +7,8 @@ from pathlib import Path
 
 def make_folder_of(path: Path) -> None:
     """Make the folder that ``path`` is to be in, and say so on stderr, unless it is there."""
-    from trailhound.archive.files import explaining
     from trailhound.cli.console import messages
+    from trailhound.storage.files import explaining
 
     if path.parent.exists():
         return

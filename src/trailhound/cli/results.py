@@ -13,8 +13,8 @@ from trailhound.cli.learn import TopicArgument, WorkspaceOption
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
-    from trailhound.archive.result_reading import Results, StoredPage
     from trailhound.live.folder import CrawlFolder
+    from trailhound.storage.results_reading import Results, StoredPage
 
 MAX_STEPS_SHOWN = 3
 
@@ -53,7 +53,7 @@ def results(
 
       trailhound results bees --search "varroa treatment"
     """
-    from trailhound.archive.result_reading import Results
+    from trailhound.storage.results_reading import Results
 
     folder = crawl_folder(topic, workspace)
     marks = _marks(folder)

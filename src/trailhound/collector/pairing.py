@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from trailhound.errors import StorageError
-from trailhound.workspace.whole_files import write_whole
+from trailhound.storage.files import write_whole
 
 FILE_NAME = "collector.json"
 MAX_BROWSERS = 50

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from trailhound.archive.results import ResultsStore
-from trailhound.archive.warc import ArchiveWriter
-from trailhound.archive.warc_records import CaptureNotes
 from trailhound.crawling.gate import LinkGate
 from trailhound.records import Candidate, FetchResult, Page, PageEvent
+from trailhound.storage.results import ResultsStore
+from trailhound.storage.warc import ArchiveWriter
+from trailhound.storage.warc_records import CaptureNotes
 
 
 class ArchiveKeeper:

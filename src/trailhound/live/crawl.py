@@ -12,7 +12,6 @@ from typing import Self
 
 import msgspec
 
-from trailhound.archive.event_log import ProblemHandler
 from trailhound.counting import counted
 from trailhound.crawling.driving import drive
 from trailhound.crawling.engine import Crawler
@@ -35,6 +34,7 @@ from trailhound.live.stores import CrawlStores
 from trailhound.live.strategy_memory import StrategyMemory
 from trailhound.records import Outcome, PageEvent
 from trailhound.registry import make_strategy
+from trailhound.storage.event_log import ProblemHandler
 from trailhound.workspace.topics import TopicFolder
 
 Notify = Callable[[str], None]

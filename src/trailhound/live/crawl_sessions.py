@@ -6,11 +6,11 @@ import io
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from trailhound.archive.result_reading import Results, StoredPage
-from trailhound.archive.warc_export import write_warc
 from trailhound.errors import StorageError
 from trailhound.sessions.events import Session
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
+from trailhound.storage.results_reading import Results, StoredPage
+from trailhound.storage.warc_export import write_warc
 from trailhound.text.encoding import decode
 from trailhound.urls import canonicalize
 from trailhound.web_archives.captures import ArchiveDamageError, read_captures

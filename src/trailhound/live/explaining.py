@@ -7,7 +7,6 @@ from datetime import datetime
 
 import msgspec
 
-from trailhound.archive.result_reading import Results, StoredPage
 from trailhound.counting import counted
 from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.crawling.scope import Scope
@@ -19,6 +18,7 @@ from trailhound.live.folder import CrawlFolder, CrawlRecord
 from trailhound.live.parts import scope_of
 from trailhound.live.plan import typed_url
 from trailhound.records import Candidate, Outcome
+from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.urls import strip_tracking
 
 Beliefs = Callable[[bytes], Mapping[str, float]]

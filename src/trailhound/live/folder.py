@@ -27,11 +27,10 @@ from typing import Any, Self
 import msgspec
 
 from trailhound import __version__
-from trailhound.archive.files import explaining
 from trailhound.config.settings import Settings, with_new_names
 from trailhound.errors import StorageError, UsageError
+from trailhound.storage.files import explaining, write_whole
 from trailhound.workspace.topics import TopicFolder
-from trailhound.workspace.whole_files import write_whole
 
 KEPT_BACKLINKS = "backlinks.db"
 CRAWL_LINKS = "crawl-links.db"

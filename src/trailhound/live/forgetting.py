@@ -11,15 +11,15 @@ from typing import Any
 
 import msgspec
 
-from trailhound.archive.files import explaining
-from trailhound.archive.forgetting import forget_records
-from trailhound.archive.result_forgetting import forget_lines, forget_results
 from trailhound.backlinks.kept_answers import forget_answers
 from trailhound.backlinks.link_store import forget_linked
 from trailhound.crawling.gate import without_hosts
 from trailhound.errors import UsageError
 from trailhound.frontier.forgetting import forget_urls
 from trailhound.live.folder import CRAWL_LINKS, EDGE_INDICES, KEPT_BACKLINKS, TRACES, CrawlLock
+from trailhound.storage.files import explaining, write_whole
+from trailhound.storage.forgetting import forget_records
+from trailhound.storage.result_forgetting import forget_lines, forget_results
 from trailhound.urls import canonicalize, host_key
 from trailhound.workspace.forgetting import (
     forget_content,
@@ -29,7 +29,6 @@ from trailhound.workspace.forgetting import (
     renew_model,
 )
 from trailhound.workspace.topics import TopicFolder, Workspace
-from trailhound.workspace.whole_files import write_whole
 
 Forgotten = Callable[[str], bool]
 """Whether a URL is to be forgotten."""

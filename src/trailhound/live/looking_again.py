@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trailhound.archive.result_reading import Results, StoredPage
 from trailhound.live.crawl_sessions import archived_sources
 from trailhound.live.folder import CrawlFolder
 from trailhound.live.strategy_memory import KEEP_EVERY
 from trailhound.records import Candidate, CrawledPage, Outcome, Relevance
+from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.text.extract import extract_page
 
 MAX_PAGES = 2 * KEEP_EVERY

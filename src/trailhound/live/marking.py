@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from trailhound.archive.result_reading import Results, StoredPage
 from trailhound.counting import counted
 from trailhound.errors import UsageError
 from trailhound.live.crawl_sessions import archived_sources, path_of
@@ -20,6 +19,7 @@ from trailhound.records import Outcome
 from trailhound.sessions.events import Event, Mark, Session, Visit
 from trailhound.sessions.files import read_session, write_session
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
+from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.urls import canonicalize, strip_tracking
 from trailhound.workspace.topics import TopicFolder
 

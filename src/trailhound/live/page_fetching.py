@@ -10,12 +10,12 @@ from typing import Protocol
 
 import msgspec
 
-from trailhound.archive.files import explaining
 from trailhound.config.settings import FetchSettings
 from trailhound.fetching.http import HttpFetcher
 from trailhound.live.parts import make_fetcher
 from trailhound.records import FetchResult, Outcome
 from trailhound.sessions.events import Session, Visit
+from trailhound.storage.files import explaining
 from trailhound.text.encoding import decode
 from trailhound.urls import canonicalize, host_key
 

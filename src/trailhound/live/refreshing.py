@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trailhound.archive.result_reading import Results
 from trailhound.fetching.crawl_fetcher import Validators
 from trailhound.frontier.base import Frontier
 from trailhound.records import Candidate
+from trailhound.storage.results_reading import Results
 
 PRIORITY = 5e17
 """Between the seeds and all else."""

@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from trailhound.archive.result_reading import Results
 from trailhound.config.settings import Settings
 from trailhound.counting import counted
 from trailhound.crawling.stopping import StopReason
@@ -27,6 +26,7 @@ from trailhound.live.turn_learning import TurnLearning
 from trailhound.live.turn_records import OpenTurn, TurnReport, TurnsFile, TurnsRecord
 from trailhound.models.search_turns import TurnLimits, plan_turn
 from trailhound.registry import check_live_spec
+from trailhound.storage.results_reading import Results
 from trailhound.workspace.learned import LearnedTopic
 from trailhound.workspace.learning import Report
 from trailhound.workspace.topics import TopicFolder, Workspace

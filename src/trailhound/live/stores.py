@@ -7,9 +7,6 @@ from collections.abc import Container
 from contextlib import ExitStack
 
 from trailhound import __version__
-from trailhound.archive.event_log import EventLog
-from trailhound.archive.results import ResultsStore
-from trailhound.archive.warc import ArchiveWriter
 from trailhound.config.settings import Settings
 from trailhound.crawling.archiving import ArchiveKeeper, RefusalKeeper
 from trailhound.crawling.duplicates import DuplicateFinder
@@ -18,6 +15,9 @@ from trailhound.crawling.guarded_frontier import GuardedFrontier
 from trailhound.crawling.keeping import Keeper
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.live.folder import CrawlFolder
+from trailhound.storage.event_log import EventLog
+from trailhound.storage.results import ResultsStore
+from trailhound.storage.warc import ArchiveWriter
 
 
 class CrawlStores:

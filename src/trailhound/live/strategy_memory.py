@@ -8,10 +8,9 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from trailhound.archive.files import explaining
 from trailhound.records import CrawledPage
+from trailhound.storage.files import explaining, write_whole
 from trailhound.strategies.base import Remembering, Strategy
-from trailhound.workspace.whole_files import write_whole
 
 KEEP_EVERY = 100
 """Pages between two snapshots; after a crash they are shown to the strategy again."""

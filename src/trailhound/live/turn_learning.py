@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from trailhound.archive.result_reading import Results, StoredPage
 from trailhound.counting import counted
 from trailhound.live.crawl_sessions import archived_sources, session_of_crawl
 from trailhound.live.folder import CrawlFolder
@@ -13,6 +12,7 @@ from trailhound.models.topic_model import learn_topic
 from trailhound.relevance.own_verdicts import OwnVerdicts
 from trailhound.sessions.events import Mark, Session
 from trailhound.sessions.page_graph import build_page_graph
+from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.text.extract import extract_page
 from trailhound.workspace.learned import LearnedTopic
 from trailhound.workspace.learning import Report, learn_into, same_request

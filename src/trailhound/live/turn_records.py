@@ -11,7 +11,7 @@ import msgspec
 
 from trailhound.errors import StorageError
 from trailhound.models.search_turns import AskedQuery
-from trailhound.workspace.whole_files import write_whole
+from trailhound.storage.files import write_whole
 
 FORMAT_NAME = "trailhound-turns"
 FORMAT_VERSION = 1

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from trailhound.archive.faults import explaining_sqlite
-from trailhound.archive.result_schema import open_for_reading
 from trailhound.errors import SourceError, StorageError
 from trailhound.records import Page
 from trailhound.search.page_index import any_word_of
 from trailhound.sources import SearchHit
+from trailhound.storage.faults import explaining_sqlite
+from trailhound.storage.result_schema import open_for_reading
 
 _RANKED = """
     SELECT event.id FROM event JOIN found ON found.rowid = event.id

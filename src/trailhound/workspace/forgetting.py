@@ -12,9 +12,9 @@ import msgspec
 from trailhound.errors import ModelError, TrailhoundError
 from trailhound.sessions.events import Event, Session, Submit, Visit
 from trailhound.sessions.files import read_session, write_session
+from trailhound.storage.files import cannot_write
 from trailhound.workspace.learning import learn_into, same_request
 from trailhound.workspace.topics import TopicFolder, Workspace, session_file_name
-from trailhound.workspace.whole_files import cannot_write
 
 Forgotten = Callable[[str], bool]
 """Whether a URL is to be forgotten."""

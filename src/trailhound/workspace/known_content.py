@@ -14,8 +14,8 @@ import msgspec
 from trailhound.errors import ModelError
 from trailhound.records import Page
 from trailhound.sessions.shown_pages import Content
+from trailhound.storage.files import write_whole
 from trailhound.text.extract import EXTRACTION_VERSION
-from trailhound.workspace.whole_files import write_whole
 
 
 class _Stored(msgspec.Struct):

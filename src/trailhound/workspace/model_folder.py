@@ -23,6 +23,7 @@ from trailhound.errors import ModelError
 from trailhound.models.hop_hmm import HopHMM
 from trailhound.models.judge_figures import JudgeCalibration
 from trailhound.models.topic_model import TopicModel, TopicParameters
+from trailhound.storage.files import write_whole
 from trailhound.text.lsi import LatentSpace
 from trailhound.text.tfidf import TermWeights
 from trailhound.workspace.learned import LearnedTopic, Origin
@@ -35,7 +36,6 @@ from trailhound.workspace.model_parts import (
     encode_graph,
     encode_vocabulary,
 )
-from trailhound.workspace.whole_files import write_whole
 
 FORMAT_NAME = "trailhound-model"
 FORMAT_VERSION = 1

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from trailhound.errors import StorageError
-from trailhound.workspace.whole_files import write_whole
+from trailhound.storage.files import write_whole
 
 SALT_NAME = "address-salt"
 _SALT_BYTES = 32

@@ -22,11 +22,11 @@ from trailhound.errors import ModelError, StorageError, UsageError, unknown_name
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import SESSION_SUFFIX, read_session, write_session
 from trailhound.sessions.lines import session_lines
+from trailhound.storage.files import cannot_write, write_whole
 from trailhound.workspace.known_content import KnownContent, read_known_content
 from trailhound.workspace.learned import LearnedTopic
 from trailhound.workspace.model_folder import MANIFEST, load_model, save_model
 from trailhound.workspace.names import checked_name, folder_name
-from trailhound.workspace.whole_files import cannot_write, write_whole
 
 FORMAT_NAME = "trailhound-topic"
 FORMAT_VERSION = 1

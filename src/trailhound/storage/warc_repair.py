@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from trailhound.archive.cdxj import (
+from trailhound.counting import counted
+from trailhound.storage.cdxj import (
     PART_SUFFIX,
     CdxEntry,
     cdx_line,
@@ -23,16 +24,15 @@ from trailhound.archive.cdxj import (
     mime_type,
     write_part,
 )
-from trailhound.archive.files import (
+from trailhound.storage.files import (
     OPEN_SUFFIX,
     PARTIAL_SUFFIX,
     explaining,
     rename_file,
     replace_file,
 )
-from trailhound.archive.http_messages import header_value
-from trailhound.archive.ownership import Ownership
-from trailhound.counting import counted
+from trailhound.storage.http_messages import header_value
+from trailhound.storage.ownership import Ownership
 
 WARC_SUFFIX = ".warc.gz"
 

@@ -14,8 +14,8 @@ from uuid import uuid4
 import msgspec
 from isal import isal_zlib
 
-from trailhound.archive.http_messages import request_message, response_message
 from trailhound.records import Exchange, Outcome, Relevance
+from trailhound.storage.http_messages import request_message, response_message
 
 COMPRESSION_LEVEL = 2
 """Of ISA-L, 0 to 3: a third of the time that zlib takes for the same size."""

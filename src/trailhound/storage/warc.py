@@ -14,7 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from trailhound.archive.cdxj import (
+from trailhound.records import Exchange
+from trailhound.storage.cdxj import (
     PART_SUFFIX,
     CdxEntry,
     cdx_line,
@@ -22,17 +23,16 @@ from trailhound.archive.cdxj import (
     mime_type,
     write_part,
 )
-from trailhound.archive.files import (
+from trailhound.storage.files import (
     OPEN_SUFFIX,
     AppendFile,
     explaining,
     rename_file,
     safe_prefix,
 )
-from trailhound.archive.http_messages import header_value
-from trailhound.archive.ownership import Ownership
-from trailhound.archive.repair import WARC_SUFFIX, Repair, repair_open_files
-from trailhound.archive.warc_records import (
+from trailhound.storage.http_messages import header_value
+from trailhound.storage.ownership import Ownership
+from trailhound.storage.warc_records import (
     COMPRESSION_LEVEL,
     NOT_MODIFIED,
     CaptureNotes,
@@ -40,7 +40,7 @@ from trailhound.archive.warc_records import (
     StoredResponse,
     cdx_timestamp,
 )
-from trailhound.records import Exchange
+from trailhound.storage.warc_repair import WARC_SUFFIX, Repair, repair_open_files
 
 MAX_FILE_BYTES = 1_000_000_000
 SYNC_BYTES = 64_000_000

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from trailhound.archive.files import explaining
 from trailhound.records import Candidate, FetchResult, Page, PageEvent
+from trailhound.storage.files import explaining
 
 _NEWLINE = b"\n"
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from trailhound.archive.faults import explaining_sqlite
-from trailhound.archive.result_schema import REQUESTS, open_for_writing
-from trailhound.archive.snippets import snippet_of
 from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent
+from trailhound.storage.faults import explaining_sqlite
+from trailhound.storage.result_schema import REQUESTS, open_for_writing
+from trailhound.storage.snippets import snippet_of
 
 MAX_INDEXED_CHARS = 200_000
 """Of a page's text in the full-text index."""

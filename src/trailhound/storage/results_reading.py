@@ -10,9 +10,9 @@ from typing import Self
 
 import msgspec
 
-from trailhound.archive.faults import explaining_sqlite
-from trailhound.archive.result_schema import REQUESTS, open_for_reading
 from trailhound.records import Outcome
+from trailhound.storage.faults import explaining_sqlite
+from trailhound.storage.result_schema import REQUESTS, open_for_reading
 
 MAX_PATH_PAGES = 200
 """Of a path from a seed; depths beyond this are a trap's."""

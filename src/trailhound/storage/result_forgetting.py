@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from trailhound.archive.faults import explaining_sqlite
-from trailhound.archive.files import explaining, replace_file
-from trailhound.archive.result_schema import open_for_reading, open_for_writing
+from trailhound.storage.faults import explaining_sqlite
+from trailhound.storage.files import explaining, replace_file
+from trailhound.storage.result_schema import open_for_reading, open_for_writing
 
 Forgotten = Callable[[str], bool]
 """Whether a URL is to be forgotten."""

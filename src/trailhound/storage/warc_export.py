@@ -8,9 +8,9 @@ from typing import BinaryIO
 
 import msgspec
 
-from trailhound.archive.cdxj import INDEX_NAME, PART_SUFFIX, CdxEntry, parse_line
-from trailhound.archive.files import OPEN_SUFFIX, explaining
 from trailhound.errors import StorageError
+from trailhound.storage.cdxj import INDEX_NAME, PART_SUFFIX, CdxEntry, parse_line
+from trailhound.storage.files import OPEN_SUFFIX, explaining
 
 _OPEN_PART_SUFFIX = PART_SUFFIX + OPEN_SUFFIX
 

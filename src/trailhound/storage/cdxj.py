@@ -19,8 +19,8 @@ from pathlib import Path
 
 import msgspec
 
-from trailhound.archive.files import explaining, replace_file
-from trailhound.archive.surt import surt_key
+from trailhound.storage.files import explaining, replace_file
+from trailhound.storage.surt import surt_key
 
 INDEX_NAME = "index.cdxj"
 PART_SUFFIX = ".cdxj"

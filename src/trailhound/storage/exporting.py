@@ -13,8 +13,8 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from trailhound.archive.result_reading import StoredPage
 from trailhound.errors import UsageError
+from trailhound.storage.results_reading import StoredPage
 
 _KINDS = {
     "rank": "int64",

@@ -18,8 +18,8 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from trailhound.archive.faults import explaining_sqlite
 from trailhound.errors import StorageError
+from trailhound.storage.faults import explaining_sqlite
 
 APPLICATION_ID = 0x54726C72
 """Marks the file as ours ("Trlr")."""

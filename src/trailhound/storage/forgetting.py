@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from trailhound.archive.cdxj import INDEX_NAME, PART_SUFFIX, merge_index, parse_line, write_part
-from trailhound.archive.files import explaining, replace_file
-from trailhound.archive.http_messages import header_value
-from trailhound.archive.ownership import Ownership
-from trailhound.archive.repair import (
+from trailhound.storage.cdxj import INDEX_NAME, PART_SUFFIX, merge_index, parse_line, write_part
+from trailhound.storage.files import explaining, replace_file
+from trailhound.storage.http_messages import header_value
+from trailhound.storage.ownership import Ownership
+from trailhound.storage.warc_repair import (
     WARC_SUFFIX,
     Span,
     cut_out,

@@ -1,4 +1,4 @@
-"""Files of an archive: names, appends that happen wholly or not at all, and explained failures.
+"""Files that are written wholly or not at all, and explained failures.
 
 What is *durable when*: a write is in the system's hands when the call returns, so a killed process
 loses nothing of it. A power cut may take what was written since the last :meth:`AppendFile.sync`.
@@ -108,19 +108,39 @@ class AppendFile:
 
 
 def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
-    """Give ``path`` a new content: complete and on the disk, or as it was before."""
-    partial = path.with_name(path.name + PARTIAL_SUFFIX)
+    """Give a crawl's file a new content: complete and on the disk, or as it was before."""
     with explaining(path):
-        try:
-            with partial.open("wb") as file:
-                file.writelines(pieces)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-        sync_folder(path.parent)
+        _write_beside(path, pieces)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, and its folder if need be, that appears under its name when it is complete."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write_beside(path, [content])
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def cannot_write(path: Path, error: OSError) -> StorageError:
+    """What to tell a user whose disk or folder refused a file."""
+    return StorageError(
+        f"Cannot write {path}: {error.strerror or error}. Free space, or choose another place."
+    )
+
+
+def _write_beside(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write under a name of this process's own, then rename."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}{PARTIAL_SUFFIX}")
+    try:
+        with partial.open("wb") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    sync_folder(path.parent)
 
 
 def rename_file(path: Path, new_name: str) -> Path:

@@ -1,0 +1,1 @@
+"""What a crawl keeps on disk: results, WARC files, a log; and how files are written safely."""
