@@ -26,10 +26,10 @@ import numpy as np
 from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import Candidate, CrawledPage, Outcome, Page, Relevance
-from trailhound.registry import make_strategy
 from trailhound.sessions.imports.imported import Tally
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, Rescoring, Restocking
+from trailhound.strategies.choosing import make_strategy
 from trailhound.traces import PageAccess, TraceIndex, build_trace
 
 MAX_MILLISECONDS = 5.0

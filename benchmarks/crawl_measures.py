@@ -7,8 +7,8 @@ import time
 import msgspec
 
 from benchmarks.measured_web import browsing_graph
+from trailhound.judges.calibration import calibrate_judge
 from trailhound.models.topic_model import learn_topic
-from trailhound.relevance.calibration import calibrate_judge
 from trailhound.workspace.learned import LearnedTopic, Origin
 
 CONCURRENCY = 16

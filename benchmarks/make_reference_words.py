@@ -1,4 +1,4 @@
-"""Makes ``trailhound.models.context_graphs.reference_words``: how frequent everyday words are.
+"""Makes ``trailhound.strategies.context_graph.reference_words``: how frequent everyday words are.
 
 ``python -m benchmarks.make_reference_words`` counts, over the English pages of a generated demo
 web, in how many pages each stemmed term occurs, and writes the commonest ones down. The text is the
@@ -24,7 +24,7 @@ TEMPLATE = '''\
 
 from __future__ import annotations
 
-from trailhound.models.context_graphs.layer_classifier import ReferenceCorpus
+from trailhound.strategies.context_graph.layer_classifier import ReferenceCorpus
 
 N_DOCUMENTS = {n_documents}
 """English pages of a generated demo web: the project's own text."""

@@ -24,8 +24,8 @@ from benchmarks.corpora import real_corpus
 from trailhound.errors import TrailhoundError
 from trailhound.lab import runner
 from trailhound.lab.experiment import plan_experiment
-from trailhound.registry import make_strategy, strategy_names
 from trailhound.strategies.base import Briefing, Strategy
+from trailhound.strategies.choosing import make_strategy, strategy_names
 
 LIMIT_MS = 3.0
 VARIANTS = ("context-graph:mode=prefetch", "collaborative:links=true")

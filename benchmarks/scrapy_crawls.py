@@ -36,9 +36,9 @@ from warcio.warcwriter import WARCWriter
 
 from benchmarks.crawl_measures import CONCURRENCY, CrawlCost, Stopwatch, learned_topic
 from benchmarks.measured_web import load_web
+from trailhound.judges.cosine import CosineJudge
 from trailhound.models.topic_model import TopicModel
 from trailhound.records import Candidate, CrawledPage, Exchange
-from trailhound.relevance.cosine import CosineJudge
 from trailhound.storage.warc import ArchiveWriter
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.hidden_markov import HiddenMarkovStrategy

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.models.hop_priority import LexicographicKey
+from trailhound.models.hop_hmm import LexicographicKey
 from trailhound.models.topic_model import TopicModel, TopicParameters, learn_topic
 from trailhound.records import Page
 from trailhound.sessions.files import read_session

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from trailhound.fetching.http import HttpFetcher as HttpFetcher
     from trailhound.frontier.memory import MemoryFrontier as MemoryFrontier
     from trailhound.frontier.sqlite import SqliteFrontier as SqliteFrontier
-    from trailhound.judge_registry import make_judge as make_judge
+    from trailhound.judges.choosing import make_judge as make_judge
+    from trailhound.judges.contrast import ContrastJudge as ContrastJudge
+    from trailhound.judges.cosine import CosineJudge as CosineJudge
+    from trailhound.judges.cosine import LatentJudge as LatentJudge
+    from trailhound.judges.rules import KeywordsJudge as KeywordsJudge
+    from trailhound.judges.rules import PredicateJudge as PredicateJudge
+    from trailhound.judges.rules import RegexJudge as RegexJudge
     from trailhound.models.topic_model import TopicModel as TopicModel
     from trailhound.models.topic_model import TopicParameters as TopicParameters
     from trailhound.models.topic_model import learn_topic as learn_topic
@@ -32,13 +38,6 @@ if TYPE_CHECKING:
     from trailhound.records import PageEvent as PageEvent
     from trailhound.records import Relevance as Relevance
     from trailhound.records import ScoredLink as ScoredLink
-    from trailhound.registry import make_strategy as make_strategy
-    from trailhound.relevance.contrast import ContrastJudge as ContrastJudge
-    from trailhound.relevance.cosine import CosineJudge as CosineJudge
-    from trailhound.relevance.keywords import KeywordsJudge as KeywordsJudge
-    from trailhound.relevance.latent import LatentJudge as LatentJudge
-    from trailhound.relevance.pattern import RegexJudge as RegexJudge
-    from trailhound.relevance.predicate import PredicateJudge as PredicateJudge
     from trailhound.sessions.files import load_sessions as load_sessions
     from trailhound.sessions.page_graph import PageGraph as PageGraph
     from trailhound.sessions.page_graph import build_page_graph as build_page_graph
@@ -47,10 +46,11 @@ if TYPE_CHECKING:
     from trailhound.storage.results_reading import StoredPage as StoredPage
     from trailhound.storage.warc import ArchiveWriter as ArchiveWriter
     from trailhound.strategies.base import Briefing as Briefing
-    from trailhound.strategies.best_first import BestFirstStrategy as BestFirstStrategy
-    from trailhound.strategies.breadth_first import BreadthFirstStrategy as BreadthFirstStrategy
+    from trailhound.strategies.baselines import BestFirstStrategy as BestFirstStrategy
+    from trailhound.strategies.baselines import BreadthFirstStrategy as BreadthFirstStrategy
+    from trailhound.strategies.choosing import make_strategy as make_strategy
+    from trailhound.strategies.fish_and_shark import SharkSearchStrategy as SharkSearchStrategy
     from trailhound.strategies.hidden_markov import HiddenMarkovStrategy as HiddenMarkovStrategy
-    from trailhound.strategies.shark_search import SharkSearchStrategy as SharkSearchStrategy
     from trailhound.text.extract import extract_page as extract_page
     from trailhound.workspace.learned import LearnedTopic as LearnedTopic
     from trailhound.workspace.model_folder import load_model as load_model
@@ -69,7 +69,10 @@ _PLACES = {
     "fetching.http": ("HttpFetcher",),
     "frontier.memory": ("MemoryFrontier",),
     "frontier.sqlite": ("SqliteFrontier",),
-    "judge_registry": ("make_judge",),
+    "judges.choosing": ("make_judge",),
+    "judges.contrast": ("ContrastJudge",),
+    "judges.cosine": ("CosineJudge", "LatentJudge"),
+    "judges.rules": ("KeywordsJudge", "PredicateJudge", "RegexJudge"),
     "models.topic_model": ("TopicModel", "TopicParameters", "learn_topic"),
     "records": (
         "CrawledPage",
@@ -80,20 +83,13 @@ _PLACES = {
         "Relevance",
         "ScoredLink",
     ),
-    "registry": ("make_strategy",),
-    "relevance.contrast": ("ContrastJudge",),
-    "relevance.cosine": ("CosineJudge",),
-    "relevance.keywords": ("KeywordsJudge",),
-    "relevance.latent": ("LatentJudge",),
-    "relevance.pattern": ("RegexJudge",),
-    "relevance.predicate": ("PredicateJudge",),
     "sessions.files": ("load_sessions",),
     "sessions.page_graph": ("PageGraph", "build_page_graph"),
     "strategies.base": ("Briefing",),
-    "strategies.best_first": ("BestFirstStrategy",),
-    "strategies.breadth_first": ("BreadthFirstStrategy",),
+    "strategies.baselines": ("BestFirstStrategy", "BreadthFirstStrategy"),
+    "strategies.choosing": ("make_strategy",),
+    "strategies.fish_and_shark": ("SharkSearchStrategy",),
     "strategies.hidden_markov": ("HiddenMarkovStrategy",),
-    "strategies.shark_search": ("SharkSearchStrategy",),
     "text.extract": ("extract_page",),
     "workspace.learned": ("LearnedTopic",),
     "workspace.model_folder": ("load_model", "save_model"),

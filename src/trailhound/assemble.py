@@ -10,11 +10,11 @@ from trailhound.demo import DemoWeb
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.resolver import MappedResolver
 from trailhound.frontier.memory import MemoryFrontier
+from trailhound.judges.cosine import CosineJudge
 from trailhound.records import Page, PageEvent
-from trailhound.registry import make_strategy
-from trailhound.relevance.cosine import CosineJudge
 from trailhound.sessions.page_graph import PageGraph, build_page_graph
 from trailhound.strategies.base import Briefing
+from trailhound.strategies.choosing import make_strategy
 from trailhound.text.extract import extract_page
 from trailhound.urls import host_key
 

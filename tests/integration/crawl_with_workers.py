@@ -12,7 +12,7 @@ from pathlib import Path
 from trailhound.crawling.engine import Crawler
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FetchResult, Outcome, Page, Relevance
-from trailhound.strategies.breadth_first import BreadthFirstStrategy
+from trailhound.strategies.baselines import BreadthFirstStrategy
 
 
 class EndlessWeb:

@@ -13,12 +13,12 @@ from trailhound.errors import StorageError
 from trailhound.live.crawl import LiveCrawl
 from trailhound.live.strategy_memory import StrategyMemory
 from trailhound.records import Outcome, PageEvent
-from trailhound.registry import make_strategy
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
 from trailhound.strategies.base import Briefing, Explaining, Remembering
-from trailhound.strategies.content_link import KeptCrawl
-from trailhound.strategies.intelligent import IntelligentStrategy
+from trailhound.strategies.choosing import make_strategy
+from trailhound.strategies.content_link.strategy import KeptCrawl
+from trailhound.strategies.intelligent.strategy import IntelligentStrategy
 
 LEARNING = ("intelligent", "content-link")
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from trailhound.judges.calibration import calibrate_judges
 from trailhound.models.topic_model import TopicParameters, learn_topic
-from trailhound.relevance.calibration import calibrate_judges
 from trailhound.sessions.events import Event, Mark, Reached, Session, Submit, Visit
 from trailhound.sessions.page_graph import build_page_graph
 from trailhound.workspace import LearnedTopic, Origin

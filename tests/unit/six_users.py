@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from trailhound.models.collaborative.statistics import Locality, VisitStatistics
-from trailhound.models.interest.rule import InterestRule
+from trailhound.strategies.collaborative.statistics import Locality, VisitStatistics
+from trailhound.strategies.intelligent.interest_rule import InterestRule
 from trailhound.traces import TraceIndex, trace_in_memory
 
 VISITS = {

@@ -14,7 +14,7 @@ from trailhound.crawling.stopping import StopReason
 from trailhound.fetching.replay import RecordedResponse, ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FetchResult, Link, Outcome, Page, Relevance
-from trailhound.strategies.breadth_first import BreadthFirstStrategy
+from trailhound.strategies.baselines import BreadthFirstStrategy
 
 
 def test_each_fetch_has_a_request_and_may_ask_for_more() -> None:

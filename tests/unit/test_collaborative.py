@@ -15,9 +15,7 @@ from trailhound.crawling.stopping import StopReason
 from trailhound.errors import UsageError
 from trailhound.fetching.replay import RecordedResponse, ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
-from trailhound.models.collaborative.page_signatures import TopicSignatures, WordSignatures
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
-from trailhound.registry import make_strategy
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import write_session
 from trailhound.sessions.page_graph import PageGraph
@@ -30,7 +28,9 @@ from trailhound.strategies.base import (
     Restocking,
     learns_online,
 )
-from trailhound.strategies.collaborative import CollaborativeStrategy
+from trailhound.strategies.choosing import make_strategy
+from trailhound.strategies.collaborative.ranking import TopicSignatures, WordSignatures
+from trailhound.strategies.collaborative.strategy import CollaborativeStrategy
 from trailhound.traces import TraceIndex, trace_in_memory
 
 NOTHING = PageGraph((), (), frozenset())

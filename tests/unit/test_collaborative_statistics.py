@@ -11,16 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from six_users import U1, U2, U3, U4, U5, U6, crawl_of_five, number, six_user_trace
 
-from trailhound.models.collaborative.pair_counts import PairCounts, pair_keys
-from trailhound.models.collaborative.ratios import deviations, outliers, product
-from trailhound.models.collaborative.statistics import (
+from trailhound.strategies.collaborative.pair_counts import PairCounts, pair_keys
+from trailhound.strategies.collaborative.statistics import (
     MAX_VISITS,
     Limits,
     Locality,
     PageInterest,
     VisitStatistics,
 )
-from trailhound.models.interest.rule import InterestRule
+from trailhound.strategies.collaborative.user_signatures import (
+    deviations,
+    outliers,
+    product,
+)
+from trailhound.strategies.intelligent.interest_rule import InterestRule
 from trailhound.traces import TraceIndex, trace_in_memory
 
 TRACE = six_user_trace()

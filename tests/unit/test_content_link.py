@@ -17,11 +17,11 @@ from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.lab.experiment import plan_experiment, run_experiment
 from trailhound.records import Link, Page, Relevance
-from trailhound.registry import make_strategy
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import SearchHit, SearchSource
 from trailhound.strategies.base import Briefing, learns_online
-from trailhound.strategies.content_link import ContentLinkStrategy
+from trailhound.strategies.choosing import make_strategy
+from trailhound.strategies.content_link.strategy import ContentLinkStrategy
 
 H = "http://h.test/"
 GRAPH = PageGraph(

@@ -19,17 +19,17 @@ from trailhound.lab.plan import ExperimentPlan, RunTask
 from trailhound.lab.recorded_links import RecordedBacklinks
 from trailhound.lab.results import Parameters, RunResult
 from trailhound.lab.runner import TopicRunner
-from trailhound.models.context_graphs.layer_classifier import (
+from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
+from trailhound.sessions.page_graph import PageGraph
+from trailhound.strategies.back_crawling import BackCrawling
+from trailhound.strategies.base import Briefing, Explaining, Remembering, learns_online
+from trailhound.strategies.choosing import make_strategy
+from trailhound.strategies.context_graph.layer_classifier import (
     ClassifierParameters,
     ReferenceCorpus,
     fit_layers,
 )
-from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
-from trailhound.registry import make_strategy
-from trailhound.sessions.page_graph import PageGraph
-from trailhound.strategies.back_crawling import BackCrawling
-from trailhound.strategies.base import Briefing, Explaining, Remembering, learns_online
-from trailhound.strategies.context_graph import AT_ONCE, ContextGraphStrategy
+from trailhound.strategies.context_graph.strategy import AT_ONCE, ContextGraphStrategy
 
 LAYERS = [[{"honey": 1}], [{"shelf": 1}], [{"portal": 1}]]
 REFERENCE = ReferenceCorpus.of([terms for layer in LAYERS for terms in layer])

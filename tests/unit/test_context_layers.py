@@ -6,17 +6,20 @@ import numpy as np
 import pytest
 
 from trailhound.errors import SourceError
-from trailhound.models.context_graphs.layers import (
+from trailhound.records import Link, Page
+from trailhound.sessions.page_graph import PageGraph
+from trailhound.strategies.context_graph.layers import (
     back_crawl,
     context_page_graph,
     merged_layers,
     separate_back_crawls,
     session_layers,
 )
-from trailhound.models.context_graphs.rebuilding import ReadPages, Rebuilding
-from trailhound.models.context_graphs.training import ContextParameters
-from trailhound.records import Link, Page
-from trailhound.sessions.page_graph import PageGraph
+from trailhound.strategies.context_graph.training import (
+    ContextParameters,
+    ReadPages,
+    Rebuilding,
+)
 
 
 class LittleWeb:

@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 
+from trailhound.judges import logistic
+from trailhound.judges.contrast import Contrast, ContrastJudge
+from trailhound.judges.logistic import Documents, left_out_margins, separate
 from trailhound.records import Page
-from trailhound.relevance import logistic
-from trailhound.relevance.contrast import Contrast, ContrastJudge
-from trailhound.relevance.logistic import Documents, left_out_margins, separate
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.text.tfidf import TermWeights
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from trailhound.errors import SessionError
+from trailhound.judges.cosine import FALLBACK_THRESHOLD, CosineJudge
 from trailhound.records import Page
-from trailhound.relevance.cosine import FALLBACK_THRESHOLD, CosineJudge
 from trailhound.sessions.page_graph import PageGraph
 
 

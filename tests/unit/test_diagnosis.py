@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from learned_topics import HOST, TEXTS, learned_park, park_session
 
+from trailhound.judges.calibration import calibrate_judge
 from trailhound.models.advice import hops_from_starts
 from trailhound.models.diagnosis import Diagnosis, diagnose
 from trailhound.models.judge_figures import CalibrationMethod, JudgeCalibration, judge_figures
 from trailhound.models.topic_model import learn_topic
 from trailhound.records import Link, Page
-from trailhound.relevance.calibration import calibrate_judge
 from trailhound.sessions.page_graph import PageGraph
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trailhound.registry import describe_strategy, strategy_names
+from trailhound.strategies.choosing import describe_strategy, strategy_names
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -13,6 +13,7 @@ import pytest
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.stopping import StopReason
 from trailhound.frontier.memory import MemoryFrontier
+from trailhound.judges.base import RelevanceJudge
 from trailhound.records import (
     Candidate,
     CrawledPage,
@@ -24,10 +25,8 @@ from trailhound.records import (
     Relevance,
     ScoredLink,
 )
-from trailhound.relevance.base import RelevanceJudge
 from trailhound.strategies.base import Strategy, learns_online, reads_surroundings
-from trailhound.strategies.breadth_first import BreadthFirstStrategy
-from trailhound.strategies.random_order import RandomStrategy
+from trailhound.strategies.baselines import BreadthFirstStrategy, RandomStrategy
 
 
 class TinyWeb:

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from trailhound.errors import UsageError
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
-from trailhound.registry import make_strategy
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, learns_online
-from trailhound.strategies.fish_search import FishSearchStrategy
+from trailhound.strategies.choosing import make_strategy
+from trailhound.strategies.fish_and_shark import FishSearchStrategy
 
 BRIEFING = Briefing(PageGraph((Page("http://h.test/"),), (), frozenset({0})))
 

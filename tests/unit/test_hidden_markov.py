@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 
 from trailhound.errors import ModelError, UsageError
-from trailhound.models.hop_hmm import pack_belief, unpack_belief
-from trailhound.models.hop_priority import LexicographicKey, LikeliestStateKey
+from trailhound.models.hop_hmm import (
+    LexicographicKey,
+    LikeliestStateKey,
+    pack_belief,
+    unpack_belief,
+)
 from trailhound.models.topic_model import TopicModel, TopicParameters, learn_topic
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
-from trailhound.registry import make_strategy
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import BacklinkSource
 from trailhound.strategies.base import Briefing
+from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.hidden_markov import HiddenMarkovStrategy
 
 TOWN = {"town": 3, "council": 2, "street": 1}

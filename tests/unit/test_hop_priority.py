@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from trailhound.errors import UsageError
-from trailhound.models.hop_priority import LexicographicKey, LikeliestStateKey, priority
+from trailhound.models.hop_hmm import LexicographicKey, LikeliestStateKey, priority
 
 
 def vector(*probabilities: float) -> NDArray[np.float64]:

@@ -17,11 +17,11 @@ from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.lab.experiment import plan_experiment, run_experiment
 from trailhound.records import Outcome, Page, Relevance, ScoredLink
-from trailhound.registry import make_strategy
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, learns_online
-from trailhound.strategies.intelligent import IntelligentStrategy
-from trailhound.strategies.pacing import RescorePace
+from trailhound.strategies.choosing import make_strategy
+from trailhound.strategies.intelligent.strategy import IntelligentStrategy
+from trailhound.strategies.learning import RescorePace
 
 H = "http://h.test/"
 NOTHING = Briefing(PageGraph((), (), frozenset()))

@@ -10,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.errors import UsageError
-from trailhound.models.interest.rule import LARGEST_LOG_RATIO, SMALLEST_RATIO, InterestRule
+from trailhound.strategies.intelligent.interest_rule import (
+    LARGEST_LOG_RATIO,
+    SMALLEST_RATIO,
+    InterestRule,
+)
 
 LITERAL = InterestRule(literal=True)
 REPAIRED = InterestRule()

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from trailhound.errors import ConfigError, SessionError, TrailhoundError, UsageError
-from trailhound.judge_registry import (
+from trailhound.judges.choosing import (
     check_judge,
     chosen_judge,
     describe_judge,
     judge_names,
     make_judge,
 )
+from trailhound.judges.rules import PredicateJudge, as_relevance
 from trailhound.records import Page
-from trailhound.relevance.predicate import PredicateJudge, as_relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
 from trailhound.text.tokens import count_terms

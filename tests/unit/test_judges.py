@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from trailhound.errors import SessionError
+from trailhound.judges.contrast import ContrastJudge
+from trailhound.judges.cosine import LatentJudge
 from trailhound.models.topic_model import TopicParameters, learn_topic
 from trailhound.records import Page
-from trailhound.relevance.contrast import ContrastJudge
-from trailhound.relevance.latent import LatentJudge
 from trailhound.sessions.page_graph import PageGraph
 
 BEES = [{"bee": 3, "hive": n, "honey": 2, "news": 1} for n in (1, 2, 3)]

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.models.context_graphs.layer_classifier import (
+from trailhound.strategies.context_graph.layer_classifier import (
     ClassifierParameters,
     LayerClassifier,
     ReferenceCorpus,
     classifier_from_bytes,
     fit_layers,
 )
-from trailhound.models.context_graphs.reference_words import shipped_reference
+from trailhound.strategies.context_graph.reference_words import shipped_reference
 
 LN = math.log
 

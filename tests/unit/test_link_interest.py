@@ -10,16 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from interest_pages import crawled
 
-from trailhound.models.interest.event_counts import EventCounts
-from trailhound.models.interest.link_interest import (
+from trailhound.records import Link
+from trailhound.strategies.intelligent.interest_rule import InterestRule, LinkOutcomes
+from trailhound.strategies.intelligent.link_interest import (
     WORDS_PER_PAGE,
     LinkInterest,
     frequent_words,
     url_words,
 )
-from trailhound.models.interest.link_outcomes import LinkOutcomes
-from trailhound.models.interest.rule import InterestRule
-from trailhound.records import Link
+from trailhound.strategies.intelligent.link_memory import EventCounts
 
 CONTENT, ADDRESS, LINKS, SIBLINGS = range(4)
 LITERAL = InterestRule(literal=True)

@@ -9,10 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.models.content_link.in_links import InLinks, InLinkTable, RunningMoments
-from trailhound.models.content_link.link_scores import LinkScorer, ScoreParts
-from trailhound.models.content_link.topic_table import TopicTable
 from trailhound.records import Link
+from trailhound.strategies.content_link.link_scores import (
+    InLinks,
+    InLinkTable,
+    LinkScorer,
+    RunningMoments,
+    ScoreParts,
+)
+from trailhound.strategies.content_link.topic_table import TopicTable
 
 TABLE = {"hive": 1.0, "honey": 0.5}
 X = Link("http://farm.test/hive/list.html", anchor="our honey", image_alt="jar")

@@ -22,13 +22,13 @@ from trailhound.demo_sessions import with_sources
 from trailhound.errors import ModelError
 from trailhound.fetching.replay import RecordedResponse, ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
+from trailhound.judges.cosine import CosineJudge
 from trailhound.models.hop_hmm import HopHMM
 from trailhound.models.topic_model import TopicModel, TopicParameters
 from trailhound.records import Candidate, CrawledPage, PageEvent, Relevance
-from trailhound.registry import make_strategy
-from trailhound.relevance.cosine import CosineJudge
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
+from trailhound.strategies.choosing import make_strategy
 from trailhound.text.extract import extract_page
 from trailhound.text.lsi import LatentSpace
 from trailhound.text.tfidf import TermWeights

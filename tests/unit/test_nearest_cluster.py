@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from trailhound.errors import UsageError
-from trailhound.models.nearest_cluster import NearestClusters
+from trailhound.models.topic_model import NearestClusters
 
 
 def directions(*degrees: float) -> NDArray[np.float32]:

@@ -13,7 +13,7 @@ import pytest
 
 from trailhound.errors import UsageError
 from trailhound.models.topic_model import TopicParameters
-from trailhound.registry import check_spec, parse_spec, strategy_names
+from trailhound.strategies.choosing import check_spec, parse_spec, strategy_names
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")

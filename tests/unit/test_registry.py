@@ -7,7 +7,9 @@ from six_users import six_user_trace
 
 from trailhound.errors import TrailhoundError, UsageError
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
-from trailhound.registry import (
+from trailhound.sessions.page_graph import PageGraph
+from trailhound.strategies.base import Briefing
+from trailhound.strategies.choosing import (
     check_live_spec,
     check_spec,
     describe_strategy,
@@ -16,8 +18,6 @@ from trailhound.registry import (
     parse_spec,
     strategy_names,
 )
-from trailhound.sessions.page_graph import PageGraph
-from trailhound.strategies.base import Briefing
 
 GRAPH = PageGraph(
     pages=(

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.errors import SourceError
+from trailhound.judges.calibration import OwnVerdicts
 from trailhound.models.search_turns import (
     ScoredFind,
     TurnLimits,
@@ -21,7 +22,6 @@ from trailhound.models.search_turns import (
 )
 from trailhound.models.topic_model import TopicModel, TopicParameters, learn_topic
 from trailhound.records import Link, Page
-from trailhound.relevance.own_verdicts import OwnVerdicts
 from trailhound.sessions.events import Mark, Reached, Visit
 from trailhound.sessions.page_graph import PageGraph, build_page_graph
 from trailhound.sessions.path_sessions import PathPage, session_of_paths

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from trailhound.records import Link, Page
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.strategies.session_crawls import session_as_crawl
+from trailhound.strategies.learning import session_as_crawl
 
 
 def test_a_session_is_a_crawl_of_the_pages_that_were_read() -> None:

@@ -17,7 +17,7 @@ from trailhound.fetching.crawl_fetcher import CrawlFetcher
 from trailhound.fetching.http import HttpFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FetchResult, Link, Outcome, Page, Relevance
-from trailhound.strategies.breadth_first import BreadthFirstStrategy
+from trailhound.strategies.baselines import BreadthFirstStrategy
 
 
 class EndlessWeb:

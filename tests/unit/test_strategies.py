@@ -7,11 +7,9 @@ import pytest
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
-from trailhound.strategies.best_first import BestFirstStrategy
-from trailhound.strategies.breadth_first import BreadthFirstStrategy
+from trailhound.strategies.baselines import BestFirstStrategy, BreadthFirstStrategy, RandomStrategy
+from trailhound.strategies.fish_and_shark import SharkSearchStrategy
 from trailhound.strategies.oracle import OracleStrategy
-from trailhound.strategies.random_order import RandomStrategy
-from trailhound.strategies.shark_search import SharkSearchStrategy
 
 LINKS = (
     Link("http://h.test/1", anchor="honey bee"),

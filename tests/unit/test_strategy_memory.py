@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from trailhound.live.strategy_memory import KEEP_EVERY, StrategyMemory
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
-from trailhound.strategies.breadth_first import BreadthFirstStrategy
+from trailhound.strategies.baselines import BreadthFirstStrategy
 
 
 class Counting(BreadthFirstStrategy):

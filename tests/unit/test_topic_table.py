@@ -8,9 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.models.content_link.relevancy_limit import RelevancyLimit
-from trailhound.models.content_link.table_growth import MIN_PAGES, TableGrowth
-from trailhound.models.content_link.topic_table import BackgroundWords, TopicTable, page_counts
+from trailhound.strategies.content_link.strategy import RelevancyLimit
+from trailhound.strategies.content_link.topic_table import (
+    MIN_PAGES,
+    BackgroundWords,
+    TableGrowth,
+    TopicTable,
+    page_counts,
+)
 
 RESULTS = [{"hive": 4, "honey": 1, "page": 2}, {"hive": 2, "honey": 2, "page": 2}, {"page": 2}]
 # The table printed in the paper for E-Business.

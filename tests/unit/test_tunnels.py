@@ -5,17 +5,20 @@ from __future__ import annotations
 import pytest
 from interest_pages import crawled
 
-from trailhound.models.content_link.irrelevant_table import IrrelevantTable, Row
-from trailhound.models.content_link.link_scores import ScoreParts
-from trailhound.models.content_link.tunnel_levels import (
+from trailhound.records import Candidate, Link, ScoredLink
+from trailhound.strategies.content_link.irrelevant_table import IrrelevantTable, TableFirst
+from trailhound.strategies.content_link.link_scores import ScoreParts
+from trailhound.strategies.content_link.tunnels import (
     MAX_FAMILIES,
     NO_LEVEL,
     Families,
+    OneQueue,
+    Rated,
+    Row,
+    Tag,
     discount,
     level_behind,
 )
-from trailhound.records import Candidate, Link, ScoredLink
-from trailhound.strategies.tunnels import OneQueue, Rated, TableFirst, Tag
 
 # P links to a … e with these scores; c links to f, e to g and h. Only a, b and d are irrelevant.
 P_LINKS = {"a": 2.0, "b": 3.0, "c": 5.0, "d": 1.0, "e": 4.0}

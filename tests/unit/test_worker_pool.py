@@ -26,8 +26,8 @@ from trailhound.crawling.analysis import AnalystRecipe
 from trailhound.crawling.engine import Crawler
 from trailhound.errors import ConfigError, TrailhoundError
 from trailhound.frontier.memory import MemoryFrontier
+from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Outcome, Page, PageEvent, Relevance
-from trailhound.relevance.base import RelevanceJudge
 from trailhound.strategies.base import Strategy
 
 

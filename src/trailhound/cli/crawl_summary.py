@@ -107,7 +107,7 @@ def next_steps(crawl: LiveCrawl) -> list[str]:
 
 
 def _after_starving(crawl: LiveCrawl, name: str) -> list[str]:
-    from trailhound.registry import parse_spec
+    from trailhound.strategies.choosing import parse_spec
 
     if set(crawl.progress.outcomes) == {Outcome.BROKEN.value}:
         return [

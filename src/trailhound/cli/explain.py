@@ -55,8 +55,8 @@ class Beliefs:
         from trailhound.errors import ModelError, SourceError, UsageError
         from trailhound.live.knowledge import knowledge_of
         from trailhound.live.parts import make_briefing
-        from trailhound.registry import make_strategy
         from trailhound.strategies.base import Explaining
+        from trailhound.strategies.choosing import make_strategy
 
         if not memory:
             return {}

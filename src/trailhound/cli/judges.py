@@ -21,7 +21,7 @@ def judges(
     from rich.text import Text
 
     from trailhound.cli.console import output
-    from trailhound.judge_registry import describe_judge, judge_names
+    from trailhound.judges.choosing import describe_judge, judge_names
 
     known = [describe_judge(name) for name in judge_names()]
     if as_json:

@@ -19,7 +19,7 @@ def strategies(
     from rich.table import Table
 
     from trailhound.cli.console import output
-    from trailhound.registry import describe_strategy, strategy_names
+    from trailhound.strategies.choosing import describe_strategy, strategy_names
 
     known = [describe_strategy(name) for name in strategy_names()]
     if as_json:

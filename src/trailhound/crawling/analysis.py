@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Candidate, CrawledPage, FetchResult, Page, Relevance
-from trailhound.relevance.base import RelevanceJudge
 from trailhound.strategies.base import Strategy
 from trailhound.text.extract import extract_page
 from trailhound.text.near_duplicates import fingerprint

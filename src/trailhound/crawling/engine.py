@@ -29,8 +29,8 @@ from trailhound.crawling.worker_pool import WorkerPool
 from trailhound.errors import UsageError
 from trailhound.fetching.base import Fetcher, PoliteFetcher
 from trailhound.frontier.base import Frontier
+from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent
-from trailhound.relevance.base import RelevanceJudge
 from trailhound.strategies.base import (
     Rescoring,
     Restocking,

@@ -11,7 +11,7 @@ from pathlib import Path
 from trailhound import __version__
 from trailhound.counting import counted
 from trailhound.errors import TrailhoundError, UsageError, unknown_name
-from trailhound.judge_registry import check_judge
+from trailhound.judges.choosing import check_judge
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.partial import PARTIAL_NAME, PartialHeader, PartialRuns
 from trailhound.lab.plan import ExperimentPlan, RunTask
@@ -26,7 +26,7 @@ from trailhound.lab.runner import RunFailure
 from trailhound.lab.summary import choose_baseline, compare, summarise
 from trailhound.lab.topics import topic_source
 from trailhound.lab.workers import finished_runs
-from trailhound.registry import check_spec
+from trailhound.strategies.choosing import check_spec
 
 CREATED_BY = f"trailhound {__version__}"
 

@@ -17,7 +17,7 @@ from trailhound.crawling.engine import Crawler
 from trailhound.errors import TrailhoundError
 from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
-from trailhound.judge_registry import make_judge
+from trailhound.judges.choosing import make_judge
 from trailhound.lab import metrics
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.ground_truth import GroundTruth, relevant_by_host
@@ -29,8 +29,8 @@ from trailhound.lab.results import RunResult
 from trailhound.lab.topics import topic_source
 from trailhound.lab.topics.base import LabTopic
 from trailhound.records import Outcome, PageEvent
-from trailhound.registry import make_strategy
 from trailhound.strategies.base import Briefing
+from trailhound.strategies.choosing import make_strategy
 from trailhound.text.target_similarity import TargetSimilarity, target_similarity
 
 

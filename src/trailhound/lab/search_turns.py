@@ -13,6 +13,8 @@ from functools import cached_property
 from trailhound.crawling.engine import Crawler
 from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
+from trailhound.judges.calibration import OwnVerdicts
+from trailhound.judges.cosine import CosineJudge
 from trailhound.lab import metrics
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.ground_truth import GroundTruth
@@ -27,13 +29,11 @@ from trailhound.models.search_turns import (
 )
 from trailhound.models.topic_model import learn_topic
 from trailhound.records import Outcome, PageEvent
-from trailhound.registry import make_strategy
-from trailhound.relevance.cosine import CosineJudge
-from trailhound.relevance.own_verdicts import OwnVerdicts
 from trailhound.sessions.events import Session
 from trailhound.sessions.page_graph import build_page_graph
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
 from trailhound.strategies.base import Briefing
+from trailhound.strategies.choosing import make_strategy
 
 RECORDER = "search turns"
 MAX_PATH_PAGES = 200

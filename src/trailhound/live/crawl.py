@@ -33,8 +33,8 @@ from trailhound.live.sitemap_seeds import sitemap_candidates
 from trailhound.live.stores import CrawlStores
 from trailhound.live.strategy_memory import StrategyMemory
 from trailhound.records import Outcome, PageEvent
-from trailhound.registry import make_strategy
 from trailhound.storage.event_log import ProblemHandler
+from trailhound.strategies.choosing import make_strategy
 from trailhound.workspace.topics import TopicFolder
 
 Notify = Callable[[str], None]

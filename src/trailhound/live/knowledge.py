@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from trailhound.config.settings import Settings
 from trailhound.errors import SessionError
-from trailhound.judge_registry import make_judge
+from trailhound.judges.choosing import make_judge
 from trailhound.models.topic_model import TopicModel
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing

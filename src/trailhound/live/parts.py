@@ -8,11 +8,11 @@ from trailhound.errors import ConfigError
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.polite_settings import PoliteSettings
 from trailhound.fetching.resolver import MappedResolver
-from trailhound.judge_registry import make_judge as judge_by_name
+from trailhound.judges.base import RelevanceJudge
+from trailhound.judges.choosing import make_judge as judge_by_name
 from trailhound.live.asked_sources import AskedSources, Notify
 from trailhound.live.folder import CrawlFolder
 from trailhound.live.knowledge import Knowledge
-from trailhound.relevance.base import RelevanceJudge
 from trailhound.strategies.base import Briefing
 
 _PHASE_SECONDS = 10.0

@@ -11,10 +11,10 @@ from trailhound.config.settings import DEFAULT_MAX_REQUESTS, Settings
 from trailhound.counting import counted
 from trailhound.crawling.stopping import Budget
 from trailhound.errors import ConfigError, UsageError
-from trailhound.judge_registry import check_judge
+from trailhound.judges.choosing import check_judge
 from trailhound.live.folder import CrawlFolder, CrawlRecord
 from trailhound.live.knowledge import Knowledge
-from trailhound.registry import check_live_spec, parse_spec, restocks
+from trailhound.strategies.choosing import check_live_spec, parse_spec, restocks
 from trailhound.urls import canonicalize
 
 # A name with a dot in it, perhaps a port, perhaps a path: no mailto:, no a/b.

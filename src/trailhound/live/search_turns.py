@@ -25,8 +25,8 @@ from trailhound.live.search_sources import open_search
 from trailhound.live.turn_learning import TurnLearning
 from trailhound.live.turn_records import OpenTurn, TurnReport, TurnsFile, TurnsRecord
 from trailhound.models.search_turns import TurnLimits, plan_turn
-from trailhound.registry import check_live_spec
 from trailhound.storage.results_reading import Results
+from trailhound.strategies.choosing import check_live_spec
 from trailhound.workspace.learned import LearnedTopic
 from trailhound.workspace.learning import Report
 from trailhound.workspace.topics import TopicFolder, Workspace

@@ -14,10 +14,10 @@ from trailhound.crawling.scope import make_scope
 from trailhound.errors import UsageError
 from trailhound.live.folder import TRACES, CrawlFolder
 from trailhound.live.knowledge import knowledge_of
-from trailhound.registry import parse_spec
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import SESSION_SUFFIX, read_session
-from trailhound.strategies.session_crawls import was_read
+from trailhound.strategies.choosing import parse_spec
+from trailhound.strategies.learning import was_read
 from trailhound.traces import (
     TraceIndex,
     TraceSource,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from trailhound.counting import counted
+from trailhound.judges.calibration import OwnVerdicts
 from trailhound.live.crawl_sessions import archived_sources, session_of_crawl
 from trailhound.live.folder import CrawlFolder
 from trailhound.models.search_turns import ScoredFind, strong_finds
 from trailhound.models.topic_model import learn_topic
-from trailhound.relevance.own_verdicts import OwnVerdicts
 from trailhound.sessions.events import Mark, Session
 from trailhound.sessions.page_graph import build_page_graph
 from trailhound.storage.results_reading import Results, StoredPage

@@ -63,7 +63,7 @@ class Strategy(Protocol):
     """Ranks the links of fetched pages. No base class is needed, only these names.
 
     A strategy also has a class method ``from_briefing(briefing, *, option=default, ...)`` that
-    learns from the session. Its keyword arguments are the strategy's options: the registry reads
+    learns from the session. Its keyword arguments are the strategy's options: the catalogue reads
     their names, types and defaults, and turns ``name:option=value`` into a call. It registers
     under the entry-point group ``trailhound.strategies``; ``examples/short_urls.py`` is a
     complete one. ``lab_only = True`` keeps one that needs known answers away from live crawls.

@@ -9,15 +9,21 @@ import numpy as np
 
 from trailhound.errors import UsageError
 from trailhound.models.adoption import Adoption, Find
-from trailhound.models.context_graphs.layers import context_page_graph
-from trailhound.models.hop_hmm import Vector, pack_belief, unpack_belief
-from trailhound.models.hop_priority import LexicographicKey, LikeliestStateKey, PriorityKey
+from trailhound.models.hop_hmm import (
+    LexicographicKey,
+    LikeliestStateKey,
+    PriorityKey,
+    Vector,
+    pack_belief,
+    unpack_belief,
+)
 from trailhound.models.topic_model import TopicModel, TopicParameters, learn_topic
 from trailhound.records import CrawledPage, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.back_crawling import BackCrawling, back_crawling
 from trailhound.strategies.base import Briefing
-from trailhound.strategies.option_checks import check_choice
+from trailhound.strategies.context_graph.layers import context_page_graph
+from trailhound.strategies.options import check_choice
 from trailhound.urls import host_key
 
 DEFAULTS = TopicParameters()

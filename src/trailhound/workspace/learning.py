@@ -9,9 +9,9 @@ import msgspec
 
 from trailhound.counting import counted
 from trailhound.errors import SessionError, UsageError, unknown_name
+from trailhound.judges.calibration import calibrate_judges
 from trailhound.models.judge_figures import CalibrationMethod
 from trailhound.models.topic_model import TopicParameters, learn_topic
-from trailhound.relevance.calibration import calibrate_judges
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.page_graph import PageGraph, build_page_graph, session_labels
 from trailhound.sessions.shown_pages import Content

@@ -1,0 +1,240 @@
+"""What the context-graph strategy learns from, before the crawl and again on the way."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from trailhound.counting import counted
+from trailhound.errors import SourceError, StorageError, UsageError
+from trailhound.records import Page
+from trailhound.sessions.page_graph import PageGraph
+from trailhound.sources import BacklinkSource
+from trailhound.strategies.context_graph.layer_classifier import (
+    ClassifierParameters,
+    LayerClassifier,
+    ReferenceCorpus,
+    fit_layers,
+)
+from trailhound.strategies.context_graph.layers import (
+    LAYER_SIZE,
+    LAYERS,
+    Layers,
+    back_crawl,
+    merged_layers,
+    separate_back_crawls,
+    session_layers,
+)
+from trailhound.strategies.context_graph.reference_words import shipped_reference
+from trailhound.text.tfidf import Terms
+
+_log = logging.getLogger(__name__)
+
+TRAINING_SETS = ("auto", "backlinks", "session")
+REFERENCES = ("learned", "shipped")
+VOCABULARIES = ("first-layer", "targets")
+RATION = 24
+"""Requests that learning may cost."""
+
+
+@dataclass(frozen=True)
+class ContextParameters:
+    """How a context graph is made, and what becomes of it."""
+
+    n_layers: int = LAYERS
+    layer_size: int = LAYER_SIZE
+    ration: int = RATION
+    training: str = "auto"
+    reference: str = "learned"
+    vocabulary: str = "first-layer"
+    """Whose words count: those of the ``targets``, or of the pages that link to them as well."""
+    literal: bool = False
+    """A graph for each target, pages kept as often as they occur, words of the targets only; and
+    no ration."""
+    classifier: ClassifierParameters = field(default_factory=ClassifierParameters)
+
+    @property
+    def rationed_size(self) -> int:
+        """Most pages of a layer, given that each costs a question and a fetch."""
+        if not self.ration or self.literal:
+            return self.layer_size
+        return max(1, min(self.layer_size, self.ration // (2 * self.n_layers)))
+
+
+def context_layers(
+    graph: PageGraph,
+    backlinks: BacklinkSource | None,
+    parameters: ContextParameters,
+    rng: np.random.Generator,
+) -> Layers:
+    """Pages by layer: back-crawled where something knows who links to the targets.
+
+    With ``training=auto`` the session's own pages are learned from as well, because they have been
+    read already; not to the letter of the paper, unless there is nothing else. UsageError when
+    neither tells what leads to a target.
+    """
+    found = None
+    if parameters.training != "session":
+        found = _back_crawled(graph, backlinks, parameters, rng)
+        if found is not None and (parameters.literal or parameters.training == "backlinks"):
+            return found
+    layers = session_layers(graph, parameters.n_layers)
+    if found is not None:
+        return merged_layers(found, layers)
+    if not any(layers[1:]):
+        raise UsageError(
+            "context-graph learns from pages that lead to the targets, and there are none: no page "
+            "of the session links to one"
+            + (", and nothing else knows any. " if backlinks is not None else ". ")
+            + "Name a source with --backlinks ('crawl', a file of edges, an HTTP endpoint), record "
+            "how you came to the pages you marked, or choose another strategy."
+        )
+    return layers
+
+
+def _back_crawled(
+    graph: PageGraph,
+    backlinks: BacklinkSource | None,
+    parameters: ContextParameters,
+    rng: np.random.Generator,
+) -> Layers | None:
+    """``None`` when the session should do instead."""
+    must = parameters.training == "backlinks"
+    if backlinks is None:
+        if must:
+            raise UsageError(
+                "training=backlinks needs to know who links to the targets, and nothing here does. "
+                "Name a source with --backlinks, use it in the lab, or take training=session."
+            )
+        return None
+    targets = [graph.pages[i] for i in sorted(graph.targets)]
+    crawl = separate_back_crawls if parameters.literal else back_crawl
+    try:
+        layers = crawl(targets, backlinks, rng, parameters.n_layers, parameters.rationed_size)
+    except SourceError as error:
+        if must:
+            raise
+        _log.warning("context-graph learns from the session's own pages instead: %s", error)
+        return None
+    if any(layers[1:]):
+        return layers
+    asked = counted(len(targets), "target")
+    nobody = f"The source of backlinks knows no page that can be read and links to any of {asked}"
+    if must:
+        raise SourceError(f"{nobody}. Try another one, or take training=session.")
+    _log.warning("%s; context-graph learns from the session's own pages instead.", nobody)
+    return None
+
+
+def learn_layers(
+    layers: Sequence[Sequence[Terms]], others: Sequence[Page], parameters: ContextParameters
+) -> LayerClassifier:
+    """Words of each layer; ``others`` are further pages for the reference corpus."""
+    documents = [terms for layer in layers for terms in layer]
+    if parameters.reference == "shipped":
+        reference = shipped_reference()
+    else:
+        reference = ReferenceCorpus.of([*documents, *(page.terms for page in others)])
+    n_master_layers = 1 if parameters.literal or parameters.vocabulary == "targets" else 2
+    return fit_layers(layers, reference, parameters.classifier, n_master_layers)
+
+
+REBUILD_LAYER_SIZE = 50
+"""Pages a layer when finds are back-crawled during the crawl: each question costs a request."""
+MAX_READ = 3000
+"""Pages remembered to that end: the newest."""
+
+
+class Rebuilding:
+    """Back-crawls finds, a few at a time, and learns the layers again with them.
+
+    A crawl waits for nothing, so that no page is fetched for this: the layers of a find are made
+    of pages that were read before, for learning or by the crawl itself.
+    """
+
+    def __init__(
+        self,
+        every: int,
+        layers: Layers,
+        backlinks: BacklinkSource | None,
+        parameters: ContextParameters,
+        rng: np.random.Generator,
+        others: Sequence[Page] = (),
+    ) -> None:
+        self.times = 0
+        """How often it has learned again."""
+        self._every = every
+        self._documents = [[page.terms for page in layer] for layer in layers]
+        self._known = {page.url for layer in layers for page in layer}
+        self._read = None if backlinks is None else ReadPages(backlinks)
+        self._parameters = parameters
+        self._rng = rng
+        self._others = others
+        self._finds: list[Page] = []
+        self.see(page for layer in layers for page in layer)
+
+    def see(self, pages: Iterable[Page]) -> None:
+        """These pages were read."""
+        if self._read is not None:
+            for page in pages:
+                self._read.add(page)
+
+    def add(self, find: Page) -> LayerClassifier | None:
+        """Take a find; a new classifier when there are enough of them."""
+        self._finds.append(find)
+        if len(self._finds) < self._every:
+            return None
+        targets, self._finds = self._finds, []
+        for documents, pages in zip(self._documents, self._layers(targets), strict=True):
+            documents += [page.terms for page in pages if self._is_wanted(page)]
+            self._known.update(page.url for page in pages)
+        self.times += 1
+        return learn_layers(self._documents, self._others, self._parameters)
+
+    def _is_wanted(self, page: Page) -> bool:
+        """Each page counts once; to the letter, as often as a graph has it."""
+        return self._parameters.literal or page.url not in self._known
+
+    def _layers(self, targets: list[Page]) -> Layers:
+        parameters = self._parameters
+        nothing: Layers = [targets, *([] for _ in range(parameters.n_layers))]
+        if self._read is None:
+            return nothing
+        size = parameters.layer_size
+        crawl = separate_back_crawls
+        if not parameters.literal:
+            size, crawl = min(REBUILD_LAYER_SIZE, size), back_crawl
+        try:
+            return crawl(targets, self._read, self._rng, parameters.n_layers, size)
+        except (SourceError, StorageError):
+            return nothing  # its words are learned all the same
+
+
+class ReadPages:
+    """A backlink source that names only pages that were read, and have the link it speaks of."""
+
+    def __init__(self, source: BacklinkSource, limit: int = MAX_READ) -> None:
+        self._source = source
+        self._limit = limit
+        self._pages: dict[str, tuple[Page, frozenset[str]]] = {}
+
+    def add(self, page: Page) -> None:
+        """Remember a page's words and links; the oldest page is forgotten."""
+        self._pages.pop(page.url, None)
+        links = frozenset(link.url for link in page.links)
+        self._pages[page.url] = Page(page.url, terms=page.terms), links
+        if len(self._pages) > self._limit:
+            del self._pages[next(iter(self._pages))]
+
+    def linking_to(self, url: str) -> Sequence[str]:
+        """Of the pages that the source names, those that are remembered and link to ``url``."""
+        named = ((each, self._pages.get(each)) for each in self._source.linking_to(url))
+        return [each for each, read in named if read is not None and url in read[1]]
+
+    def page(self, url: str) -> Page | None:
+        """A page that is remembered, with its words only."""
+        read = self._pages.get(url)
+        return None if read is None else read[0]

@@ -1,0 +1,119 @@
+"""The intelligent crawler: learns on the way what links to relevant pages have in common."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailhound.errors import UsageError
+from trailhound.records import CrawledPage, ScoredLink
+from trailhound.strategies.base import Briefing
+from trailhound.strategies.intelligent.interest_rule import InterestRule
+from trailhound.strategies.intelligent.link_interest import FACTORS, LinkInterest
+from trailhound.strategies.learning import RescorePace, session_as_crawl
+
+_MEMORY = struct.Struct("<4f")
+_NAMES = (
+    "words of linking pages",
+    "words of the address",
+    "relevance of linking pages",
+    "relevance of siblings",
+)
+_FROM_LINKING_PAGES = np.array([True, False, True, True])
+"""All factors but that of the address."""
+_FIRST_REFRESH = 50
+
+
+class IntelligentStrategy:
+    """Priority of a link: the weighted logarithms of its four interest ratios.
+
+    The predicate of the paper is the crawl's judge. The four logarithms travel as the memory of a
+    candidate: to explain it, and to rank it again when the table of links has forgotten it.
+    """
+
+    name: ClassVar[str] = "intelligent"
+    summary: ClassVar[str] = "learns on the way what links to relevant pages have in common"
+    paper: ClassVar[str] = "Aggarwal, Al-Garawi, Yu 2001"
+    reads_surroundings: ClassVar[bool] = False
+
+    def __init__(self, interest: LinkInterest, *, refresh: int = 500) -> None:
+        if refresh < 1:
+            raise UsageError(f"Option refresh is {refresh}, but it should be 1 page or more.")
+        self._interest = interest
+        self._pace = RescorePace(refresh, min(refresh, _FIRST_REFRESH))
+
+    @classmethod
+    def from_briefing(
+        cls,
+        briefing: Briefing,
+        *,
+        significance: float = 2.0,
+        smoothing: float = 4.0,
+        refresh: int = 500,
+        session: bool = True,
+        literal: bool = False,
+    ) -> IntelligentStrategy:
+        """Start from what the session shows, or from nothing as published."""
+        rule = InterestRule(significance=significance, smoothing=smoothing, literal=literal)
+        interest = LinkInterest(rule)
+        if session and not literal:
+            for crawled in session_as_crawl(briefing.graph):
+                interest.observe(crawled)
+        return cls(interest, refresh=refresh)
+
+    def observe(self, crawled: CrawledPage) -> None:
+        """Learn from the page, as the child of some pages and the parent of others."""
+        self._interest.observe(crawled)
+        self._pace.page_done()
+
+    def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
+        """Each link by its own address, linking pages and siblings."""
+        links = crawled.page.links
+        factors = self._interest.log_factors([link.url for link in links])
+        priorities = self._interest.combine(factors).tolist()
+        return [
+            ScoredLink(link, priority, _MEMORY.pack(*logs))
+            for link, priority, logs in zip(links, priorities, factors.tolist(), strict=True)
+        ]
+
+    def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
+        """Every ``refresh`` pages: new ratios, new weights, new priorities."""
+        if not self._pace.is_due(len(candidates)):
+            return None
+        self._interest.refresh()
+        # Without a memory it is a seed, or came from elsewhere: not ours to rank.
+        memories = {
+            url: memory for url, memory in candidates.items() if len(memory) == _MEMORY.size
+        }
+        factors = self._log_factors(memories)
+        self._interest.readjust(factors)
+        return dict(zip(memories, self._interest.combine(factors).tolist(), strict=True))
+
+    def _log_factors(self, memories: Mapping[str, bytes]) -> NDArray[np.float64]:
+        """Present factors; where all linking pages are forgotten, what the candidate remembers."""
+        urls = list(memories)
+        factors = self._interest.log_factors(urls)
+        remembered = np.frombuffer(b"".join(memories.values()), "<f4").reshape(-1, len(FACTORS))
+        forgotten = ~self._interest.are_linked(urls)[:, None] & _FROM_LINKING_PAGES
+        factors[forgotten] = remembered[forgotten]
+        return factors
+
+    def explain(self, memory: bytes) -> Mapping[str, float]:
+        """Interest ratios when the link was last seen: 1 says nothing, 2 twice as likely."""
+        if len(memory) != _MEMORY.size:
+            return {}
+        return dict(zip(_NAMES, map(math.exp, _MEMORY.unpack(memory)), strict=True))
+
+    def snapshot(self) -> bytes:
+        """All ratios, tables and weights."""
+        return self._interest.snapshot()
+
+    def restore(self, snapshot: bytes) -> None:
+        """Go on from there."""
+        self._interest.restore(snapshot)
+        self._pace.go_on_from(self._interest.pages)
