@@ -9,7 +9,6 @@ import asyncio
 import json
 import resource
 import sys
-import time
 
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.resolver import MappedResolver
@@ -45,13 +44,11 @@ async def fetch_all(
 
     async def fetch(url: str) -> None:
         async with slots:
-            started = time.monotonic()
             result = await fetcher.fetch(url)
             results[url] = {
                 "outcome": result.outcome,
                 "detail": result.detail,
                 "retry_after": result.retry_after_seconds,
-                "seconds": time.monotonic() - started,
             }
 
     await asyncio.gather(*map(fetch, urls))

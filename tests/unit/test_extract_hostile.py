@@ -152,7 +152,8 @@ def test_tag_soup(pieces: list[str]) -> None:
 def test_hostile_pages_cost_little(html: str) -> None:
     started = time.process_time()
     page = extract_page(html.encode(), URL)
-    assert time.process_time() - started < 5.0
+    # Not by the clock, which a busy machine delays: without limits, many of these take minutes.
+    assert time.process_time() - started < 15.0
     assert len(page.text) <= MAX_TEXT_CHARS
     assert len(msgspec.json.encode(page)) < 12_000_000
 

@@ -81,9 +81,7 @@ def test_another_thread_can_stop_a_crawl_that_waits_for_a_host() -> None:
     frontier.delay_host("h.test", time.time() + 3600)
     crawl = crawler(frontier)
     threading.Timer(0.1, crawl.stop).start()
-    started = time.monotonic()
     assert list(crawl.run(["http://h.test/"])) == []
-    assert time.monotonic() - started < 30
     assert crawl.stop_reason is StopReason.INTERRUPTED
     assert frontier.stats().waiting == 1
 
