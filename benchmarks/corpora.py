@@ -12,7 +12,7 @@ from pathlib import Path
 
 from trailhound.errors import CorpusError
 from trailhound.lab.corpora import Corpus
-from trailhound.lab.corpora.schema import FORMAT_VERSION
+from trailhound.lab.corpora.file_format import FORMAT_VERSION
 from trailhound.lab.importers import import_corpus
 from trailhound.text.extract import EXTRACTION_VERSION
 

@@ -27,10 +27,10 @@ from sklearn.metrics import (
 from benchmarks.corpora import real_corpus
 from trailhound.judges.base import RelevanceJudge
 from trailhound.judges.choosing import make_judge
-from trailhound.lab.bootstrap import estimate
 from trailhound.lab.corpora import Corpus
+from trailhound.lab.statistics import estimate
 from trailhound.lab.topics import topic_source
-from trailhound.lab.topics.base import LabTopic
+from trailhound.lab.topics.assembly import LabTopic
 from trailhound.models.topic_model import learn_topic
 from trailhound.records import Page, Relevance
 from trailhound.strategies.base import Briefing

@@ -11,10 +11,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from trailhound.lab.bootstrap import Estimate
-from trailhound.lab.report.paper_tables import threshold_table, union_recall_table
-from trailhound.lab.report.tables import Cell, Table
-from trailhound.lab.results import ExperimentResults, read_results
+from trailhound.lab.report.tables import Cell, Table, threshold_table, union_recall_table
+from trailhound.lab.results import Estimate, ExperimentResults
+from trailhound.lab.results_files import read_results
 
 METRICS = (("nauc", "nAUC"), ("harvest", "harvest"), ("recall", "recall"))
 

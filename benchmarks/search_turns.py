@@ -18,10 +18,10 @@ import numpy as np
 
 from benchmarks.corpora import real_corpus
 from trailhound.lab import metrics
-from trailhound.lab.bootstrap import Estimate, estimate, sign_flip_p
 from trailhound.lab.corpora import Corpus
-from trailhound.lab.plan import run_seed
+from trailhound.lab.results import Estimate, run_seed
 from trailhound.lab.search_turns import SearchTurnsBench, TurnsPlan, TurnsResult
+from trailhound.lab.statistics import estimate, sign_flip_p
 from trailhound.lab.topics import topic_source
 from trailhound.models.search_turns import TurnLimits
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from trailhound.errors import StorageError, UsageError
-from trailhound.lab.results import ExperimentResults, write_whole_file
+from trailhound.lab.results import ExperimentResults
+from trailhound.lab.results_files import write_whole_file
 
 FLOORS_FILE = Path(__file__).with_name("floors.json")
 

@@ -10,7 +10,7 @@ import pytest
 from learned_topics import learned_park
 from playwright.sync_api import Browser, Page
 
-from trailhound.inspection.page import render_inspection
+from trailhound.reports.inspection import render_inspection
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trailhound.lab import metrics
 from trailhound.lab.results import CorpusSummary, ExperimentResults, Parameters, RunResult
-from trailhound.lab.summary import choose_baseline, compare, summarise
+from trailhound.lab.statistics import choose_baseline, compare, summarise
 
 BUDGET = 10
 

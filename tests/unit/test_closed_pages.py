@@ -13,14 +13,13 @@ from tiny_lab_web import PORTAL, leaf_url, shelf_url, write_tiny_web
 from trailhound.errors import TopicError
 from trailhound.lab.corpora import Corpus, CorpusWriter, Trail
 from trailhound.lab.ground_truth import GroundTruth
-from trailhound.lab.plan import RunTask
 from trailhound.lab.recorded_links import RecordedBacklinks
 from trailhound.lab.recorded_search import RecordedSearch
 from trailhound.lab.recorded_trace import RecordedTrace, open_trails
+from trailhound.lab.results import RunTask
 from trailhound.lab.runner import TopicBench
 from trailhound.lab.topics import topic_source
-from trailhound.lab.topics.base import LabTopic
-from trailhound.lab.topics.closing import without_pages
+from trailhound.lab.topics.assembly import LabTopic, without_pages
 from trailhound.sessions.events import Event, Mark, Reached, Session, Submit, Visit
 
 SHELF = shelf_url("bees", 0)

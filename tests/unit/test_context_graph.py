@@ -15,9 +15,8 @@ from tiny_lab_web import write_tiny_web
 from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.lab.corpora import Corpus
-from trailhound.lab.plan import ExperimentPlan, RunTask
 from trailhound.lab.recorded_links import RecordedBacklinks
-from trailhound.lab.results import Parameters, RunResult
+from trailhound.lab.results import ExperimentPlan, Parameters, RunResult, RunTask
 from trailhound.lab.runner import TopicRunner
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
 from trailhound.sessions.page_graph import PageGraph

@@ -11,7 +11,7 @@ import pytest
 
 from trailhound.errors import CorpusError, UsageError
 from trailhound.lab.corpora import Corpus, CorpusWriter
-from trailhound.lab.corpora.schema import FORMAT_VERSION
+from trailhound.lab.corpora.file_format import FORMAT_VERSION
 
 HOME = "http://a.test/"
 

@@ -8,7 +8,7 @@ import pytest
 
 from trailhound.demo import DemoWeb, DemoWebParameters
 from trailhound.lab.corpora import Corpus, CorpusWriter
-from trailhound.lab.importers.base import no_progress
+from trailhound.lab.importers import no_progress
 from trailhound.lab.importers.demo import TRAP_PAGES, record_answers, record_knowledge
 
 # The whole demo web takes ten seconds; this one has all of its kinds of pages.

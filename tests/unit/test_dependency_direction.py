@@ -23,7 +23,8 @@ LAB = CRAWLING | {
     "web_archives",
     "lab",
     "demo",
-    "html_report",
+    "plugins",
+    "reports",
 }
 KEEPING = LEARNING | {"judges", "storage", "workspace"}
 
@@ -49,19 +50,16 @@ ALLOWED: dict[str, frozenset[str]] = {
     "demo": FIRST_TIER | {"demo", "sessions"},
     "demo_sessions": LEARNING | {"demo"},
     "plugins": FIRST_TIER,
-    "html_report": frozenset({"counting"}),
     "workspace": KEEPING,
     "collector": FIRST_TIER | {"collector", "sessions", "storage", "workspace"},
-    "inspection": KEEPING | {"html_report"},
+    "reports": KEEPING,
     "crawling": CRAWLING,
     "config": FIRST_TIER,
     "live": CRAWLING | KEEPING | {"config", "search", "traces", "web_archives", "backlinks"},
     "lab": LAB,
     "assemble": LAB | KEEPING | {"demo_sessions"},
     "__main__": frozenset({"cli"}),
-    "cli": LAB
-    | KEEPING
-    | {"assemble", "cli", "collector", "config", "demo_sessions", "inspection", "live"},
+    "cli": LAB | KEEPING | {"assemble", "cli", "collector", "config", "demo_sessions", "live"},
 }
 
 IMPURE = frozenset({"socket", "time", "random", "asyncio", "aiohttp", "sqlite3", "os", "pathlib"})

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 from learned_topics import HOST, TEXTS, learned_park, park_session
 
-from trailhound.inspection.names import cluster_name, state_names
-from trailhound.inspection.page import render_inspection
 from trailhound.models.topic_model import TopicParameters
+from trailhound.reports.inspection import render_inspection
+from trailhound.reports.names import cluster_name, state_names
 from trailhound.sessions.events import Session, Visit
 from trailhound.workspace import LearnedTopic, Origin
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.lab.bootstrap import Estimate, bands, estimate, holm, sign_flip_p
+from trailhound.lab.results import Estimate
+from trailhound.lab.statistics import bands, estimate, holm, sign_flip_p
 
 SMALL_FLOATS = st.floats(-5, 5, allow_nan=False).map(lambda value: round(value, 3))
 

@@ -12,9 +12,8 @@ from trailhound.errors import StorageError, TrailhoundError, UsageError
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.experiment import plan_experiment, run_experiment
 from trailhound.lab.ground_truth import GroundTruth
-from trailhound.lab.partial import PARTIAL_NAME, PartialHeader, PartialRuns
-from trailhound.lab.plan import ExperimentPlan, run_seed
-from trailhound.lab.results import ExperimentResults, RunResult, read_results
+from trailhound.lab.results import ExperimentPlan, ExperimentResults, RunResult, run_seed
+from trailhound.lab.results_files import PARTIAL_NAME, PartialHeader, PartialRuns, read_results
 from trailhound.records import Outcome, PageEvent
 
 STRATEGIES = ("breadth-first", "best-first", "shark-search:decay=0.3", "random", "oracle")

@@ -9,7 +9,7 @@ import pytest
 from made_results import make_results
 
 from trailhound.errors import StorageError, UsageError
-from trailhound.lab.results import read_results, write_results, write_whole_file
+from trailhound.lab.results_files import read_results, write_results, write_whole_file
 
 
 def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:

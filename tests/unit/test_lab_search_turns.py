@@ -8,8 +8,7 @@ import pytest
 from tiny_lab_web import leaf_url, write_tiny_web
 
 from trailhound.lab.corpora import Corpus
-from trailhound.lab.plan import ExperimentPlan, RunTask
-from trailhound.lab.results import Parameters
+from trailhound.lab.results import ExperimentPlan, Parameters, RunTask
 from trailhound.lab.runner import TopicRunner
 from trailhound.lab.search_turns import SearchTurnsBench, TurnsPlan, path_to
 from trailhound.lab.topics import topic_source

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 from made_results import make_run
 
-from trailhound.lab.summary import SUMMARY_METRICS, choose_baseline, compare, summarise, topic_means
+from trailhound.lab.statistics import (
+    SUMMARY_METRICS,
+    choose_baseline,
+    compare,
+    summarise,
+    topic_means,
+)
 
 
 def test_runs_are_averaged_within_a_topic_first() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from trailhound.errors import CorpusError, UsageError
 from trailhound.lab.corpora import BACK, Corpus, CorpusInfo
-from trailhound.lab.importers import CORPUS_KINDS, import_corpus
+from trailhound.lab.importers import corpus_kinds, import_corpus
 
 SITE = "http://wiki.test/wp/"
 PAGES: list[dict[str, str | None]] = [
@@ -209,7 +209,7 @@ def test_an_empty_pack_makes_no_corpus(tmp_path: Path) -> None:
 def test_an_unknown_kind_is_a_usage_error_with_a_suggestion(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Did you mean webkb"):
         do_import("webbk", tmp_path, tmp_path / "x.thc")
-    assert set(CORPUS_KINDS) == {"demo", "warc", "webkb", "wikispeedia"}
+    assert set(corpus_kinds()) == {"demo", "warc", "webkb", "wikispeedia"}
 
 
 def test_a_kind_that_reads_files_needs_one(tmp_path: Path) -> None:

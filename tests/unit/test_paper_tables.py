@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from made_results import make_results
 
-from trailhound.lab.report.paper_tables import threshold_table, union_recall_table
+from trailhound.lab.report.tables import threshold_table, union_recall_table
 from trailhound.lab.results import ExperimentResults, RunResult
 
 

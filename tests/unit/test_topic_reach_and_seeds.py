@@ -6,10 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.lab.corpora import LinkGraph
-from trailhound.lab.topics.draws import generator_for, shuffled
-from trailhound.lab.topics.generality import front_page, generality, url_depth
-from trailhound.lab.topics.reach import AnswerReach, links_inside
-from trailhound.lab.topics.seeds import MAX_SEEDS, MIN_SEEDS, SeedGround, choose_seed_sets
+from trailhound.lab.corpora.link_graph import AnswerReach, links_inside
+from trailhound.lab.topics.base import generator_for, shuffled
+from trailhound.lab.topics.seeds import (
+    MAX_SEEDS,
+    MIN_SEEDS,
+    SeedGround,
+    choose_seed_sets,
+    front_page,
+    generality,
+    url_depth,
+)
 
 graphs = st.integers(1, 12).flatmap(
     lambda n: st.lists(st.lists(st.integers(0, n - 1), max_size=4), min_size=n, max_size=n).map(

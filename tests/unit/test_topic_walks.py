@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trailhound.lab.corpora import LinkGraph
-from trailhound.lab.topics.draws import generator_for
-from trailhound.lab.topics.limits import MAX_PAGES
+from trailhound.lab.topics.base import MAX_PAGES, generator_for
 from trailhound.lab.topics.walks import Errand, walk
 from trailhound.sessions.events import Mark, Reached, Session, Submit, Visit
 

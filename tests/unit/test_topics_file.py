@@ -9,7 +9,7 @@ from small_webs import record_web
 from trailhound.errors import ConfigError, TopicError, TrailhoundError, UsageError
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.topics import topic_source
-from trailhound.lab.topics.base import LabTopic
+from trailhound.lab.topics.assembly import LabTopic
 from trailhound.lab.topics.topics_file import EXAMPLE, read_topics_file
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import write_session

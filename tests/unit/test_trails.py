@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.lab.corpora import BACK, Access, Trail, TrailVisit
-from trailhound.lab.corpora.trails import access_log
+from trailhound.lab.corpora.contents import access_log
 
 
 def test_back_clicks_show_the_page_before_again() -> None:

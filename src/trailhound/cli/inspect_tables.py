@@ -10,14 +10,14 @@ from rich.text import Text
 from trailhound.cli.console import output
 from trailhound.cli.learn_tables import judge_lines, show_warnings
 from trailhound.counting import counted
-from trailhound.inspection.names import (
+from trailhound.models.diagnosis import ClusterFigures, Diagnosis, WordScore
+from trailhound.reports.names import (
     cluster_name,
     distance_line,
     distances,
     sessions_line,
     state_names,
 )
-from trailhound.models.diagnosis import ClusterFigures, Diagnosis, WordScore
 from trailhound.workspace import LearnedTopic
 
 

@@ -58,7 +58,7 @@ def inspect(
 
 def _write_page(learned: LearnedTopic, path: Path) -> None:
     from trailhound.cli.output_files import make_folder_of
-    from trailhound.inspection.page import render_inspection
+    from trailhound.reports.inspection import render_inspection
     from trailhound.storage.files import write_whole
 
     make_folder_of(path)

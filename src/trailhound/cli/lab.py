@@ -45,7 +45,7 @@ def topics(
     """
     from trailhound.cli.console import output
     from trailhound.cli.lab_tables import topics_table
-    from trailhound.lab.topic_overview import describe_topics
+    from trailhound.lab.topics import describe_topics
 
     described = describe_topics(corpus, topics_file, n_seed_sets=seed_sets, seed=seed)
     if as_json:
@@ -143,7 +143,7 @@ def report(
     Example: [bold]trailhound lab report out[/bold]
     """
     from trailhound.lab.report import write_report
-    from trailhound.lab.results import read_results
+    from trailhound.lab.results_files import read_results
 
     results = read_results(out)
     folder = out if out.is_dir() else out.parent

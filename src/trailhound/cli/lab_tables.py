@@ -8,10 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from trailhound.counting import counted
-from trailhound.lab.bootstrap import Estimate
 from trailhound.lab.report.tables import format_p
-from trailhound.lab.results import ExperimentResults
-from trailhound.lab.topic_overview import TopicOverview
+from trailhound.lab.results import Estimate, ExperimentResults
+from trailhound.lab.topics import TopicOverview
 
 INTERVAL_COLUMNS = (("nauc", "nAUC"), ("harvest", "harvest"), ("recall", "recall"))
 MEAN_COLUMNS = (("found", "found", 1), ("hosts", "hosts", 1), ("cpu_ms_per_fetch", "CPU ms", 2))

@@ -84,8 +84,8 @@ def _table(learned: LearnedTopic) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from trailhound.inspection.names import distance_line, sessions_line
     from trailhound.models.diagnosis import level_sizes
+    from trailhound.reports.names import distance_line, sessions_line
 
     model, origin = learned.model, learned.origin
     graph = model.graph

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from trailhound.errors import SourceError
 from trailhound.lab.corpora import Corpus, Trail
-from trailhound.lab.corpora.trails import access_log
-from trailhound.lab.topics.base import LabTopic
-from trailhound.lab.topics.draws import generator_for
+from trailhound.lab.corpora.contents import access_log
+from trailhound.lab.topics.assembly import LabTopic
+from trailhound.lab.topics.base import generator_for
 from trailhound.sessions.events import Reached, Session
 from trailhound.sessions.events import Visit as Shown
 from trailhound.sources import Visit

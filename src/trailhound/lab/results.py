@@ -1,23 +1,27 @@
-"""``results.json``: what an experiment measured, and the file it is kept in.
+"""An experiment in records: what is going to be done, and what was measured.
 
-Apart from CPU seconds nothing in it depends on the machine, the clock or the number of processes:
-two experiments with equal parameters on the same corpus are equal.
+Apart from CPU seconds nothing in the results depends on the machine, the clock or the number of
+processes: two experiments with equal parameters on the same corpus are equal.
 """
 
 from __future__ import annotations
 
-import os
+import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from trailhound.errors import StorageError, UsageError
-from trailhound.lab.bootstrap import Estimate
-
 RESULTS_FORMAT = "trailhound-results"
 RESULTS_VERSION = 1
-RESULTS_NAME = "results.json"
-REPORT_NAME = "report.html"
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """A mean over topics with its 95 % bootstrap interval."""
+
+    mean: float
+    low: float
+    high: float
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,85 +152,34 @@ class ExperimentResults(msgspec.Struct, frozen=True, kw_only=True):
     runs: list[RunResult]
 
 
-class _Header(msgspec.Struct):
-    format: str = ""
-    version: int = 0
+class RunTask(msgspec.Struct, frozen=True):
+    """One crawl to be made."""
+
+    topic: str
+    seed_set: int
+    strategy: str
 
 
-def write_results(results: ExperimentResults, folder: Path) -> Path:
-    """Write ``results.json`` into ``folder``; an existing one is replaced in one step."""
-    encoded = msgspec.json.format(msgspec.json.encode(results), indent=1)
-    return write_whole_file(folder / RESULTS_NAME, _compact_number_lists(encoded))
+@dataclass(frozen=True)
+class ExperimentPlan:
+    """Where the recorded web is and what to try on it."""
+
+    corpus: Path
+    parameters: Parameters
+    topics_file: Path | None = None
+
+    def tasks(self) -> list[RunTask]:
+        """All runs, topic by topic, so that a worker seldom has to change its topic."""
+        return [
+            RunTask(topic, seed_set, strategy)
+            for topic in self.parameters.topics
+            for seed_set in range(self.parameters.seed_sets)
+            for strategy in self.parameters.strategies
+        ]
 
 
-def _compact_number_lists(pretty: bytes) -> bytes:
-    """Put each curve on one line: one line per number would make the file unreadable."""
-    lines: list[bytes] = []
-    inside = False
-    for line in pretty.split(b"\n"):
-        bare = line.strip()
-        if inside:
-            lines[-1] += b" " + bare if lines[-1].endswith(b",") else bare
-            inside = not bare.startswith(b"]")
-        else:
-            lines.append(line)
-            inside = bare == b'"curve": ['
-    return b"\n".join(lines) + b"\n"
-
-
-def read_results(folder: Path) -> ExperimentResults:
-    """Read the experiment kept in ``folder`` (or the results file itself)."""
-    path = folder / RESULTS_NAME if folder.is_dir() else folder
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise UsageError(
-            f"No results at {path}. Run an experiment first: trailhound lab run CORPUS -o {folder}"
-        ) from None
-    except OSError as error:
-        raise StorageError(f"Cannot read {path}: {error.strerror}.") from error
-    return _decode(content, path)
-
-
-def _decode(content: bytes, path: Path) -> ExperimentResults:
-    try:
-        header = msgspec.json.decode(content, type=_Header)
-        if header.format != RESULTS_FORMAT:
-            raise StorageError(f"{path} is no results file of trailhound lab run.")
-        if header.version > RESULTS_VERSION:
-            raise StorageError(
-                f"{path} was written by a newer Trailhound (format {header.version}, this one "
-                f"reads {RESULTS_VERSION}). Update Trailhound to read it."
-            )
-        return msgspec.json.decode(content, type=ExperimentResults)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise StorageError(
-            f"{path} is damaged ({error}). Run the experiment again: trailhound lab run"
-        ) from error
-
-
-def write_whole_file(path: Path, content: bytes) -> Path:
-    """Write ``content`` under a temporary name and rename it: never a half file at ``path``."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise cannot_write(path, error) from error
-    return path
-
-
-def cannot_write(path: Path, error: OSError) -> StorageError:
-    """What to tell a user whose folder or disk refused a file."""
-    return StorageError(
-        f"Cannot write {path}: {error.strerror or error}. Free space or choose another folder "
-        "with -o."
-    )
+def run_seed(seed: int, topic: str, seed_set: int) -> int:
+    """The random seed of a run: the same for every strategy, on every machine."""
+    text = f"{seed}\x1f{topic}\x1f{seed_set}".encode()
+    # 32 bits: exact in any JSON reader, and enough to keep runs apart.
+    return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big")

@@ -19,7 +19,7 @@ from trailhound.lab import metrics
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.ground_truth import GroundTruth
 from trailhound.lab.recorded_search import RecordedSearch
-from trailhound.lab.topics.base import LabTopic
+from trailhound.lab.topics.assembly import LabTopic
 from trailhound.models.search_turns import (
     ScoredFind,
     TurnLimits,

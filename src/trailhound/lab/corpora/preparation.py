@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from trailhound.errors import CorpusError
-from trailhound.lab.corpora.packing import Packer, encode
+from trailhound.lab.corpora.file_format import Packer, encode
 from trailhound.text.extract import extract_page
 
 # Pages sent to a worker at a time: a few milliseconds each, against 0.2 ms for a message.

@@ -1,4 +1,4 @@
-"""A database that appears under its final name only when it is complete."""
+"""A corpus in the making: what is gathered until all pages are known, and the unfinished file."""
 
 from __future__ import annotations
 
@@ -6,11 +6,116 @@ import contextlib
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from array import array
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
 
 from trailhound.errors import CorpusError
-from trailhound.lab.corpora.schema import TABLES
+from trailhound.lab.corpora.contents import CorpusInfo, OtherEntry, Trail
+from trailhound.lab.corpora.file_format import (
+    META_INDICES,
+    META_INDPTR,
+    META_INFO,
+    TABLES,
+    Packer,
+    Unpacker,
+    encode,
+)
+from trailhound.lab.corpora.link_graph import LinkGraph
+from trailhound.lab.corpora.preparation import PreparedPage
+from trailhound.sessions.events import Session
+
+
+class PlacedSideData(NamedTuple):
+    """Side data with URLs replaced by page numbers, sorted."""
+
+    labels: tuple[tuple[str, int], ...]
+    """(label, page)"""
+    groups: tuple[tuple[int, str], ...]
+    """(page, group)"""
+    duplicates: tuple[tuple[str, str], ...]
+    """(URL, original)"""
+    start_urls: tuple[str, ...]
+    unplaced: int
+    """Labels and groups of URLs that lead to no page."""
+
+    def label_counts(self) -> dict[str, int]:
+        """Pages by label."""
+        return _counted(label for label, _ in self.labels)
+
+    def group_counts(self) -> dict[str, int]:
+        """Pages by group."""
+        return _counted(name for _, name in self.groups)
+
+
+class SideData:
+    """Collects side data by URL while pages may still be missing."""
+
+    def __init__(self) -> None:
+        self.labels: set[tuple[str, str]] = set()
+        """(URL, label)"""
+        self.groups: dict[str, str] = {}
+        self.duplicates: dict[str, str] = {}
+        self.start_urls: tuple[str, ...] = ()
+
+    def placed(self, resolve: Callable[[str], int | None]) -> PlacedSideData:
+        """Everything by page number; ``resolve`` gives the page that a URL leads to."""
+        labels = {(label, resolve(url)) for url, label in self.labels}
+        # Sorted, so that of two URLs of one page the same one always wins.
+        groups = {resolve(url): name for url, name in sorted(self.groups.items(), reverse=True)}
+        unplaced = sum(resolve(url) is None for url, _ in self.labels)
+        unplaced += sum(resolve(url) is None for url in self.groups)
+        return PlacedSideData(
+            labels=tuple(sorted((label, page) for label, page in labels if page is not None)),
+            groups=tuple(sorted((page, name) for page, name in groups.items() if page is not None)),
+            duplicates=tuple(sorted(self.duplicates.items())),
+            start_urls=self.start_urls,
+            unplaced=unplaced,
+        )
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(names).items()))
+
+
+class Outlinks:
+    """Who links to which URL. Each URL is kept once: a site's pages share most of their links."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._rows: list[array[int]] = []
+
+    @property
+    def n_pages(self) -> int:
+        """Pages added so far."""
+        return len(self._rows)
+
+    @property
+    def urls(self) -> Collection[str]:
+        """Every URL that some page links to, in order of first appearance."""
+        return self._numbers.keys()
+
+    def add_page(self, links: Iterable[str]) -> None:
+        """Add the distinct links of the next page."""
+        numbers = self._numbers
+        self._rows.append(array("i", [numbers.setdefault(url, len(numbers)) for url in links]))
+
+    def count(self, wanted: Callable[[str], bool]) -> int:
+        """How many (page, URL) pairs have a URL that is ``wanted``."""
+        chosen = [wanted(url) for url in self._numbers]
+        return sum(chosen[number] for row in self._rows for number in row)
+
+    def graph(self, resolve: Callable[[str], int | None]) -> LinkGraph:
+        """The links between pages; ``resolve`` gives the page that a URL leads to."""
+        pages = [resolve(url) for url in self._numbers]
+        rows = [
+            [page for number in row if (page := pages[number]) is not None] for row in self._rows
+        ]
+        return LinkGraph.from_rows(rows)
 
 
 class StagedDatabase:
@@ -67,3 +172,72 @@ class StagedDatabase:
         except BaseException:
             self.discard()
             raise
+
+
+# Trails per stored block: large enough to compress well, small enough to stream.
+TRAILS_PER_BLOCK = 2048
+
+
+class CorpusTables:
+    """Inserts rows; one method per kind of content."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._packer = Packer()
+        self._waiting_trails: list[Trail] = []
+
+    def add_page(self, number: int, page: PreparedPage) -> None:
+        """A page, its record and its source."""
+        run = self._connection.execute
+        row = (number, page.url, page.status, page.content_type)
+        run("INSERT INTO pages (id, url, status, content_type) VALUES (?, ?, ?, ?)", row)
+        run("INSERT INTO records (id, data) VALUES (?, ?)", (number, page.record))
+        run("INSERT INTO sources (id, data) VALUES (?, ?)", (number, page.source))
+
+    def source(self, number: int) -> bytes:
+        """The body of a page added before."""
+        query = "SELECT data FROM sources WHERE id = ?"
+        (frame,) = self._connection.execute(query, (number,)).fetchone()
+        return Unpacker().unpack(frame)
+
+    def add_others(self, entries: Iterable[tuple[str, OtherEntry]]) -> None:
+        """Redirects, aliases and errors."""
+        insert = "INSERT INTO others (url, status, target, content_type) VALUES (?, ?, ?, ?)"
+        self._connection.executemany(insert, ((url, *entry) for url, entry in entries))
+
+    def add_trail(self, trail: Trail) -> None:
+        """A trail; written when a block is full."""
+        self._waiting_trails.append(trail)
+        if len(self._waiting_trails) == TRAILS_PER_BLOCK:
+            self.flush_trails()
+
+    def flush_trails(self) -> None:
+        """Write the trails that wait for a full block."""
+        if self._waiting_trails:
+            frame = self._packer.pack(encode(self._waiting_trails))
+            self._connection.execute("INSERT INTO trails (data) VALUES (?)", (frame,))
+            self._waiting_trails = []
+
+    def add_session(self, session: Session) -> None:
+        """A browsing session."""
+        row = (session.topic, self._packer.pack(encode(session)))
+        self._connection.execute("INSERT INTO sessions (topic, data) VALUES (?, ?)", row)
+
+    def add_side_data(self, side: PlacedSideData) -> None:
+        """Labels, groups and duplicates."""
+        run = self._connection.executemany
+        run("INSERT INTO labels (label, page) VALUES (?, ?)", side.labels)
+        run("INSERT INTO groups (page, name) VALUES (?, ?)", side.groups)
+        run("INSERT INTO duplicates (url, original) VALUES (?, ?)", side.duplicates)
+
+    def add_graph(self, graph: LinkGraph) -> None:
+        """The links between pages."""
+        self._put_meta(META_INDPTR, self._packer.pack_array(graph.indptr))
+        self._put_meta(META_INDICES, self._packer.pack_array(graph.indices))
+
+    def add_info(self, info: CorpusInfo) -> None:
+        """What the corpus says about itself."""
+        self._put_meta(META_INFO, msgspec.json.encode(info))
+
+    def _put_meta(self, key: str, value: bytes) -> None:
+        self._connection.execute("INSERT INTO meta (key, value) VALUES (?, ?)", (key, value))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -10,21 +12,65 @@ from typing import Self
 import msgspec
 
 from trailhound.errors import CorpusError
-from trailhound.lab.corpora.addresses import AddressBook, OtherEntry
-from trailhound.lab.corpora.content_hash import ContentHash
-from trailhound.lab.corpora.information import CorpusInfo
+from trailhound.lab.corpora.contents import AddressBook, CorpusInfo, OtherEntry, Trail
+from trailhound.lab.corpora.file_format import FORMAT_VERSION
 from trailhound.lab.corpora.link_graph import LinkGraph
-from trailhound.lab.corpora.outlinks import Outlinks
 from trailhound.lab.corpora.preparation import PagePreparation, PreparedPage, SourcePage
-from trailhound.lab.corpora.schema import FORMAT_VERSION
-from trailhound.lab.corpora.side_data import PlacedSideData, SideData
-from trailhound.lab.corpora.staging import StagedDatabase
-from trailhound.lab.corpora.tables import CorpusTables
-from trailhound.lab.corpora.tally import Tally
-from trailhound.lab.corpora.trails import Trail
+from trailhound.lab.corpora.staging import (
+    CorpusTables,
+    Outlinks,
+    PlacedSideData,
+    SideData,
+    StagedDatabase,
+)
 from trailhound.sessions.events import Session
 from trailhound.text.extract import EXTRACTION_VERSION
 from trailhound.urls import canonicalize, host_key
+
+_encoder = msgspec.msgpack.Encoder(order="deterministic")
+
+
+class ContentHash:
+    """Takes values one after the other."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def add(self, *values: object) -> None:
+        """Take values of which MessagePack says where each ends: ("ab", "c") is not ("a", "bc")."""
+        self._hash.update(_encoder.encode(values))
+
+    def hexdigest(self) -> str:
+        """The hash of all values so far."""
+        return self._hash.hexdigest()
+
+
+class Tally:
+    """Running counts for ``corpus info``."""
+
+    def __init__(self) -> None:
+        self.languages: Counter[str] = Counter()
+        self.html_bytes = 0
+        self.trails = 0
+        self.trails_finished = 0
+        self.users: set[str] = set()
+        self.sessions: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
+
+    def count_page(self, page: PreparedPage) -> None:
+        """One more page."""
+        self.languages[page.language] += 1
+        self.html_bytes += page.source_length
+
+    def count_trail(self, trail: Trail) -> None:
+        """One more trail."""
+        self.trails += 1
+        self.trails_finished += trail.finished
+        self.users.add(trail.user)
+
+    def skipped_notes(self) -> tuple[str, ...]:
+        """What was left out, how often and why."""
+        return tuple(f"{count} × {reason}" for reason, count in sorted(self.skipped.items()))
 
 
 class CorpusWriter:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trailhound.lab.corpora.writer import CorpusWriter
-from trailhound.lab.importers.answers import record_answer
-from trailhound.lab.importers.base import CorpusKind, ImportRequest, Progress
+from trailhound.lab.importers import CorpusKind, ImportRequest, Progress, record_answer
 from trailhound.web_archives.answers import ServerAnswer
 
 if TYPE_CHECKING:

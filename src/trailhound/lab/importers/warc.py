@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from trailhound.counting import counted
 from trailhound.errors import CorpusError
 from trailhound.lab.corpora.writer import CorpusWriter
-from trailhound.lab.importers.answers import record_answer
-from trailhound.lab.importers.base import CorpusKind, ImportRequest
+from trailhound.lab.importers import CorpusKind, ImportRequest, record_answer
 from trailhound.urls import canonicalize
 from trailhound.web_archives.captures import ArchiveDamageError, Capture, read_captures
 from trailhound.web_archives.files import Archive, find_archives

@@ -10,7 +10,7 @@ import re
 import msgspec
 
 from trailhound.lab.corpora.writer import CorpusWriter
-from trailhound.lab.importers.base import CorpusKind, ImportRequest
+from trailhound.lab.importers import CorpusKind, ImportRequest
 from trailhound.lab.importers.packs import Pack, read_json_lines
 from trailhound.urls import canonicalize
 

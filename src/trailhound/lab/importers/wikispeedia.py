@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from trailhound.lab.corpora.trails import BACK, Trail
+from trailhound.lab.corpora.contents import BACK, Trail
 from trailhound.lab.corpora.writer import CorpusWriter
-from trailhound.lab.importers.base import CorpusKind, ImportRequest
+from trailhound.lab.importers import CorpusKind, ImportRequest
 from trailhound.lab.importers.packs import Pack, read_json_lines, read_table
 from trailhound.urls import canonicalize
 

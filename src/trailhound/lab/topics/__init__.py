@@ -6,7 +6,88 @@ file); :mod:`~trailhound.lab.topics.assembly` turns both into a topic by rules t
 all. See ``docs/lab-topics.md``.
 """
 
-from trailhound.lab.topics.base import LabTopic, TopicSource
-from trailhound.lab.topics.choose import topic_source
+from __future__ import annotations
 
-__all__ = ["LabTopic", "TopicSource", "topic_source"]
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from trailhound.errors import TopicError
+from trailhound.lab.corpora import Corpus
+from trailhound.lab.topics.assembly import LabTopic
+from trailhound.lab.topics.base import PlannedTopics, TopicSource
+from trailhound.lab.topics.groups import GroupTopics
+from trailhound.lab.topics.recorded import RecordedTopics, TrailTopics
+from trailhound.lab.topics.topics_file import EXAMPLE, FileTopics
+
+__all__ = ["LabTopic", "TopicOverview", "TopicSource", "describe_topics", "topic_source"]
+
+
+def topic_source(
+    corpus: Corpus, topics_file: Path | None = None, *, without: Sequence[str] = ()
+) -> TopicSource:
+    """The topics of a corpus: those of the file if one is given, else those it brings itself.
+
+    Recorded sessions come first, then labels with trails that end in their pages, then labels in
+    groups of pages. A corpus with none of these needs a file. Pages whose URLs begin with one of
+    ``without`` exist for no session and no crawl.
+    """
+    source = _source(corpus, topics_file)
+    source.close(without)
+    return source
+
+
+def _source(corpus: Corpus, topics_file: Path | None) -> PlannedTopics:
+    if topics_file is not None:
+        return FileTopics(corpus, topics_file)
+    held = corpus.info()
+    if held.sessions:
+        return RecordedTopics(corpus)
+    if held.labels and held.trails_finished:
+        return TrailTopics(corpus)
+    if held.labels and held.groups:
+        return GroupTopics(corpus)
+    raise TopicError(
+        "This corpus brings no topics: it holds no recorded sessions, and no labels with trails "
+        f"or groups. Name topics in a file and give it with --topics FILE, for example:\n{EXAMPLE}"
+    )
+
+
+class TopicOverview(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One topic in numbers."""
+
+    topic: str
+    session_pages: int = 0
+    """Distinct pages of the browsing session."""
+    targets: int = 0
+    """Of these, marked useful."""
+    relevant: int = 0
+    """Pages that count as found."""
+    findable: tuple[int, ...] = ()
+    """For each seed set, how many of them can be reached from it."""
+    problem: str = ""
+    """Why nothing can be measured with this topic, when that is so."""
+
+
+def describe_topics(
+    corpus: Path, topics_file: Path | None, *, n_seed_sets: int, seed: int
+) -> list[TopicOverview]:
+    """Build every topic and count."""
+    with Corpus.open(corpus) as opened:
+        source = topic_source(opened, topics_file)
+        return [_describe(source, name, n_seed_sets, seed) for name in source.names()]
+
+
+def _describe(source: TopicSource, name: str, n_seed_sets: int, seed: int) -> TopicOverview:
+    try:
+        topic = source.build(name, n_seed_sets=n_seed_sets, seed=seed)
+    except TopicError as error:
+        return TopicOverview(topic=name, problem=str(error))
+    return TopicOverview(
+        topic=name,
+        session_pages=len(topic.graph.pages),
+        targets=len(topic.graph.targets),
+        relevant=len(topic.relevant),
+        findable=topic.findable,
+    )

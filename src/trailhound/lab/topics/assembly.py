@@ -6,24 +6,44 @@ found, and every seed is two hops or more from everything that does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from trailhound.counting import counted
 from trailhound.errors import TopicError, UsageError
 from trailhound.lab.corpora import Corpus, LinkGraph
-from trailhound.lab.topics.answers import AnswerKey, Answers, shown_pages
-from trailhound.lab.topics.base import LabTopic
-from trailhound.lab.topics.closing import without_pages
-from trailhound.lab.topics.generality import generality
-from trailhound.lab.topics.reach import AnswerReach, links_inside
-from trailhound.lab.topics.seeds import MIN_HOPS, SeedGround, SeedSet, choose_seed_sets
-from trailhound.sessions.events import Mark, Session
+from trailhound.lab.corpora.link_graph import AnswerReach, links_inside
+from trailhound.lab.ground_truth import Answers, Copies, shown_pages
+from trailhound.lab.topics.seeds import MIN_HOPS, SeedGround, SeedSet, choose_seed_sets, generality
+from trailhound.sessions.events import Event, Mark, Reached, Session, Visit
 from trailhound.sessions.page_graph import PageGraph, build_page_graph
 from trailhound.urls import canonicalize
+
+
+@dataclass(frozen=True)
+class LabTopic:
+    """One experiment's question, the same for every strategy."""
+
+    name: str
+    session: Session
+    """The browsing that strategies may learn from."""
+    graph: PageGraph
+    """The session's page graph."""
+    relevant: frozenset[str]
+    """Ground truth: URLs of pages that count as found. None of them is a target of the session."""
+    seed_sets: tuple[tuple[str, ...], ...]
+    """Start pages of each run: general pages at least two hops from every relevant page."""
+    findable: tuple[int, ...]
+    """For each seed set, how many relevant pages can be reached from it by links."""
+    off_limits: frozenset[str] = frozenset()
+    """Recorded pages that the crawl may not visit: the site that was browsed, for instance."""
+    closed: frozenset[str] = frozenset()
+    """Those of them that nothing may be learned from either: for session, crawl, backlinks, trace
+    and search they had never been recorded."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +101,7 @@ class Assembler:
         graph = build_page_graph([session], self.corpus.page)
         self._require_targets(draft, graph)
         members = draft.members - self.closed
-        answers = self.key.answers(members, shown_pages(self.corpus, draft.session))
+        answers = self.copies.answers(members, shown_pages(self.corpus, draft.session))
         seed_sets = self._seed_sets(draft, answers, n_seed_sets, rng)
         urls = self.corpus.page_urls
         return LabTopic(
@@ -135,9 +155,9 @@ class Assembler:
             raise TopicError(_too_little_in_reach(name, len(answers.originals), in_reach))
 
     @cached_property
-    def key(self) -> AnswerKey:
+    def copies(self) -> Copies:
         """Which pages are copies of which."""
-        return AnswerKey(self.corpus)
+        return Copies(self.corpus)
 
     def seed_ground(
         self, answers: Answers, no_seeds: frozenset[int], off_limits: frozenset[int] = frozenset()
@@ -198,3 +218,35 @@ def _too_little_in_reach(name: str, n_answers: int, in_reach: int) -> str:
         f"everything to be found, links lead to {in_reach} of {counted(n_answers, 'page')}. "
         "Record more of the web around them, or choose a narrower topic."
     )
+
+
+_ONWARD = (Reached.LINK, Reached.FORM)
+
+
+def without_pages(session: Session, is_closed: Callable[[str], bool]) -> Session:
+    """Leave out visits to closed pages and marks on them.
+
+    A page that was reached from a closed one takes its place: it comes from where that page came
+    from, typed if that was typed. Links are read from pages, so this invents none.
+    """
+    left_out: dict[str, Visit] = {}
+    events: list[Event] = []
+    for event in session.events:
+        if not isinstance(event, Visit | Mark):
+            events.append(event)
+            continue
+        moved = _moved(event, left_out) if isinstance(event, Visit) else event
+        if not is_closed(event.url):
+            events.append(moved)
+        elif isinstance(moved, Visit):
+            left_out[moved.url] = moved
+    return msgspec.structs.replace(session, events=tuple(events))
+
+
+def _moved(visit: Visit, left_out: dict[str, Visit]) -> Visit:
+    """The visit, from a page that exists."""
+    before = left_out.get(visit.from_url or "")
+    if before is None:
+        return visit
+    reached = before.reached if visit.reached in _ONWARD else visit.reached
+    return msgspec.structs.replace(visit, from_url=before.from_url, reached=reached)

@@ -18,13 +18,18 @@ import numpy as np
 from trailhound.counting import counted
 from trailhound.errors import TopicError
 from trailhound.lab.corpora import LinkGraph
-from trailhound.lab.topics.answers import Answers
+from trailhound.lab.corpora.link_graph import links_inside
+from trailhound.lab.ground_truth import Answers
 from trailhound.lab.topics.assembly import Draft
-from trailhound.lab.topics.draws import shuffled
-from trailhound.lab.topics.generality import front_page
-from trailhound.lab.topics.limits import MIN_FINDABLE, MIN_RELEVANT, MIN_TARGETS, most_targets
-from trailhound.lab.topics.planned import PlannedTopics
-from trailhound.lab.topics.reach import links_inside
+from trailhound.lab.topics.base import (
+    MIN_FINDABLE,
+    MIN_RELEVANT,
+    MIN_TARGETS,
+    PlannedTopics,
+    most_targets,
+    shuffled,
+)
+from trailhound.lab.topics.seeds import front_page
 from trailhound.lab.topics.walks import Errand, walk
 from trailhound.urls import registered_domain
 
@@ -87,7 +92,7 @@ class GroupTopics(PlannedTopics):
 
     def _answers(self, site: Site, members: frozenset[int]) -> Answers:
         """Pages of the label elsewhere. Copies of the site's own pages are not elsewhere."""
-        return self._assembler.key.answers(members, site.pages)
+        return self._assembler.copies.answers(members, site.pages)
 
     def _site_and_members(self, name: str) -> tuple[Site, frozenset[int]]:
         label, group = self._parts[name]

@@ -1,23 +1,35 @@
-"""Reading a topics file (TOML): what topics there are, checked key by key."""
+"""Topics of any corpus, named in a TOML file: by addresses, patterns of addresses, or words."""
 
 from __future__ import annotations
 
+import fnmatch
+import logging
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
-from trailhound.errors import ConfigError, unknown_name
-from trailhound.lab.topics.predicates import (
-    PagePredicate,
-    compiled,
-    glob_pattern,
-    word_pattern,
-)
+from trailhound.counting import counted
+from trailhound.errors import ConfigError, TopicError, unknown_name
+from trailhound.lab.corpora import Corpus
+from trailhound.lab.topics.assembly import Draft
+from trailhound.lab.topics.base import PlannedTopics, most_targets, shuffled
+from trailhound.lab.topics.seeds import front_page
+from trailhound.lab.topics.walks import Errand, walk
+from trailhound.records import Page
+from trailhound.sessions.events import Session
+from trailhound.sessions.files import read_session
+from trailhound.urls import canonicalize
+
+_log = logging.getLogger(__name__)
+
+Pattern = re.Pattern[str]
 
 EXAMPLE = """\
 # topics.toml: what to look for in a recorded web
@@ -28,6 +40,88 @@ start = "https://www.example.org/"               # or session = "bees.jsonl"
 seeds = ["https://www.example.org/links"]        # may be left out
 """
 """A smallest topics file, for error messages and the documentation."""
+
+# From here on, scripts are written without spaces (CJK and its neighbours): no word borders.
+_FIRST_UNSPACED = "\u2e80"
+
+
+@dataclass(frozen=True)
+class PagePredicate:
+    """Conditions on a page. Those that are given must all hold."""
+
+    url_patterns: tuple[Pattern, ...] = ()
+    """One of them must occur in the URL."""
+    words: tuple[Pattern, ...] = ()
+    """Each of them must occur in title or text."""
+    text_patterns: tuple[Pattern, ...] = ()
+    """One of them must occur in title or text."""
+
+    def is_empty(self) -> bool:
+        """Whether there is no condition, which stands for no page rather than for all."""
+        return not (self.url_patterns or self.words or self.text_patterns)
+
+    def fits_url(self, url: str) -> bool:
+        """The condition on the address."""
+        return not self.url_patterns or any(each.search(url) for each in self.url_patterns)
+
+    def fits_text(self, page: Page) -> bool:
+        """The conditions on the words."""
+        text = f"{page.title}\n{page.text}"
+        return all(word.search(text) for word in self.words) and (
+            not self.text_patterns or any(each.search(text) for each in self.text_patterns)
+        )
+
+    def reads_text(self) -> bool:
+        """Whether the address alone does not decide."""
+        return bool(self.words or self.text_patterns)
+
+
+def fitting_pages(corpus: Corpus, predicates: Sequence[PagePredicate]) -> list[frozenset[int]]:
+    """For each predicate, the numbers of the pages that fit.
+
+    All are tried in one pass: reading a page costs more than trying it, and pages are only read
+    when a predicate asks for words.
+    """
+    found: list[set[int]] = [set() for _ in predicates]
+    for number, url in enumerate(corpus.page_urls):
+        page: Page | None = None
+        for predicate, fitting in zip(predicates, found, strict=True):
+            if predicate.is_empty() or not predicate.fits_url(url):
+                continue
+            if predicate.reads_text():
+                page = page or corpus.page_by_id(number)
+                if not predicate.fits_text(page):
+                    continue
+            fitting.add(number)
+    return [frozenset(each) for each in found]
+
+
+def glob_pattern(glob: str) -> Pattern:
+    """``*`` stands for any characters, ``?`` for one; the whole URL must fit."""
+    return re.compile(rf"\A{fnmatch.translate(glob)}")
+
+
+def word_pattern(word: str) -> Pattern:
+    """A word or phrase, whole and in either case; part of a word in scripts without spaces."""
+    escaped = r"\s+".join(re.escape(part) for part in word.split())
+    if any(character >= _FIRST_UNSPACED for character in word):
+        return re.compile(escaped, re.IGNORECASE)
+    return re.compile(rf"(?<!\w){escaped}(?!\w)", re.IGNORECASE)
+
+
+def compiled(expressions: Sequence[str], where: str, flags: int = 0) -> tuple[Pattern, ...]:
+    """Regular expressions from a file; ``where`` names the place in the error."""
+    return tuple(_compiled(expression, where, flags) for expression in expressions)
+
+
+def _compiled(expression: str, where: str, flags: int) -> Pattern:
+    try:
+        return re.compile(expression, flags)
+    except re.error as error:
+        raise ConfigError(
+            f"{where}: '{expression}' is no regular expression ({error}). "
+            "Escape special characters with a backslash, and write it in 'single quotes'."
+        ) from error
 
 
 class TopicTable(msgspec.Struct, frozen=True):
@@ -130,3 +224,95 @@ def _lists(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _hint() -> str:
     return f"A topics file looks like this:\n{EXAMPLE}"
+
+
+class FileTopics(PlannedTopics):
+    """The topics of one file. All of them are listed; a topic's faults show when it is built."""
+
+    def __init__(self, corpus: Corpus, path: Path) -> None:
+        super().__init__(corpus)
+        self._topics = read_topics_file(path)
+
+    def _candidates(self) -> Sequence[str]:
+        return list(self._topics)
+
+    def _check(self, name: str) -> None:
+        """Nothing: finding a topic's pages may mean reading the whole corpus."""
+
+    def _draft(self, name: str, rng: np.random.Generator) -> Draft:
+        topic = self._topics[name]
+        members = self._members(topic)
+        if not members:
+            raise TopicError(
+                f"Topic '{name}' is empty: no recorded page fits it. Check its URLs and patterns "
+                "against the corpus, in full and with their scheme."
+            )
+        if topic.session is not None:
+            session = read_session(topic.session)
+        else:
+            session = self._walk(topic, members, rng)
+        given = tuple(self._page(name, "seed", url) for url in topic.seeds)
+        return Draft(name, session, members, frozenset(), given_seeds=given, insists=True)
+
+    def _members(self, topic: FileTopic) -> frozenset[int]:
+        listed = [self._find(url) for url in topic.urls]
+        if None in listed:
+            _log.warning(
+                "%d of the %d URLs listed for topic '%s' are not in the corpus.",
+                listed.count(None),
+                len(listed),
+                topic.name,
+            )
+        known = (page for page in listed if page is not None)
+        return (frozenset(known) | self._fitting[topic.name]) - self._assembler.closed
+
+    @cached_property
+    def _fitting(self) -> dict[str, frozenset[int]]:
+        """For each topic, the pages that fit its patterns and words."""
+        predicates = [topic.predicate for topic in self._topics.values()]
+        return dict(zip(self._topics, fitting_pages(self._corpus, predicates), strict=True))
+
+    def _walk(self, topic: FileTopic, members: frozenset[int], rng: np.random.Generator) -> Session:
+        corpus = self._corpus
+        start = self._start(topic, members)
+        reached = corpus.graph.hops_from([start])
+        goals = [page for page in sorted(members) if reached[page] > 0]
+        max_marks = most_targets(len(members))
+        if not goals or max_marks == 0:
+            raise TopicError(
+                f"Topic '{topic.name}' cannot be browsed: of its "
+                f"{counted(len(members), 'page')}, {len(goals)} can be reached from "
+                f"{corpus.page_urls[start]}, and half of the topic must be left to find. "
+                "Name another start page, add pages, or give a recorded session."
+            )
+        errand = Errand(start, shuffled(goals, rng), members, max_marks)
+        return walk(corpus.graph, corpus.page_urls, errand, topic.name, rng)
+
+    def _start(self, topic: FileTopic, members: frozenset[int]) -> int:
+        """The start page named, else a front page of the corpus from which most can be reached."""
+        if topic.start is not None:
+            return self._page(topic.name, "start page", topic.start)
+        urls = self._corpus.page_urls
+        found_starts = (self._find(url) for url in self._corpus.start_urls)
+        proposed = sorted({page for page in found_starts if page is not None})
+        for pages in (proposed, range(len(urls))):
+            outside = [page for page in pages if page not in members]
+            found = front_page(self._corpus.graph, urls, outside, sorted(members))
+            if found is not None:
+                return found
+        raise TopicError(
+            f"Topic '{topic.name}' cannot be browsed: no page links to any of its {len(members)} "
+            "pages. Give a recorded session."
+        )
+
+    def _page(self, topic: str, role: str, url: str) -> int:
+        page = self._find(url)
+        if page is None:
+            raise TopicError(
+                f"The {role} {url} of topic '{topic}' is not in the corpus. Name a recorded page."
+            )
+        return page
+
+    def _find(self, url: str) -> int | None:
+        canonical = canonicalize(url)
+        return None if canonical is None else self._corpus.page_id(canonical)

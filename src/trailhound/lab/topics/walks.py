@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trailhound.lab.corpora import LinkGraph
-from trailhound.lab.topics.limits import COMFORTABLE_PAGES, FEW_PAGES, MAX_PAGES
-from trailhound.lab.topics.transcripts import Transcript
-from trailhound.sessions.events import Reached, Session
+from trailhound.lab.topics.base import COMFORTABLE_PAGES, FEW_PAGES, MAX_PAGES
+from trailhound.sessions.events import Event, Mark, Reached, Session, Submit, Visit
 
 _DISTRACTED = 0.3  # chance at each click to take a wrong turn, and after each to stray further
 _DISTRACTED_WHEN_FEW_SEEN = 0.85
@@ -24,6 +23,32 @@ _FARTHEST_STRAY = 6  # clicks before she turns back
 _EXTRA_LOOKS = 12
 _READING_SECONDS = (4.0, 40.0)
 _FIRST_TIME = 1_577_836_800.0  # 1 January 2020, UTC: sessions need some date, and always the same
+
+
+class Transcript:
+    """Collects what somebody did; each visit knows the page before it."""
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._shown: str | None = None
+        self._time = 0.0
+
+    def visit(self, time: float, url: str, reached: Reached = Reached.LINK) -> None:
+        """A page was shown. A typed address starts afresh: it comes from no page."""
+        from_url = None if reached is Reached.TYPED else self._shown
+        self._events.append(Visit(time=time, url=url, reached=reached, from_url=from_url))
+        self._shown = url
+        self._time = time
+
+    def mark_useful(self) -> None:
+        """*Useful* was pressed on the page shown last."""
+        if self._shown is not None:
+            self._events.append(Mark(time=self._time, url=self._shown))
+
+    def session(self, topic: str, recorder: str) -> Session:
+        """The whole session, submitted at its end."""
+        events = (*self._events, Submit(time=self._time))
+        return Session(topic=topic, events=events, recorder=recorder)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The pictures of a model: heat maps, level sizes, and the judge's scores."""
+"""The page of ``trailhound inspect --html``: what was learned, in tables and pictures."""
 
 from __future__ import annotations
 
@@ -9,15 +9,59 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from trailhound.html_report import INK, SOFT, new_figure, series_colour, svg_text
-from trailhound.inspection.names import state_names
+from trailhound.models.diagnosis import Diagnosis
 from trailhound.models.judge_figures import JudgeFigures
+from trailhound.reports.concept_picture import draw_concept_graph
+from trailhound.reports.html import (
+    INK,
+    SOFT,
+    new_figure,
+    series_colour,
+    svg_text,
+    template_environment,
+)
+from trailhound.reports.names import cluster_name, distances, state_names
+from trailhound.workspace import LearnedTopic
 
 TARGET_COLOUR = series_colour(2)
 OTHER_COLOUR = series_colour(1)
 
 # Ink on the series colour stays readable up to here.
 _DARKEST = 0.75
+
+
+def render_inspection(learned: LearnedTopic) -> str:
+    """The whole page as HTML text. It loads nothing and runs nothing."""
+    diagnosis = learned.diagnosis
+    template = template_environment("trailhound.reports").get_template("inspect.html.j2")
+    return template.render(
+        origin=learned.origin,
+        diagnosis=diagnosis,
+        states=state_names(len(diagnosis.level_sizes)),
+        cluster_names=_cluster_names(diagnosis),
+        distances=[distances(cluster) for cluster in diagnosis.clusters],
+        pictures=_pictures(diagnosis),
+        judge_name=learned.judge_name,
+        judges=learned.figures_by_judge,
+    )
+
+
+def _cluster_names(diagnosis: Diagnosis) -> list[str]:
+    return [cluster_name(cluster.number) for cluster in diagnosis.clusters]
+
+
+def _pictures(diagnosis: Diagnosis) -> dict[str, str]:
+    states = state_names(len(diagnosis.level_sizes))
+    clusters = _cluster_names(diagnosis)
+    transition = "transition matrix A: from a page's distance to that of a page it links to"
+    emission = "emission matrix B: which clusters the pages at each distance belong to"
+    return {
+        "levels": draw_level_sizes(diagnosis.level_sizes),
+        "concepts": draw_concept_graph(diagnosis),
+        "transition": draw_heat_map(diagnosis.transition, states, states, transition),
+        "emission": draw_heat_map(diagnosis.emission, states, clusters, emission),
+        "judge": draw_judge(diagnosis.judge),
+    }
 
 
 def draw_heat_map(

@@ -1,6 +1,7 @@
-"""Matplotlib figures as SVG text to be put inside a page.
+"""What all HTML reports share: one look, one way to make pictures, nothing loaded from elsewhere.
 
-Colours are written as CSS variables, so that one figure suits light and dark pages.
+Matplotlib draws into SVG text that is put inside the page. Colours are written as CSS variables, so
+that one figure suits light and dark pages.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from html import escape
 from typing import Any
 
 import matplotlib as mpl
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+
+from trailhound.counting import counted
 
 N_COLOURS = 7
 """``report.css`` names so many series colours."""
@@ -82,3 +86,16 @@ def _with_css_colours(svg: str) -> str:
     for stand_in, colour in _VARIABLES.items():
         svg = svg.replace(stand_in, colour)
     return re.sub(r"#0300([0-9a-f]{2})", lambda match: f"var(--series-{int(match[1], 16)})", svg)
+
+
+def template_environment(package: str) -> Environment:
+    """The templates of ``package``, and those shared by all reports. Text is escaped."""
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("trailhound.reports")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["counted"] = counted
+    return environment

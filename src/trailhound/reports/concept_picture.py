@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyArrowPatch
 
-from trailhound.html_report import INK, PANEL, SOFT, new_figure, series_colour, svg_text
-from trailhound.inspection.names import cluster_name
 from trailhound.models.diagnosis import ClusterFigures, Diagnosis
+from trailhound.reports.html import INK, PANEL, SOFT, new_figure, series_colour, svg_text
+from trailhound.reports.names import cluster_name
 
 Point = tuple[float, float]
 

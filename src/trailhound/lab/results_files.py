@@ -1,0 +1,199 @@
+"""The files of an experiment: ``results.json``, and ``runs.partial.jsonl`` until it is complete.
+
+The partial file starts with a line that says which experiment it belongs to; every further line is
+one finished run, so that an interruption costs little. A last line cut off by a crash is ignored.
+"""
+
+from __future__ import annotations
+
+import os
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import msgspec
+
+from trailhound.errors import StorageError, UsageError
+from trailhound.lab.results import (
+    RESULTS_FORMAT,
+    RESULTS_VERSION,
+    ExperimentResults,
+    RunResult,
+    RunTask,
+)
+
+RESULTS_NAME = "results.json"
+REPORT_NAME = "report.html"
+PARTIAL_NAME = "runs.partial.jsonl"
+
+Record = TypeVar("Record")
+
+
+class _Header(msgspec.Struct):
+    format: str = ""
+    version: int = 0
+
+
+def write_results(results: ExperimentResults, folder: Path) -> Path:
+    """Write ``results.json`` into ``folder``; an existing one is replaced in one step."""
+    encoded = msgspec.json.format(msgspec.json.encode(results), indent=1)
+    return write_whole_file(folder / RESULTS_NAME, _compact_number_lists(encoded))
+
+
+def _compact_number_lists(pretty: bytes) -> bytes:
+    """Put each curve on one line: one line per number would make the file unreadable."""
+    lines: list[bytes] = []
+    inside = False
+    for line in pretty.split(b"\n"):
+        bare = line.strip()
+        if inside:
+            lines[-1] += b" " + bare if lines[-1].endswith(b",") else bare
+            inside = not bare.startswith(b"]")
+        else:
+            lines.append(line)
+            inside = bare == b'"curve": ['
+    return b"\n".join(lines) + b"\n"
+
+
+def read_results(folder: Path) -> ExperimentResults:
+    """Read the experiment kept in ``folder`` (or the results file itself)."""
+    path = folder / RESULTS_NAME if folder.is_dir() else folder
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise UsageError(
+            f"No results at {path}. Run an experiment first: trailhound lab run CORPUS -o {folder}"
+        ) from None
+    except OSError as error:
+        raise StorageError(f"Cannot read {path}: {error.strerror}.") from error
+    return _decode(content, path)
+
+
+def _decode(content: bytes, path: Path) -> ExperimentResults:
+    try:
+        header = msgspec.json.decode(content, type=_Header)
+        if header.format != RESULTS_FORMAT:
+            raise StorageError(f"{path} is no results file of trailhound lab run.")
+        if header.version > RESULTS_VERSION:
+            raise StorageError(
+                f"{path} was written by a newer Trailhound (format {header.version}, this one "
+                f"reads {RESULTS_VERSION}). Update Trailhound to read it."
+            )
+        return msgspec.json.decode(content, type=ExperimentResults)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise StorageError(
+            f"{path} is damaged ({error}). Run the experiment again: trailhound lab run"
+        ) from error
+
+
+def write_whole_file(path: Path, content: bytes) -> Path:
+    """Write ``content`` under a temporary name and rename it: never a half file at ``path``."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    return path
+
+
+def cannot_write(path: Path, error: OSError) -> StorageError:
+    """What to tell a user whose folder or disk refused a file."""
+    return StorageError(
+        f"Cannot write {path}: {error.strerror or error}. Free space or choose another folder "
+        "with -o."
+    )
+
+
+class PartialHeader(msgspec.Struct, frozen=True):
+    """What the runs depend on; only an experiment that agrees in all of it may take them over.
+
+    The lists of topics and strategies are absent on purpose: an experiment that is started again
+    with one strategy more keeps what it has.
+    """
+
+    created_by: str
+    fingerprint: str
+    max_pages: int
+    seed_sets: int
+    seed: int
+    topics_digest: str | None
+    judge: str
+    without: list[str]
+
+
+class PartialRuns:
+    """The open file: what it held already, and room for more. Use as a context manager."""
+
+    def __init__(self, folder: Path, header: PartialHeader) -> None:
+        self.path = folder / PARTIAL_NAME
+        self._header = header
+        self._file: FileIO | None = None
+        self.runs: dict[RunTask, RunResult] = {}
+        """Finished runs by task."""
+
+    def __enter__(self) -> Self:
+        self.runs = self._read()
+        # Written anew, so that no cut-off line precedes the lines to come.
+        lines = [msgspec.json.encode(record) for record in (self._header, *self.runs.values())]
+        write_whole_file(self.path, b"\n".join(lines) + b"\n")
+        self._file = FileIO(self.path, "a")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def keep(self, run: RunResult) -> None:
+        """Add a finished run."""
+        line = msgspec.json.encode(run) + b"\n"
+        try:
+            if self._file is None or self._file.write(line) != len(line):
+                raise OSError("the line was cut off")
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+        self.runs[task_of(run)] = run
+
+    def remove(self) -> None:
+        """Delete the file: the experiment is complete."""
+        if self._file is not None:
+            self._file.close()
+        self.path.unlink(missing_ok=True)
+
+    def _read(self) -> dict[RunTask, RunResult]:
+        try:
+            lines = self.path.read_bytes().splitlines()
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        except OSError as error:
+            raise StorageError(f"Cannot read {self.path}: {error.strerror or error}.") from error
+        if not lines or _decoded_line(lines[0], PartialHeader) != self._header:
+            return {}
+        runs = [_decoded_line(line, RunResult) for line in lines[1:]]
+        return {task_of(run): run for run in runs if run is not None}
+
+
+def task_of(run: RunResult) -> RunTask:
+    """The task that a run fulfilled."""
+    return RunTask(run.topic, run.seed_set, run.strategy)
+
+
+def _decoded_line(line: bytes, kind: type[Record]) -> Record | None:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,1 @@
+"""HTML reports: what they share, and the page about a learned topic."""
