@@ -28,9 +28,9 @@ from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import Candidate, CrawledPage, Outcome, Page, Relevance
 from trailhound.sessions.imports.imported import Tally
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.sources.traces import PageAccess, TraceIndex, build_trace
 from trailhound.strategies.base import Briefing, Rescoring, Restocking
 from trailhound.strategies.choosing import make_strategy
-from trailhound.traces import PageAccess, TraceIndex, build_trace
 
 MAX_MILLISECONDS = 5.0
 MAX_MEGABYTES = 1024.0

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from trailhound.demo import DemoWeb
-from trailhound.search.page_index import IndexedPage, PageIndex
+from trailhound.sources.page_search import IndexedPage, PageIndex
 from trailhound.text.extract import extract_page
 
 

@@ -15,9 +15,9 @@ import pytest
 from live_webs import Resource, Site, TinySite
 
 from loopback import served
-from trailhound.backlinks.http_endpoint import MAX_ANSWERS, HttpBacklinks
 from trailhound.demo import DemoWeb
 from trailhound.records import Outcome, PageEvent
+from trailhound.sources.backlink_endpoint import MAX_ANSWERS, HttpBacklinks
 from trailhound.workspace import TopicFolder
 
 N_PAGES = 12
@@ -125,7 +125,7 @@ def test_an_endpoint_that_hangs_is_left_alone(
     topic: TopicFolder, site: TinySite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "trailhound.live.backlink_sources.HttpBacklinks",
+        "trailhound.topics.backlinks.HttpBacklinks",
         partial(HttpBacklinks, timeout_seconds=SECONDS),
     )
     done = threading.Event()

@@ -11,11 +11,11 @@ from contextlib import closing, contextmanager
 import pytest
 from search_servers import Answer, Said, SearchServer, results
 
-from trailhound.circuit_breaker import CircuitBreaker
 from trailhound.errors import SourceError, UsageError
 from trailhound.records import Page
-from trailhound.search.endpoint import HttpSearch
 from trailhound.sources import SearchHit
+from trailhound.sources.circuit_breaker import CircuitBreaker
+from trailhound.sources.search_endpoint import HttpSearch
 
 USER_AGENT = "test-bot (+http://www.demo.test/about)"
 

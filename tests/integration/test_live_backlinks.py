@@ -14,12 +14,12 @@ import pytest
 from live_webs import Site
 
 from loopback import served
-from trailhound.backlinks.kept_answers import KeptAnswers
 from trailhound.cli.explain import Beliefs
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError
 from trailhound.live.folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder
 from trailhound.live.forgetting import forget_pages, one_host
+from trailhound.sources.kept_answers import KeptAnswers
 from trailhound.storage.results_reading import Results
 from trailhound.text.extract import extract_page
 from trailhound.urls import host_key

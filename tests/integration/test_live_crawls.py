@@ -16,10 +16,10 @@ from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.errors import ConfigError, UsageError
 from trailhound.live.crawl import LiveCrawl
-from trailhound.live.explaining import Explainer
 from trailhound.live.metrics_server import metrics_served
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.results_reading import Results
+from trailhound.topics.explaining import Explainer
 from trailhound.workspace import TopicFolder
 
 

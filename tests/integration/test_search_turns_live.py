@@ -20,12 +20,11 @@ from trailhound.errors import SourceError, UsageError
 from trailhound.live.crawl import LiveCrawl
 from trailhound.live.crawl_sessions import archived_sources, session_of_crawl
 from trailhound.live.folder import CrawlFolder
-from trailhound.live.search_sources import open_search
-from trailhound.live.search_turns import SearchTurns, TurnsRequest
-from trailhound.live.turn_learning import RECORDER
-from trailhound.models.search_turns import TurnLimits
 from trailhound.sessions.events import Mark, Visit
 from trailhound.storage.results_reading import Results
+from trailhound.topics.sources import open_search
+from trailhound.topics.turn_planning import TurnLimits
+from trailhound.topics.turns import RECORDER, SearchTurns, TurnsRequest
 from trailhound.workspace import TopicFolder, Workspace
 
 

@@ -12,7 +12,7 @@ from trailhound.cli.crawl_summary import next_steps
 from trailhound.config import configure
 from trailhound.demo import DemoWeb
 from trailhound.errors import UsageError
-from trailhound.live.search_turns import SearchTurns, TurnsRequest
+from trailhound.topics.turns import SearchTurns, TurnsRequest
 from trailhound.workspace import Workspace
 
 HURRIED: dict[str, Any] = {"fetch__delay_seconds": 0.0, "fetch__allow_impolite": True}

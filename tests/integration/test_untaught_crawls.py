@@ -11,8 +11,8 @@ from live_webs import Site
 from trailhound.cli.explain import Beliefs
 from trailhound.demo import DemoWeb
 from trailhound.errors import ModelError, SessionError
-from trailhound.live.explaining import Explainer
 from trailhound.storage.results_reading import Results
+from trailhound.topics.explaining import Explainer
 from trailhound.workspace import Workspace
 
 KEYWORDS = "keywords:words=research page news"

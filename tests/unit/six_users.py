@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from trailhound.sources.traces import TraceIndex, trace_in_memory
 from trailhound.strategies.collaborative.statistics import Locality, VisitStatistics
 from trailhound.strategies.intelligent.interest_rule import InterestRule
-from trailhound.traces import TraceIndex, trace_in_memory
 
 VISITS = {
     "u1": [("a", 0), ("b", 60), ("c", 120), ("d", 180)],

@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopback import served
-from trailhound.backlinks.edge_list import MAX_ANSWERS as MAX_SOURCES
-from trailhound.backlinks.edge_list import EdgeList
-from trailhound.backlinks.http_endpoint import MAX_ANSWER_BYTES, MAX_ANSWERS, HttpBacklinks
-from trailhound.backlinks.kept_answers import KeptAnswers, forget_answers
-from trailhound.backlinks.link_store import LinkStore, forget_linked
 from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.records import Link, Page
+from trailhound.sources.backlink_endpoint import MAX_ANSWER_BYTES, MAX_ANSWERS, HttpBacklinks
+from trailhound.sources.crawled_links import LinkStore, forget_linked
+from trailhound.sources.edge_list import MAX_ANSWERS as MAX_SOURCES
+from trailhound.sources.edge_list import EdgeList
+from trailhound.sources.kept_answers import KeptAnswers, forget_answers
 
 A, B, C = (f"http://{name}.test/" for name in "abc")
 

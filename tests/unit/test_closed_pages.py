@@ -13,9 +13,12 @@ from tiny_lab_web import PORTAL, leaf_url, shelf_url, write_tiny_web
 from trailhound.errors import TopicError
 from trailhound.lab.corpora import Corpus, CorpusWriter, Trail
 from trailhound.lab.ground_truth import GroundTruth
-from trailhound.lab.recorded_links import RecordedBacklinks
-from trailhound.lab.recorded_search import RecordedSearch
-from trailhound.lab.recorded_trace import RecordedTrace, open_trails
+from trailhound.lab.recorded_sources import (
+    RecordedBacklinks,
+    RecordedSearch,
+    RecordedTrace,
+    open_trails,
+)
 from trailhound.lab.results import RunTask
 from trailhound.lab.runner import TopicBench
 from trailhound.lab.topics import topic_source

@@ -20,6 +20,7 @@ from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import write_session
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sessions.topic_set import read_topic_set
+from trailhound.sources.traces import TraceIndex, trace_in_memory
 from trailhound.strategies.base import (
     Briefing,
     Explaining,
@@ -31,7 +32,6 @@ from trailhound.strategies.base import (
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.collaborative.ranking import TopicSignatures, WordSignatures
 from trailhound.strategies.collaborative.strategy import CollaborativeStrategy
-from trailhound.traces import TraceIndex, trace_in_memory
 
 NOTHING = PageGraph((), (), frozenset())
 TRACE = six_user_trace()

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from six_users import U1, U2, U3, U4, U5, U6, crawl_of_five, number, six_user_trace
 
+from trailhound.sources.traces import TraceIndex, trace_in_memory
 from trailhound.strategies.collaborative.pair_counts import PairCounts, pair_keys
 from trailhound.strategies.collaborative.statistics import (
     MAX_VISITS,
@@ -25,7 +26,6 @@ from trailhound.strategies.collaborative.user_signatures import (
     product,
 )
 from trailhound.strategies.intelligent.interest_rule import InterestRule
-from trailhound.traces import TraceIndex, trace_in_memory
 
 TRACE = six_user_trace()
 CANDIDATES = np.array([number(TRACE, page) for page in "cdg"])

@@ -15,7 +15,7 @@ from tiny_lab_web import write_tiny_web
 from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.lab.corpora import Corpus
-from trailhound.lab.recorded_links import RecordedBacklinks
+from trailhound.lab.recorded_sources import RecordedBacklinks
 from trailhound.lab.results import ExperimentPlan, Parameters, RunResult, RunTask
 from trailhound.lab.runner import TopicRunner
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink

@@ -12,16 +12,15 @@ import trailhound
 
 ROOT = Path(trailhound.__file__).parent
 
-FIRST_TIER = frozenset({"records", "errors", "urls", "counting", "sources"})
+FIRST_TIER = frozenset({"records", "errors", "urls", "counting"})
 LEARNING = FIRST_TIER | {"sessions", "text", "models"}
-RANKING = LEARNING | {"strategies", "judges", "plugins"}
+RANKING = LEARNING | {"sources", "strategies", "judges", "plugins"}
 STORES = frozenset({"frontier", "fetching", "storage"})
 CRAWLING = RANKING | STORES | {"crawling"}
 LAB = CRAWLING | {
-    "search",
-    "traces",
     "web_archives",
     "lab",
+    "topics",
     "demo",
     "plugins",
     "reports",
@@ -33,12 +32,9 @@ ALLOWED: dict[str, frozenset[str]] = {
     "errors": frozenset(),
     "counting": frozenset(),
     "urls": FIRST_TIER,
-    "sources": FIRST_TIER,
-    "circuit_breaker": FIRST_TIER,
+    "sources": FIRST_TIER | {"sessions", "text", "fetching", "storage", "web_archives"},
     "sessions": LEARNING | {"web_archives"},
     "web_archives": FIRST_TIER | {"fetching"},
-    "traces": FIRST_TIER | {"sessions"},
-    "search": FIRST_TIER | {"circuit_breaker", "fetching", "storage", "text", "web_archives"},
     "text": LEARNING,
     "models": LEARNING,
     "strategies": RANKING,
@@ -46,7 +42,6 @@ ALLOWED: dict[str, frozenset[str]] = {
     "frontier": FIRST_TIER | {"frontier", "storage"},
     "fetching": FIRST_TIER | {"fetching"},
     "storage": FIRST_TIER | {"storage"},
-    "backlinks": FIRST_TIER | {"circuit_breaker"},
     "demo": FIRST_TIER | {"demo", "sessions"},
     "demo_sessions": LEARNING | {"demo"},
     "plugins": FIRST_TIER,
@@ -55,7 +50,8 @@ ALLOWED: dict[str, frozenset[str]] = {
     "reports": KEEPING,
     "crawling": CRAWLING,
     "config": FIRST_TIER,
-    "live": CRAWLING | KEEPING | {"config", "search", "traces", "web_archives", "backlinks"},
+    "live": CRAWLING | KEEPING | {"config", "web_archives", "topics"},
+    "topics": CRAWLING | KEEPING | {"config", "web_archives", "live"},
     "lab": LAB,
     "assemble": LAB | KEEPING | {"demo_sessions"},
     "__main__": frozenset({"cli"}),
@@ -94,6 +90,16 @@ def own_parts(path: Path) -> set[str]:
 def test_imports_follow_the_data_flow(part: str, path: Path) -> None:
     assert part in ALLOWED, f"say in this test what the new part '{part}' may import"
     assert own_parts(path) <= ALLOWED[part] | {part}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for part, path in modules() if part in PURE_PACKAGES],
+    ids=lambda path: str(path)[-40:],
+)
+def test_whoever_asks_a_source_knows_its_protocol_alone(path: Path) -> None:
+    names = {name for name in imported_names(path) if name.startswith("trailhound.sources.")}
+    assert all(name.rpartition(".")[2][0].isupper() for name in names), path.name
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from trailhound.lab.results import ExperimentPlan, Parameters, RunTask
 from trailhound.lab.runner import TopicRunner
 from trailhound.lab.search_turns import SearchTurnsBench, TurnsPlan, path_to
 from trailhound.lab.topics import topic_source
-from trailhound.models.search_turns import TurnLimits
 from trailhound.records import Outcome, PageEvent
+from trailhound.topics.turn_planning import TurnLimits
 
 SEED = 7
 

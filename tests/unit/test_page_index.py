@@ -12,11 +12,15 @@ from tiny_lab_web import PORTAL, write_tiny_web
 
 from trailhound.errors import SourceError
 from trailhound.lab.corpora import Corpus
-from trailhound.lab.recorded_search import RecordedSearch
+from trailhound.lab.recorded_sources import RecordedSearch
 from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent, Relevance
-from trailhound.search.archived_pages import ArchivedPagesSearch
-from trailhound.search.kept_pages import KeptPagesSearch
-from trailhound.search.page_index import IndexedPage, PageIndex, any_word_of
+from trailhound.sources.page_search import (
+    ArchivedPagesSearch,
+    IndexedPage,
+    KeptPagesSearch,
+    PageIndex,
+    any_word_of,
+)
 from trailhound.storage.results import ResultsStore
 
 

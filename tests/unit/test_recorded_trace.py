@@ -12,7 +12,7 @@ from tiny_lab_web import PORTAL, leaf_url, shelf_url, write_tiny_web
 from trailhound.errors import SourceError
 from trailhound.lab.corpora import Corpus, CorpusWriter, Trail
 from trailhound.lab.experiment import plan_experiment, run_experiment
-from trailhound.lab.recorded_trace import RecordedTrace, open_trails, recorded_trace
+from trailhound.lab.recorded_sources import RecordedTrace, open_trails, recorded_trace
 from trailhound.lab.results import RunTask
 from trailhound.lab.runner import TopicBench
 from trailhound.lab.topics import topic_source

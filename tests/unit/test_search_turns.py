@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from trailhound.errors import SourceError
 from trailhound.judges.calibration import OwnVerdicts
-from trailhound.models.search_turns import (
+from trailhound.models.topic_model import TopicModel, TopicParameters, learn_topic
+from trailhound.records import Link, Page
+from trailhound.sessions.events import Mark, Reached, Visit
+from trailhound.sessions.page_graph import PageGraph, build_page_graph
+from trailhound.sessions.path_sessions import PathPage, session_of_paths
+from trailhound.sources import SearchHit
+from trailhound.topics.turn_planning import (
     ScoredFind,
     TurnLimits,
     choose_seeds,
@@ -20,12 +26,6 @@ from trailhound.models.search_turns import (
     plan_turn,
     strong_finds,
 )
-from trailhound.models.topic_model import TopicModel, TopicParameters, learn_topic
-from trailhound.records import Link, Page
-from trailhound.sessions.events import Mark, Reached, Visit
-from trailhound.sessions.page_graph import PageGraph, build_page_graph
-from trailhound.sessions.path_sessions import PathPage, session_of_paths
-from trailhound.sources import SearchHit
 
 
 def page(name: str, words: str, *links: str) -> Page:

@@ -14,14 +14,14 @@ import pytest
 from test_trace_index import user_key
 
 from trailhound.sessions.imports.imported import Tally
-from trailhound.traces import PageAccess, TraceIndex, build_trace
-from trailhound.traces.drafts import clear_leftovers
+from trailhound.sources.traces import PageAccess, TraceIndex, build_trace
+from trailhound.sources.traces.folder import clear_leftovers
 
 BUILD = """
 import sys
 from pathlib import Path
 from trailhound.sessions.imports.imported import Tally
-from trailhound.traces import build_trace
+from trailhound.sources.traces import build_trace
 
 def accesses():
     for n in range(1000):

@@ -18,7 +18,7 @@ from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.imports.imported import Tally
 from trailhound.sessions.imports.pages_in_logs import NOT_A_LINE
 from trailhound.sessions.imports.traces import GroupFilter
-from trailhound.traces import (
+from trailhound.sources.traces import (
     PageAccess,
     TraceIndex,
     TraceSource,
@@ -128,7 +128,7 @@ def check_pages(index: TraceIndex, wanted: Pairs) -> None:
 def test_long_addresses_are_sorted_in_smaller_pieces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trailhound.traces.building.PIECE_BYTES", 100)
+    monkeypatch.setattr("trailhound.sources.traces.building.PIECE_BYTES", 100)
     urls = [f"http://a.test/{n}{'x' * 60}" for n in range(9)]
     accesses = [(b"me", 1e9 + 60 * n, url.encode()) for n, url in enumerate(urls)]
     assert shown(built(tmp_path / "a.trace", accesses)) == [
@@ -139,7 +139,7 @@ def test_long_addresses_are_sorted_in_smaller_pieces(
 def test_many_pieces_are_joined_before_they_are_merged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trailhound.traces.sorting.MAX_PIECES", 4)
+    monkeypatch.setattr("trailhound.sources.traces.sorting.MAX_PIECES", 4)
     rng = np.random.default_rng(1)
     accesses = [
         (b"10.0.0.%d" % user, 1e9 + 60 * when, b"http://h.test/%d" % page)

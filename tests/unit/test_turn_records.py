@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from trailhound.errors import StorageError
-from trailhound.live.turn_records import OpenTurn, TurnReport, TurnsFile, TurnsRecord
-from trailhound.models.search_turns import AskedQuery
+from trailhound.topics.turn_planning import AskedQuery
+from trailhound.topics.turn_records import OpenTurn, TurnReport, TurnsFile, TurnsRecord
 
 
 def report(number: int, *texts: str) -> TurnReport:

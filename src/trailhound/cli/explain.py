@@ -11,8 +11,8 @@ from trailhound.cli.learn import TopicArgument, WorkspaceOption
 from trailhound.cli.results import crawl_folder
 
 if TYPE_CHECKING:
-    from trailhound.live.explaining import Explanation
     from trailhound.live.folder import CrawlFolder
+    from trailhound.topics.explaining import Explanation
 
 
 def explain(
@@ -37,8 +37,8 @@ def explain(
 
 def _explanation(folder: CrawlFolder, url: str) -> Explanation:
     from trailhound.cli.waiting import patiently
-    from trailhound.live.explaining import Explainer
     from trailhound.storage.results_reading import Results
+    from trailhound.topics.explaining import Explainer
 
     with patiently("Looking it up"), Results(folder.results) as results:
         return Explainer(folder, results, Beliefs(folder)).explain(url)
@@ -53,10 +53,10 @@ class Beliefs:
     def __call__(self, memory: bytes) -> Mapping[str, float]:
         """Named figures."""
         from trailhound.errors import ModelError, SourceError, UsageError
-        from trailhound.live.knowledge import knowledge_of
         from trailhound.live.parts import make_briefing
         from trailhound.strategies.base import Explaining
         from trailhound.strategies.choosing import make_strategy
+        from trailhound.topics.knowledge import knowledge_of
 
         if not memory:
             return {}

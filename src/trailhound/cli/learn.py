@@ -151,7 +151,7 @@ def _opened(content: Path | None) -> Iterator[Content | None]:
     if content is None:
         yield None
         return
-    from trailhound.lab.recorded_content import open_content
+    from trailhound.lab.recorded_sources import open_content
 
     with open_content(content) as look_up:
         yield look_up

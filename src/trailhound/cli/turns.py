@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from trailhound.config.settings import Settings
     from trailhound.live.crawl import LiveCrawl
-    from trailhound.live.search_turns import SearchTurns, TurnsRequest
-    from trailhound.live.turn_records import TurnReport
+    from trailhound.topics.turn_records import TurnReport
+    from trailhound.topics.turns import SearchTurns, TurnsRequest
 
 
 def turns(
@@ -89,8 +89,8 @@ def turns(
 
       trailhound turns bees --search pages.warc.gz --rounds 5 --max-requests 200
     """
-    from trailhound.live.search_turns import TurnsRequest
-    from trailhound.models.search_turns import TurnLimits
+    from trailhound.topics.turn_planning import TurnLimits
+    from trailhound.topics.turns import TurnsRequest
 
     near = TurnLimits()
     limits = TurnLimits(words, near.hits, new_seeds, None if all_clusters else near.hops)
@@ -122,7 +122,7 @@ def _settings(given: dict[str, Any], config: Path | None) -> Settings:
 def _run(
     topic: str, workspace: Path | None, request: TurnsRequest
 ) -> tuple[SearchTurns, list[TurnReport]]:
-    from trailhound.live.search_turns import SearchTurns
+    from trailhound.topics.turns import SearchTurns
     from trailhound.workspace import Workspace, workspace_folder
 
     place = Workspace(workspace_folder(workspace, os.environ))

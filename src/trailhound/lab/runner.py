@@ -21,9 +21,7 @@ from trailhound.judges.choosing import make_judge
 from trailhound.lab import metrics
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.ground_truth import GroundTruth, relevant_by_host
-from trailhound.lab.recorded_links import RecordedBacklinks
-from trailhound.lab.recorded_search import RecordedSearch
-from trailhound.lab.recorded_trace import recorded_trace
+from trailhound.lab.recorded_sources import RecordedBacklinks, RecordedSearch, recorded_trace
 from trailhound.lab.results import ExperimentPlan, RunResult, RunTask, run_seed
 from trailhound.lab.topics import topic_source
 from trailhound.lab.topics.assembly import LabTopic

@@ -18,15 +18,8 @@ from trailhound.judges.cosine import CosineJudge
 from trailhound.lab import metrics
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.ground_truth import GroundTruth
-from trailhound.lab.recorded_search import RecordedSearch
+from trailhound.lab.recorded_sources import RecordedSearch
 from trailhound.lab.topics.assembly import LabTopic
-from trailhound.models.search_turns import (
-    ScoredFind,
-    TurnLimits,
-    TurnPlan,
-    plan_turn,
-    strong_finds,
-)
 from trailhound.models.topic_model import learn_topic
 from trailhound.records import Outcome, PageEvent
 from trailhound.sessions.events import Session
@@ -34,6 +27,13 @@ from trailhound.sessions.page_graph import build_page_graph
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.choosing import make_strategy
+from trailhound.topics.turn_planning import (
+    ScoredFind,
+    TurnLimits,
+    TurnPlan,
+    plan_turn,
+    strong_finds,
+)
 
 RECORDER = "search turns"
 MAX_PATH_PAGES = 200

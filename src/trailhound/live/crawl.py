@@ -22,19 +22,18 @@ from trailhound.fetching.crawl_fetcher import CrawlFetcher, Validators
 from trailhound.fetching.polite_settings import PoliteSettings
 from trailhound.frontier.base import FrontierStats
 from trailhound.frontier.overview import delayed_hosts
-from trailhound.live.backlink_sources import LiveBacklinks
 from trailhound.live.folder import CrawlFolder, CrawlLock, CrawlRecord
-from trailhound.live.knowledge import Knowledge, knowledge_of, needs_no_session
-from trailhound.live.looking_again import pages_since
 from trailhound.live.parts import make_briefing, make_fetcher, make_judge, scope_of
 from trailhound.live.plan import CrawlPlan, CrawlRequest, make_plan
-from trailhound.live.refreshing import queue_refresh
-from trailhound.live.sitemap_seeds import sitemap_candidates
 from trailhound.live.stores import CrawlStores
 from trailhound.live.strategy_memory import StrategyMemory
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.event_log import ProblemHandler
 from trailhound.strategies.choosing import make_strategy
+from trailhound.topics.backlinks import LiveBacklinks
+from trailhound.topics.knowledge import Knowledge, knowledge_of, needs_no_session
+from trailhound.topics.looking_again import pages_since
+from trailhound.topics.start_pages import queue_refresh, sitemap_candidates
 from trailhound.workspace.topics import TopicFolder
 
 Notify = Callable[[str], None]

@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 
-from trailhound.backlinks.kept_answers import forget_answers
-from trailhound.backlinks.link_store import forget_linked
 from trailhound.crawling.gate import without_hosts
 from trailhound.errors import UsageError
 from trailhound.frontier.forgetting import forget_urls
 from trailhound.live.folder import CRAWL_LINKS, EDGE_INDICES, KEPT_BACKLINKS, TRACES, CrawlLock
+from trailhound.sources.crawled_links import forget_linked
+from trailhound.sources.kept_answers import forget_answers
 from trailhound.storage.files import explaining, write_whole
 from trailhound.storage.forgetting import forget_records
 from trailhound.storage.result_forgetting import forget_lines, forget_results

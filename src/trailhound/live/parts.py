@@ -10,10 +10,10 @@ from trailhound.fetching.polite_settings import PoliteSettings
 from trailhound.fetching.resolver import MappedResolver
 from trailhound.judges.base import RelevanceJudge
 from trailhound.judges.choosing import make_judge as judge_by_name
-from trailhound.live.asked_sources import AskedSources, Notify
 from trailhound.live.folder import CrawlFolder
-from trailhound.live.knowledge import Knowledge
 from trailhound.strategies.base import Briefing
+from trailhound.topics.knowledge import Knowledge
+from trailhound.topics.sources import AskedSources, Notify
 
 _PHASE_SECONDS = 10.0
 

@@ -13,8 +13,8 @@ from trailhound.crawling.stopping import Budget
 from trailhound.errors import ConfigError, UsageError
 from trailhound.judges.choosing import check_judge
 from trailhound.live.folder import CrawlFolder, CrawlRecord
-from trailhound.live.knowledge import Knowledge
 from trailhound.strategies.choosing import check_live_spec, parse_spec, restocks
+from trailhound.topics.knowledge import Knowledge
 from trailhound.urls import canonicalize
 
 # A name with a dot in it, perhaps a port, perhaps a path: no mailto:, no a/b.

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailhound.sources import Visit
-from trailhound.traces.addresses import url_key
-from trailhound.traces.folder import TraceHeader, map_columns, read_header
+from trailhound.sources.traces.folder import TraceHeader, map_columns, read_header
+from trailhound.sources.traces.sorting import url_key
 
 Numbers = NDArray[np.uint32]
 Times = NDArray[np.float64]

@@ -1,28 +1,58 @@
-"""The search that a crawl's settings name: an endpoint, the crawl's own pages, or an archive."""
+"""The sources that a crawl's settings name, opened for its strategy."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
-from trailhound.config.settings import FetchSettings
+from trailhound.config.settings import FetchSettings, Settings
 from trailhound.errors import UsageError
 from trailhound.fetching.http import HttpFetcher
 from trailhound.live.crawl_sessions import archived_sources
 from trailhound.live.folder import CrawlFolder
 from trailhound.records import FetchResult, Outcome, Page
-from trailhound.search.archived_pages import ArchivedPagesSearch
-from trailhound.search.endpoint import HttpSearch
-from trailhound.search.kept_pages import KeptPagesSearch
-from trailhound.search.loop_thread import LoopThread
-from trailhound.sources import SearchSource
+from trailhound.sources import AccessTrace, BacklinkSource, SearchSource
+from trailhound.sources.loop_thread import LoopThread
+from trailhound.sources.page_search import ArchivedPagesSearch, KeptPagesSearch
+from trailhound.sources.search_endpoint import HttpSearch
 from trailhound.text.extract import extract_page
+from trailhound.topics.traces import open_trace
 
+Notify = Callable[[str], None]
+"""Told what a person should know, a sentence or two at a time."""
 OWN_PAGES = "crawl"
 """Names the search over what the crawl has kept."""
 
 _ATTEMPTS = 3
 _MAX_WAIT_SECONDS = 30.0
+
+
+class AskedSources:
+    """Opens what ``[sources]`` names; ``None`` for what it does not."""
+
+    def __init__(self, folder: CrawlFolder, settings: Settings, notify: Notify) -> None:
+        self._folder = folder
+        self._settings = settings
+        self._notify = notify
+
+    def backlinks(self) -> BacklinkSource | None:
+        """Who links to a page."""
+        if not self._settings.sources.backlinks:
+            return None
+        from trailhound.topics.backlinks import open_backlinks
+
+        return open_backlinks(self._folder, self._settings, self._notify)
+
+    def trace(self) -> AccessTrace | None:
+        """What people visited."""
+        name = self._settings.sources.trace
+        return open_trace(name, self._folder, self._settings, self._notify) if name else None
+
+    def search(self) -> SearchSource | None:
+        """Something to put a query to."""
+        name = self._settings.sources.search
+        return open_search(name, self._folder, self._settings.fetch) if name else None
 
 
 def open_search(name: str, folder: CrawlFolder, fetch: FetchSettings) -> SearchSource:

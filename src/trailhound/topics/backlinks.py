@@ -13,20 +13,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from trailhound.backlinks.edge_list import EdgeList
-from trailhound.backlinks.http_endpoint import HttpBacklinks
-from trailhound.backlinks.kept_answers import KeptAnswers
 from trailhound.config.settings import Settings
 from trailhound.counting import counted
 from trailhound.errors import SourceError
-from trailhound.live.archived_links import ArchivedLinks
-from trailhound.live.asked_sources import Notify
-from trailhound.live.folder import KEPT_BACKLINKS, CrawlFolder
+from trailhound.live.folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder
 from trailhound.live.page_fetching import FetchedPage, fetch_pages
 from trailhound.live.parts import make_fetcher, scope_of
 from trailhound.records import Page
 from trailhound.sources import BacklinkSource
+from trailhound.sources.backlink_endpoint import HttpBacklinks
+from trailhound.sources.crawled_links import ArchivedLinks
+from trailhound.sources.edge_list import EdgeList
+from trailhound.sources.kept_answers import KeptAnswers
 from trailhound.text.extract import extract_page
+from trailhound.topics.sources import Notify
 from trailhound.urls import strip_tracking
 
 OWN_CRAWLS = "crawl"
@@ -54,7 +54,9 @@ def open_backlinks(folder: CrawlFolder, settings: Settings, notify: Notify) -> B
 def _own_crawls(topic: Path, notify: Notify) -> ArchivedLinks:
     progress = _Progress(notify)
     links = ArchivedLinks(
-        topic, lambda done: progress.tell(f"{counted(done, 'archived page')} read.")
+        topic / CRAWL_LINKS,
+        sorted(topic.glob("crawl*/archive")),
+        lambda done: progress.tell(f"{counted(done, 'archived page')} read."),
     )
     if not len(links):
         notify(

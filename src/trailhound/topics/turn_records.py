@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from trailhound.errors import StorageError
-from trailhound.models.search_turns import AskedQuery
 from trailhound.storage.files import write_whole
+from trailhound.topics.turn_planning import AskedQuery
 
 FORMAT_NAME = "trailhound-turns"
 FORMAT_VERSION = 1

@@ -13,18 +13,18 @@ from trailhound.counting import counted
 from trailhound.crawling.scope import make_scope
 from trailhound.errors import UsageError
 from trailhound.live.folder import TRACES, CrawlFolder
-from trailhound.live.knowledge import knowledge_of
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import SESSION_SUFFIX, read_session
-from trailhound.strategies.choosing import parse_spec
-from trailhound.strategies.learning import was_read
-from trailhound.traces import (
+from trailhound.sources.traces import (
     TraceIndex,
     TraceSource,
     kept_trace,
     log_accesses,
     session_accesses,
 )
+from trailhound.strategies.choosing import parse_spec
+from trailhound.strategies.learning import was_read
+from trailhound.topics.knowledge import knowledge_of
 from trailhound.urls import canonicalize, registered_domain
 from trailhound.workspace.pseudonyms import pseudonyms
 

@@ -1,24 +1,30 @@
-"""Sitemaps and feeds of the seeds' sites as further places to start from."""
+"""What a run queues beside its seeds: pages that sitemaps and feeds list, and pages to refresh."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import count
+from pathlib import Path
 
 from trailhound.counting import counted
+from trailhound.fetching.crawl_fetcher import Validators
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.sitemap_xml import SourceKind
 from trailhound.fetching.sitemaps import ListedUrl, UrlSource, parse_url_source
+from trailhound.frontier.base import Frontier
 from trailhound.records import Candidate, FetchResult, Outcome
+from trailhound.storage.results_reading import Results
 from trailhound.urls import canonicalize, host_key
 
 MAX_DOCUMENTS = 30
 """Sitemaps and feeds that are fetched for one site."""
 MAX_URLS = 500
 """Pages taken from one site, the most recently changed first: a sitemap may list millions."""
-PRIORITY = 1e17
+LISTED_PRIORITY = 1e17
 """Below the seeds, above everything that a strategy gives."""
+REFRESH_PRIORITY = 5e17
+"""Between the seeds and all else."""
 
 Notify = Callable[[str], None]
 MayAsk = Callable[[int], bool]
@@ -41,7 +47,9 @@ async def sitemap_candidates(
             break
         listed = await _listed_by(asking, seed, in_scope)
         chosen = sorted(listed, key=lambda entry: -(entry.modified_at or 0.0))[:MAX_URLS]
-        candidates += [Candidate(entry.url, PRIORITY, parent=seed, depth=1) for entry in chosen]
+        candidates += [
+            Candidate(entry.url, LISTED_PRIORITY, parent=seed, depth=1) for entry in chosen
+        ]
         notify(
             f"The sitemaps and feeds of {host} list {counted(len(listed), 'page')}; "
             f"queued: {len(chosen)}."
@@ -96,3 +104,14 @@ async def _listed_by(
                 seen.add(entry.url)
                 waiting.append(entry.url)
     return list(found.values())
+
+
+def queue_refresh(results: Path, frontier: Frontier) -> dict[str, Validators]:
+    """Queue the relevant pages again; which, and what their servers said of them."""
+    with Results(results) as stored:
+        pages = stored.ranked()
+    frontier.requeue(
+        Candidate(page.address, REFRESH_PRIORITY, page.memory, page.parent, page.depth)
+        for page in pages
+    )
+    return {page.address: Validators(page.etag, page.last_modified) for page in pages}

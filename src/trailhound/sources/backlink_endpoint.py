@@ -15,8 +15,8 @@ from contextlib import suppress
 from threading import Timer
 from urllib.parse import quote, urlsplit
 
-from trailhound.circuit_breaker import CircuitBreaker
 from trailhound.errors import SourceError, UsageError
+from trailhound.sources.circuit_breaker import CircuitBreaker
 from trailhound.urls import canonicalize
 
 TIMEOUT_SECONDS = 5.0

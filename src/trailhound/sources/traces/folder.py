@@ -14,15 +14,29 @@
                user-times.bin      float64, ascending for each user
 
 All numbers are little-endian. Pages and users are numbered by place; who a user was is not kept.
+
+While it is made, an index is ``.NAME.PID.part``: many gigabytes perhaps, which a build that is
+killed leaves behind. Each draft holds a lock, which the system releases when the process dies:
+unlike a process number it is not given to somebody else afterwards, and it tells of processes in
+other containers, too.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
+from filelock import FileLock
+from numpy.typing import ArrayLike, NDArray
 
 from trailhound import __version__
 from trailhound.errors import SourceError
@@ -31,6 +45,11 @@ SUFFIX = ".trace"
 HEADER = "header.json"
 FORMAT_NAME = "trailhound-trace"
 FORMAT_VERSION = 1
+
+_LOCK = "lock"
+_DRAFT = re.compile(rf"\..+{re.escape(SUFFIX)}\.\d+\.part")
+_YOUNG_SECONDS = 60.0
+"""A draft in which nothing is made or deleted for so long is not being begun or completed."""
 
 COLUMNS: dict[str, np.dtype[np.generic]] = {
     "url-keys": np.dtype("<u8"),
@@ -134,3 +153,106 @@ def _damaged(folder: Path, reason: str) -> SourceError:
         f"The index {folder} is damaged ({reason}). Delete it and give the log again: it is made "
         "anew."
     )
+
+
+class ColumnFiles:
+    """Appends to the columns of one half of an index: what it writes to, it closes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: dict[str, BinaryIO] = {}
+
+    def write(self, column: str, values: ArrayLike) -> None:
+        """Append numbers."""
+        self.write_bytes(column, np.asarray(values).astype(COLUMNS[column]).tobytes())
+
+    def write_bytes(self, column: str, content: bytes) -> None:
+        """Append as it is."""
+        file = self._files.get(column)
+        if file is None:
+            file = self._files[column] = column_path(self._folder, column).open("wb")
+        file.write(content)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for file in self._files.values():
+            file.close()
+
+
+class Numbering:
+    """Numbers keys that come in order, block by block: equal keys get equal numbers, from 0."""
+
+    def __init__(self) -> None:
+        self._last: int | None = None
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _is_new(self, keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        is_new = np.ones(len(keys), np.bool_)
+        is_new[1:] = keys[1:] != keys[:-1]
+        if len(keys) and self._last is not None:
+            is_new[0] = int(keys[0]) != self._last
+        return is_new
+
+    def new(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Keys of the block that have not been numbered yet, and where in it they begin."""
+        places = np.flatnonzero(self._is_new(keys))
+        return keys[places].copy(), places
+
+    def numbers(self, keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """The number of each key in the block."""
+        if not len(keys):
+            return keys.copy()
+        numbers = self._count - 1 + np.cumsum(self._is_new(keys))
+        self._last, self._count = int(keys[-1]), int(numbers[-1]) + 1
+        return numbers.astype(np.uint64)
+
+
+@contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """A place to make an index in, which replaces ``folder`` at the end, if all went well."""
+    draft = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    try:
+        with FileLock(draft / _LOCK, timeout=0):
+            clear_leftovers(folder.parent)
+            yield draft
+        (draft / _LOCK).unlink(missing_ok=True)
+        if folder.exists():
+            shutil.rmtree(folder)
+        draft.replace(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def clear_leftovers(place: Path) -> None:
+    """Delete the drafts in a folder whose makers are gone."""
+    for path in list(place.iterdir()):
+        is_draft = _DRAFT.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
+        if is_draft and not _is_alive(path):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_alive(draft: Path) -> bool:
+    try:
+        is_young = time.time() - draft.stat().st_mtime < _YOUNG_SECONDS
+        if not (draft / _LOCK).exists():
+            return is_young
+        if is_young and (draft / HEADER).exists():
+            return True  # complete: the lock is let go before it is renamed
+        with FileLock(draft / _LOCK, timeout=0):
+            return False
+    except FileNotFoundError:
+        return False  # gone meanwhile
+    except OSError:
+        return True

@@ -21,16 +21,26 @@ from trailhound.errors import SourceError
 from trailhound.sessions.imports.imported import Tally
 from trailhound.sessions.imports.pages_in_logs import NOT_ON_THE_WEB
 from trailhound.sessions.imports.traces import GroupFilter
-from trailhound.traces.accesses import PageAccess
-from trailhound.traces.addresses import SortedAddresses, url_key
-from trailhound.traces.busy_clients import BusyClients
-from trailhound.traces.columns import ColumnFiles, Numbering
-from trailhound.traces.drafts import replacing
-from trailhound.traces.folder import TraceHeader, write_header
-from trailhound.traces.index import TraceIndex
-from trailhound.traces.sorting import PIECE_ROWS, ROW, Rows, SortedRows
+from trailhound.sources.traces.folder import (
+    ColumnFiles,
+    Numbering,
+    TraceHeader,
+    replacing,
+    write_header,
+)
+from trailhound.sources.traces.index import TraceIndex
+from trailhound.sources.traces.sorting import (
+    PIECE_ROWS,
+    ROW,
+    Rows,
+    SortedAddresses,
+    SortedRows,
+    url_key,
+)
 from trailhound.urls import canonicalize
 
+PageAccess = tuple[bytes, float, bytes | None]
+"""Client, Unix time, URL if it was for a page."""
 UserKey = Callable[[bytes], int]
 """From a client's name to 64 bits that stand for it."""
 Progress = Callable[[str], None]
@@ -40,6 +50,7 @@ PIECE_BYTES = 64 * 1024 * 1024
 """Addresses in memory at a time, should a log be full of long ones."""
 NO_PAGE = 0
 """In place of a URL's key: an access that was for no page, which only tells how busy one is."""
+_MINUTE, _DAY = 60, 86_400
 
 
 def build_trace(
@@ -276,3 +287,47 @@ def _matching(addresses: Iterator[tuple[int, bytes]], keys: NDArray[np.uint64]) 
     """The address of each key; both come in order, and every key has one."""
     for wanted in keys.tolist():
         yield next(url for key, url in addresses if key == wanted)
+
+
+class BusyClients:
+    """Finds clients that are no single person: programs, and proxies that many people share.
+
+    Accesses come in order of client and time, block by block.
+    """
+
+    def __init__(self, groups: GroupFilter) -> None:
+        self._busiest = (
+            _BusiestSlots(_MINUTE, groups.max_per_minute),
+            _BusiestSlots(_DAY, groups.max_per_day),
+        )
+
+    def see(self, rows: Rows) -> None:
+        """Take the next block."""
+        for each in self._busiest:
+            each.see(rows["user"], rows["time"])
+
+    def found(self) -> NDArray[np.uint64]:
+        """Their keys, in order."""
+        keys = set().union(*(each.users for each in self._busiest))
+        return np.array(sorted(keys), np.uint64)
+
+
+class _BusiestSlots:
+    """Counts accesses per client and slot of time; a slot may go on in the next block."""
+
+    def __init__(self, seconds: int, limit: int) -> None:
+        self._seconds = seconds
+        self._limit = limit
+        self._open: tuple[int, int, int] = (0, -1, 0)
+        self.users: set[int] = set()
+
+    def see(self, users: NDArray[np.uint64], times: NDArray[np.float64]) -> None:
+        slots = times.astype(np.int64) // self._seconds
+        changes = np.flatnonzero((users[1:] != users[:-1]) | (slots[1:] != slots[:-1])) + 1
+        starts = np.concatenate(([0], changes))
+        counts = np.diff(np.concatenate((starts, [len(users)])))
+        user, slot, before = self._open
+        if user == int(users[0]) and slot == int(slots[0]):
+            counts[0] += before
+        self._open = int(users[-1]), int(slots[-1]), int(counts[-1])
+        self.users.update(users[starts[counts > self._limit]].tolist())

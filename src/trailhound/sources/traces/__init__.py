@@ -4,10 +4,14 @@ A log is read once and sorted in pieces, so that a hundred million accesses need
 a million; afterwards the index is mapped into memory and only what is asked for is read.
 """
 
-from trailhound.traces.accesses import PageAccess, log_accesses, session_accesses
-from trailhound.traces.building import build_trace, trace_in_memory
-from trailhound.traces.index import TraceIndex
-from trailhound.traces.keeping import TraceSource, kept_trace
+from trailhound.sources.traces.building import PageAccess, build_trace, trace_in_memory
+from trailhound.sources.traces.index import TraceIndex
+from trailhound.sources.traces.keeping import (
+    TraceSource,
+    kept_trace,
+    log_accesses,
+    session_accesses,
+)
 
 __all__ = [
     "PageAccess",
