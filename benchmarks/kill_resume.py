@@ -37,7 +37,7 @@ from warcio.checker import Checker
 from trailhound.demo import DemoResponse, DemoWeb
 from trailhound.demo.server import serve_in_thread
 from trailhound.demo_sessions import with_sources
-from trailhound.frontier.overview import all_urls
+from trailhound.frontier.reading import all_urls
 from trailhound.records import Outcome
 from trailhound.storage.results_reading import Results
 from trailhound.storage.warc_repair import repair_archive

@@ -13,28 +13,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trailhound.errors import FrontierError
-from trailhound.frontier.base import Frontier, UrlState, UrlStatus
+from trailhound.errors import FrontierError, UsageError
+from trailhound.frontier.base import Frontier, FrontierKind, UrlState, UrlStatus
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.records import Candidate, Outcome
 
-
-def open_memory(_: Path) -> Frontier:
-    return MemoryFrontier()
-
-
-def open_sqlite(folder: Path) -> Frontier:
-    return SqliteFrontier(folder / "frontier.db")
-
-
-STORES: Mapping[str, Callable[[Path], Frontier]] = {"memory": open_memory, "sqlite": open_sqlite}
+STORES: Mapping[str, FrontierKind] = {"memory": MemoryFrontier, "sqlite": SqliteFrontier}
 DURABLE = ["sqlite"]
+
+
+def open_store(store: str, folder: Path) -> Frontier:
+    return STORES[store].open(folder / "frontier.db")
 
 
 @pytest.fixture(params=sorted(STORES))
 def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Frontier]:
-    store = STORES[request.param](tmp_path)
+    store = open_store(request.param, tmp_path)
     yield store
     store.close()
 
@@ -325,9 +320,9 @@ class History:
     """Random operations on a store and on the plain list, which must agree throughout."""
 
     def __init__(self, store: str, seed: int, folder: Path) -> None:
-        self.open = STORES[store]
+        self.store = store
         self.folder = folder
-        self.frontier = self.open(folder)
+        self.frontier = open_store(store, folder)
         self.plain = PlainList()
         self.rng = random.Random(seed)
         self.starts = 0
@@ -381,7 +376,7 @@ class History:
     def restart(self, _: float) -> None:
         self.frontier.commit()
         self.frontier.close()
-        self.frontier = self.open(self.folder)
+        self.frontier = open_store(self.store, self.folder)
         self.plain.restart()
 
     def crash(self, _: float) -> None:
@@ -392,7 +387,7 @@ class History:
         shutil.copytree(self.folder, copy, ignore=shutil.ignore_patterns("*-shm"))
         self.frontier.close()
         self.folder = copy
-        self.frontier = self.open(copy)
+        self.frontier = open_store(self.store, copy)
         self.plain.restart()
 
     def check(self, now: float) -> None:
@@ -425,7 +420,7 @@ def test_any_history_agrees_with_a_plain_list(store: str, seed: int) -> None:
 
 @pytest.mark.parametrize("store", DURABLE)
 def test_everything_survives_a_restart(store: str, tmp_path: Path) -> None:
-    frontier = STORES[store](tmp_path)
+    frontier = open_store(store, tmp_path)
     link = Candidate("https://b.test/päth?q=1", 0.25, b"\x00belief", url("seed"), 1)
     foreign = Candidate(url("x"), 0.125, b"", "http://unknown.test/", 7)
     frontier.add([Candidate(url("seed"), 1e18), Candidate(url("in-flight"), 1e17)])
@@ -437,7 +432,7 @@ def test_everything_survives_a_restart(store: str, tmp_path: Path) -> None:
     frontier.rescore(lambda _: {foreign.url: 0.75})
     frontier.close()
 
-    frontier = STORES[store](tmp_path)
+    frontier = open_store(store, tmp_path)
     assert frontier.stats().discovered == 5
     assert frontier.outcome_of(url("seed")) is Outcome.FETCHED
     assert frontier.outcome_of(url("moved")) is Outcome.FETCHED
@@ -451,3 +446,9 @@ def test_everything_survives_a_restart(store: str, tmp_path: Path) -> None:
     assert frontier.ready_in(1_700_000_000.0) == 0.5
     assert list(frontier.lease(1, 1_700_000_000.5)) == [link]
     frontier.close()
+
+
+def test_a_store_that_needs_no_file_opens_without_and_the_other_says_so() -> None:
+    MemoryFrontier.open(None).close()
+    with pytest.raises(UsageError, match="needs the path"):
+        SqliteFrontier.open(None)

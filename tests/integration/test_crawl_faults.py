@@ -15,7 +15,7 @@ from live_webs import COMMAND, Site, learn, options
 
 from trailhound.demo import DemoWeb
 from trailhound.errors import StorageError, TrailhoundError
-from trailhound.frontier.overview import all_urls
+from trailhound.frontier.reading import all_urls
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.results_reading import Results
 

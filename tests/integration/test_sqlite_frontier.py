@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import crawl_to_be_killed as made_up
@@ -20,9 +21,10 @@ import pytest
 from trailhound.errors import FrontierError
 from trailhound.frontier.base import UrlState, UrlStatus
 from trailhound.frontier.reading import look_up
-from trailhound.frontier.schema import APPLICATION_ID, VERSION, prepare
 from trailhound.frontier.sqlite import SqliteFrontier
+from trailhound.frontier.tables import FRONTIER
 from trailhound.records import Candidate, Outcome
+from trailhound.storage.sqlite import Migration
 from trailhound.urls import host_key
 
 KILLS = 5
@@ -349,44 +351,44 @@ def set_version(path: Path, version: int) -> None:
 def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "frontier.db"
     small_frontier(path)
-    set_version(path, VERSION + 1)
+    set_version(path, FRONTIER.version + 1)
     with pytest.raises(FrontierError, match=r"newer Trailhound \(format 2.*Upgrade"):
         SqliteFrontier(path)
-    with pytest.raises(FrontierError, match="has format 2, this Trailhound reads 1"):
+    with pytest.raises(FrontierError, match=r"newer Trailhound \(format 2.*Upgrade"):
         look_up(path, url("1"))
-    set_version(path, VERSION)
+    set_version(path, FRONTIER.version)
     SqliteFrontier(path).close()
 
 
 def test_an_older_file_is_migrated_step_by_step(tmp_path: Path) -> None:
     path = tmp_path / "frontier.db"
     small_frontier(path)
-    connection = sqlite3.connect(path, isolation_level=None)
-    steps = {
+    steps: dict[int, Migration] = {
         1: lambda old: old.execute("ALTER TABLE host ADD COLUMN robots TEXT"),
         2: lambda old: old.execute("UPDATE host SET robots = 'none'"),
     }
-    prepare(connection, path, version=3, migrations=steps)
-    assert connection.execute("SELECT name, robots FROM host").fetchall() == [("a.test", "none")]
-    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
-    prepare(connection, path, version=3, migrations=steps)
-    connection.close()
+    newer = replace(FRONTIER, version=3, migrations=steps)
+    with pytest.raises(FrontierError, match="has format 1, this Trailhound reads 3"):
+        newer.open_for_reading(path)
+    for _ in range(2):
+        connection = newer.open(path)
+        hosts = connection.execute("SELECT name, robots FROM host").fetchall()
+        assert hosts == [("a.test", "none")]
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+        connection.close()
 
 
 def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "frontier.db"
     small_frontier(path)
-    connection = sqlite3.connect(path, isolation_level=None)
-    steps = {1: lambda old: old.execute("DROP TABLE host")}
+    steps: dict[int, Migration] = {1: lambda old: old.execute("DROP TABLE host")}
     with pytest.raises(FrontierError, match="format 2, which is no longer supported"):
-        prepare(connection, path, version=3, migrations=steps)
-    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
-    connection.close()
+        replace(FRONTIER, version=3, migrations=steps).open(path)
     SqliteFrontier(path).close()
 
 
 def test_the_file_says_whose_it_is(tmp_path: Path) -> None:
     small_frontier(tmp_path / "frontier.db")
     connection = sqlite3.connect(tmp_path / "frontier.db")
-    assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+    assert connection.execute("PRAGMA application_id").fetchone() == (FRONTIER.application_id,)
     connection.close()

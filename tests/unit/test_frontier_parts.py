@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.frontier.host_queue import HostQueue
 from trailhound.frontier.host_schedule import HostSchedule, ScheduledHost
-from trailhound.frontier.seen import SeenUrls
-from trailhound.frontier.standings import WAITING, Standings
+from trailhound.frontier.index import HostQueue
+from trailhound.frontier.url_columns import WAITING, SeenUrls, Standings
 from trailhound.records import Outcome
 
 

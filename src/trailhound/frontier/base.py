@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
@@ -138,6 +139,17 @@ class Frontier(Protocol):
 
     def close(self) -> None:
         """Release the store. A lease that is still open is waiting again at the next start."""
+        ...
+
+
+class FrontierKind(Protocol):
+    """What a plug-in in the entry-point group ``trailhound.frontiers`` names: a class, mostly."""
+
+    def open(self, path: Path | None) -> Frontier:
+        """The frontier that is kept in ``path``; ``None`` for one that need not outlive the crawl.
+
+        A kind that cannot do without a path raises ``UsageError``.
+        """
         ...
 
 

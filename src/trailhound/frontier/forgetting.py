@@ -10,9 +10,9 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from trailhound.errors import FrontierError
-from trailhound.frontier.schema import version_of
+from trailhound.frontier.tables import FRONTIER
 from trailhound.records import Outcome
+from trailhound.storage.sqlite import purge, transaction
 
 _FORGOTTEN = """
     SELECT u.number, h.number, forgotten(
@@ -31,39 +31,26 @@ def forget_urls(path: Path, forgotten: Callable[[str], bool], *, dry_run: bool =
     """Blank out forgotten URLs in the file, which no crawl may have open; how many there are."""
     if not path.is_file():
         return 0
-    try:
-        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            version_of(connection, path)
-            connection.create_function("forgotten", 1, lambda url: bool(url) and forgotten(url))
-            rows = [row for row in connection.execute(_FORGOTTEN) if row[2] or row[3]]
-            if not dry_run:
+    connection = FRONTIER.open_for_reading(path) if dry_run else FRONTIER.open(path)
+    with FRONTIER.explaining(path), closing(connection):
+        connection.create_function("forgotten", 1, lambda url: bool(url) and forgotten(url))
+        rows = [row for row in connection.execute(_FORGOTTEN) if row[2] or row[3]]
+        if not dry_run:
+            with transaction(connection):
                 _blank(connection, [row[0] for row in rows], {row[1] for row in rows if row[3]})
-            return len(rows)
-    except sqlite3.Error as error:
-        raise FrontierError(
-            f"The frontier {path} cannot be changed: {error}. Stop the crawl that uses it, or move "
-            "the file away."
-        ) from error
+            purge(connection)
+        return len(rows)
 
 
 def _blank(connection: sqlite3.Connection, urls: list[int], hosts: set[int]) -> None:
     """A blanked URL is finished: it waits no longer, and names nobody."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        for number in urls:
-            path = f"/-forgotten-{number}"
-            connection.execute("UPDATE url SET path = ? WHERE number = ?", (path, number))
-            connection.execute(_FINISH, (number, Outcome.SKIPPED.value))
-        for number in hosts:
-            name = f"forgotten-{number}.invalid"
-            connection.execute("UPDATE host SET name = ? WHERE number = ?", (name, number))
-        connection.execute(
-            "UPDATE place SET parent = NULL WHERE typeof(parent) = 'text' AND forgotten(parent)"
-        )
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    # What was replaced must not stay in free pages, nor in the write-ahead log.
-    connection.execute("VACUUM")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    for number in urls:
+        path = f"/-forgotten-{number}"
+        connection.execute("UPDATE url SET path = ? WHERE number = ?", (path, number))
+        connection.execute(_FINISH, (number, Outcome.SKIPPED.value))
+    for number in hosts:
+        name = f"forgotten-{number}.invalid"
+        connection.execute("UPDATE host SET name = ? WHERE number = ?", (name, number))
+    connection.execute(
+        "UPDATE place SET parent = NULL WHERE typeof(parent) = 'text' AND forgotten(parent)"
+    )

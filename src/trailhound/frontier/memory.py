@@ -5,6 +5,8 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Self
 
 from trailhound.frontier.base import (
     FrontierStats,
@@ -43,6 +45,12 @@ class MemoryFrontier:
         self._finished: dict[str, tuple[Outcome, Candidate | None]] = {}
         self._hosts: dict[str, _Host] = {}
         self._schedule = HostSchedule[_Host]()
+
+    @classmethod
+    def open(cls, path: Path | None) -> Self:
+        """The way of a plug-in; nothing is kept in ``path``."""
+        del path
+        return cls()
 
     def _host(self, name: str) -> _Host:
         host = self._hosts.get(name)

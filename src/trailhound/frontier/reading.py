@@ -1,4 +1,8 @@
-"""Looking up one URL in a frontier file, also while a crawl is using it."""
+"""What a frontier file says, also while a crawl is using it: about one URL, or about all.
+
+The file has no index, so that every question reads whole tables: some seconds for ten million URLs.
+A URL that a running crawl is fetching at this moment counts as waiting.
+"""
 
 from __future__ import annotations
 
@@ -6,65 +10,115 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from trailhound.errors import FrontierError
+import numpy as np
+from numpy.typing import NDArray
+
 from trailhound.frontier.base import UrlState, UrlStatus
-from trailhound.frontier.faults import explaining
-from trailhound.frontier.rows import (
+from trailhound.frontier.tables import (
+    FRONTIER,
     READ,
     SiteNames,
     pack_numbers,
     unpack_numbers,
     unpack_priorities,
 )
-from trailhound.frontier.schema import VERSION, version_of
 from trailhound.records import Candidate, Outcome
 from trailhound.urls import host_key
 
 _HOSTS = "SELECT name FROM host ORDER BY number"
+_READY_AT = "SELECT until FROM host WHERE name = ?"
+_DELAYED = "SELECT name, until FROM host WHERE until > ?"
 _URL = "SELECT number FROM url WHERE site = ? AND path = ?"
+_LAST_NUMBER = "SELECT coalesce(max(number), 0) FROM url"
+_URLS = (
+    "SELECT u.site, u.path, f.outcome FROM url AS u "
+    "LEFT JOIN finished AS f ON f.number = u.number ORDER BY u.number"
+)
 _OUTCOME = "SELECT outcome, priority FROM finished WHERE number = ?"
+_FINISHED = "SELECT number FROM finished"
+_PLACES = "SELECT first, numbers, priorities FROM place ORDER BY first"
+_RESCORES = "SELECT arrival, numbers, priorities FROM rescore ORDER BY number"
 # The bytes may also be found astride two numbers: to be checked.
-_PLACES = "SELECT first, numbers, priorities FROM place WHERE instr(numbers, ?) ORDER BY first DESC"
-_RESCORES = (
+_PLACES_OF = (
+    "SELECT first, numbers, priorities FROM place WHERE instr(numbers, ?) ORDER BY first DESC"
+)
+_RESCORES_OF = (
     "SELECT arrival, numbers, priorities FROM rescore WHERE instr(numbers, ?) ORDER BY number DESC"
 )
 
 
-def look_up(path: Path, url: str) -> UrlState | None:
-    """What a frontier file says about a canonical URL; ``None`` when it was never seen.
+class QueuePlace(NamedTuple):
+    """Where a waiting URL stands."""
 
-    It reads the tables from end to end (some seconds for ten million URLs), as the file has no
-    index. A URL that a running crawl is fetching at this moment counts as waiting.
-    """
-    with reading_frontier(path) as connection:
-        names = [name for (name,) in connection.execute(_HOSTS)]
-        host = host_key(url)
-        if host not in names:
+    ahead: int
+    """Waiting URLs that come before it, whenever their hosts are ready."""
+    waiting: int
+    """All waiting URLs, itself included."""
+    host_ready_at: float
+    """When its host may be asked next, in seconds since 1970."""
+
+
+def look_up(path: Path, url: str) -> UrlState | None:
+    """What is known about a canonical URL; ``None`` when it was never seen."""
+    with _reading(path) as connection:
+        sites = _sites(connection)
+        number = _number_of(connection, sites, url)
+        return _state(connection, sites, url, number) if number else None
+
+
+def queue_place(path: Path, url: str) -> QueuePlace | None:
+    """The place of a waiting URL, by priority and arrival; ``None`` when it does not wait."""
+    with _reading(path) as connection:
+        number = _number_of(connection, _sites(connection), url)
+        arrivals, priorities = _standings(connection)
+        if not arrivals[number]:
             return None
-        sites = SiteNames()
-        for name in names:
-            sites.append(name)
-        found = connection.execute(_URL, sites.split(url, names.index(host))).fetchone()
-        return _state(connection, sites, url, found[0]) if found else None
+        (ready_at,) = connection.execute(_READY_AT, (host_key(url),)).fetchone()
+    waiting = arrivals > 0
+    before = (priorities > priorities[number]) | (
+        (priorities == priorities[number]) & (arrivals < arrivals[number])
+    )
+    return QueuePlace(int((waiting & before).sum()), int(waiting.sum()), ready_at)
+
+
+def all_urls(path: Path) -> Iterator[tuple[str, Outcome | None]]:
+    """Every URL ever seen, in order of discovery, and how it ended; ``None`` while it waits."""
+    with _reading(path) as connection:
+        sites = _sites(connection)
+        for site, rest, outcome in connection.execute(_URLS):
+            yield sites.join(site, rest), Outcome(outcome) if outcome is not None else None
+
+
+def delayed_hosts(path: Path, now: float) -> dict[str, float]:
+    """Hosts that want to be left alone after ``now``, and until when."""
+    if not path.is_file():
+        return {}
+    with _reading(path) as connection:
+        return dict(connection.execute(_DELAYED, (now,)))
 
 
 @contextmanager
-def reading_frontier(path: Path) -> Iterator[sqlite3.Connection]:
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that cannot write, with one view of the file throughout."""
-    if not path.is_file():
-        raise FrontierError(f"There is no frontier {path}: has this crawl been started?")
-    uri = path.absolute().as_uri() + "?mode=ro"
-    with explaining(path), closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as opened:
-        opened.execute("BEGIN")
-        version = version_of(opened, path)
-        if version != VERSION:
-            raise FrontierError(
-                f"The frontier {path} has format {version}, this Trailhound reads {VERSION}. "
-                "Resume its crawl once to bring it up to date, or upgrade Trailhound."
-            )
-        yield opened
+    with FRONTIER.explaining(path), closing(FRONTIER.open_for_reading(path)) as connection:
+        connection.execute("BEGIN")
+        yield connection
+
+
+def _sites(connection: sqlite3.Connection) -> SiteNames:
+    sites = SiteNames()
+    for (name,) in connection.execute(_HOSTS):
+        sites.append(name)
+    return sites
+
+
+def _number_of(connection: sqlite3.Connection, sites: SiteNames, url: str) -> int:
+    """The number of a URL, or 0."""
+    host = sites.find(host_key(url))
+    found = None if host is None else connection.execute(_URL, sites.split(url, host)).fetchone()
+    return int(found[0]) if found else 0
 
 
 def _state(connection: sqlite3.Connection, sites: SiteNames, url: str, number: int) -> UrlState:
@@ -78,11 +132,11 @@ def _state(connection: sqlite3.Connection, sites: SiteNames, url: str, number: i
 def _candidate(
     connection: sqlite3.Connection, sites: SiteNames, number: int, final_priority: float | None
 ) -> Candidate | None:
-    place = _last(connection, _PLACES, number)
+    place = _last(connection, _PLACES_OF, number)
     if place is None:
         return None
     first, at, priority = place
-    rescore = _last(connection, _RESCORES, number)
+    rescore = _last(connection, _RESCORES_OF, number)
     if rescore is not None and rescore[0] > first + at:
         priority = rescore[2]
     if final_priority is not None:
@@ -99,3 +153,24 @@ def _last(connection: sqlite3.Connection, query: str, number: int) -> tuple[int,
             at = int(places[-1])
             return key, at, float(unpack_priorities(priorities)[at])
     return None
+
+
+def _standings(
+    connection: sqlite3.Connection,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Arrival and priority by URL number; arrival 0 for those that do not wait."""
+    ((last,),) = connection.execute(_LAST_NUMBER)
+    arrivals = np.zeros(last + 1, np.int64)
+    priorities = np.zeros(last + 1)
+    for first, packed, packed_priorities in connection.execute(_PLACES):
+        numbers = unpack_numbers(packed)
+        # Arrivals are counted from 1 here, so that 0 is free to mean "not waiting".
+        arrivals[numbers] = np.arange(first, first + len(numbers)) + 1
+        priorities[numbers] = unpack_priorities(packed_priorities)
+    for arrival, packed, packed_priorities in connection.execute(_RESCORES):
+        numbers = unpack_numbers(packed)
+        older = arrivals[numbers] <= arrival
+        priorities[numbers[older]] = unpack_priorities(packed_priorities)[older]
+    ended = np.array([number for (number,) in connection.execute(_FINISHED)], np.int64)
+    arrivals[ended] = 0
+    return arrivals, priorities

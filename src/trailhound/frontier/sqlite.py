@@ -8,11 +8,13 @@ that a URL costs the same whether it is the thousandth or the ten-millionth.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
+from trailhound.errors import UsageError
 from trailhound.frontier.base import (
     FrontierStats,
     Rescore,
@@ -20,12 +22,9 @@ from trailhound.frontier.base import (
     UrlStatus,
     checked_priority,
 )
-from trailhound.frontier.host_queue import HostQueue
-from trailhound.frontier.index import FrontierIndex
-from trailhound.frontier.loading import load
-from trailhound.frontier.rescoring import WaitingMemories
-from trailhound.frontier.standings import NEVER, WAITING, Numbers
-from trailhound.frontier.store import FrontierStore
+from trailhound.frontier.index import FrontierIndex, HostQueue
+from trailhound.frontier.store import FrontierStore, load
+from trailhound.frontier.url_columns import NEVER, WAITING, Numbers, Standings
 from trailhound.records import Candidate, Outcome
 from trailhound.urls import host_key
 
@@ -55,6 +54,13 @@ class SqliteFrontier:
         except BaseException:
             self._store.close(commit=False)
             raise
+
+    @classmethod
+    def open(cls, path: Path | None) -> Self:
+        """The way of a plug-in: the frontier in ``path``, which it needs."""
+        if path is None:
+            raise UsageError("A frontier in SQLite needs the path of its file.")
+        return cls(path)
 
     def add(self, candidates: Iterable[Candidate]) -> int:
         """Queue unseen URLs and re-key waiting ones that arrive with a higher priority."""
@@ -199,7 +205,7 @@ class SqliteFrontier:
     def rescore(self, score: Rescore, limit: int | None = None) -> int:
         """Give waiting URLs new priorities, in memory and in the file."""
         standings = self._index.standings
-        memories = WaitingMemories(
+        memories = _WaitingMemories(
             self._store, standings, standings.waiting(limit), self._index.seen.find
         )
         priorities = score(memories)
@@ -254,3 +260,67 @@ class SqliteFrontier:
     def close(self) -> None:
         """Write what is left, unless that is half a page, and give the file free."""
         self._store.close(commit=not self._in_redirect)
+
+
+class _WaitingMemories(Mapping[str, bytes]):
+    """What a strategy sees when it re-scores: waiting URLs with their memories.
+
+    They are read from the file as they are iterated over.
+    ``numbers`` are those of the URLs, ascending; ``number_of`` gives the number of a URL, or 0.
+    """
+
+    def __init__(
+        self,
+        store: FrontierStore,
+        standings: Standings,
+        numbers: Numbers,
+        number_of: Callable[[str], int],
+    ) -> None:
+        self._store = store
+        self._standings = standings
+        self._numbers = numbers
+        self._number_of = number_of
+
+    def pairs(self) -> Iterator[tuple[str, bytes]]:
+        """URLs and memories, in the order in which the URLs were first seen."""
+        for number in self._numbers:
+            candidate = self._read(int(number))
+            yield candidate.url, candidate.memory
+
+    def _read(self, number: int) -> Candidate:
+        return self._store.read(number, self._standings.arrivals[number], 0.0)
+
+    def __len__(self) -> int:
+        return int(self._numbers.size)
+
+    def __iter__(self) -> Iterator[str]:
+        return (url for url, _ in self.pairs())
+
+    def __getitem__(self, url: str) -> bytes:
+        number = self._number_of(url)
+        at = int(np.searchsorted(self._numbers, number))
+        if at == self._numbers.size or self._numbers[at] != number:
+            raise KeyError(url)
+        return self._read(number).memory
+
+    def items(self) -> ItemsView[str, bytes]:
+        """Pairs, in one pass over the file."""
+        return _Items(self)
+
+    def values(self) -> ValuesView[bytes]:
+        """Memories, in one pass over the file."""
+        return _Values(self)
+
+
+class _Items(ItemsView[str, bytes]):
+    _mapping: _WaitingMemories
+
+    def __iter__(self) -> Iterator[tuple[str, bytes]]:
+        return self._mapping.pairs()
+
+
+class _Values(ValuesView[bytes]):
+    _mapping: _WaitingMemories
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (memory for _, memory in self._mapping.pairs())

@@ -11,34 +11,29 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from trailhound.errors import FrontierError
-from trailhound.frontier.faults import explained, explaining
-from trailhound.frontier.host_queue import HostQueue
-from trailhound.frontier.ownership import Ownership
-from trailhound.frontier.rows import (
+from trailhound.errors import FrontierError, TrailhoundError
+from trailhound.frontier.index import FrontierIndex, HostQueue
+from trailhound.frontier.tables import (
+    FRONTIER,
     READ,
     SiteNames,
     pack_memories,
     pack_numbers,
     pack_priorities,
+    unpack_numbers,
+    unpack_priorities,
 )
-from trailhound.frontier.schema import prepare
-from trailhound.frontier.standings import Numbers
+from trailhound.frontier.url_columns import Numbers
 from trailhound.records import Candidate, Outcome
+from trailhound.storage.locks import Ownership
 
-_PRAGMAS = (
-    "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = NORMAL",
-    "PRAGMA cache_size = -16384",  # KiB; the system's file cache holds the rest
-    "PRAGMA wal_autocheckpoint = 1000",  # pages: the log stays at 4 MB, soon reread after a crash
-)
 _INSERT_URL = "INSERT INTO url VALUES (?, ?, ?)"
 _INSERT_PLACE = "INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)"
 _INSERT_RESCORE = "INSERT INTO rescore (arrival, numbers, priorities) VALUES (?, ?, ?)"
@@ -54,6 +49,16 @@ _MAX_UNWRITTEN = 20_000
 _MAX_PLACES_PER_ROW = 256
 """Keeps the reading of one place cheap."""
 _RESCORES_PER_ROW = 10_000
+
+_LOADED_TOGETHER = 500
+"""Rows taken in at once: few enough not to set off the garbage collector, a third of the time."""
+
+_HOSTS = "SELECT number, name, until, pages FROM host ORDER BY number"
+_URLS = "SELECT site, path FROM url ORDER BY number"
+_LAST_NUMBER = "SELECT coalesce(max(number), 0) FROM url"
+_PLACES = "SELECT first, numbers, priorities FROM place ORDER BY first"
+_RESCORES = "SELECT arrival, numbers, priorities FROM rescore ORDER BY number"
+_OUTCOMES = "SELECT number, outcome FROM finished"
 
 
 class FrontierStore:
@@ -77,25 +82,13 @@ class FrontierStore:
         self._hosts: dict[int, HostQueue] = {}
         self.rescores = 0
         """Priorities in the ``rescore`` table."""
-        self._failure: FrontierError | None = None
-        self._ownership = Ownership(path)
+        self._failure: TrailhoundError | None = None
+        self._ownership = _own(path)
         try:
-            self._connection = self._open()
+            self._connection = FRONTIER.open(path)
         except BaseException:
             self._ownership.release()
             raise
-
-    def _open(self) -> sqlite3.Connection:
-        with explaining(self.path):
-            connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
-            try:
-                for pragma in _PRAGMAS:
-                    connection.execute(pragma).fetchall()
-                prepare(connection, self.path)
-            except BaseException:
-                connection.close()
-                raise
-        return connection
 
     @contextmanager
     def _working(self) -> Iterator[sqlite3.Connection]:
@@ -105,7 +98,7 @@ class FrontierStore:
         try:
             yield self._connection
         except sqlite3.Error as error:
-            self._failure = explained(self.path, error)
+            self._failure = FRONTIER.explained(self.path, error)
             raise self._failure from error
 
     def add_host(self, host: HostQueue) -> None:
@@ -246,3 +239,85 @@ class FrontierStore:
 
 def _page_of(place: tuple[int, Candidate]) -> tuple[str | None, int]:
     return place[1].parent, place[1].depth
+
+
+def _own(path: Path) -> Ownership:
+    """The lock beside the file, which itself stays open to readers."""
+    in_use = FrontierError(
+        f"The frontier {path} is in use by another process. Only one crawl can work on it: wait "
+        "until that one has ended, or stop it, and try again."
+    )
+    return Ownership(
+        path.with_name(path.name + ".lock"),
+        in_use=in_use,
+        unwritable=lambda reason: FRONTIER.unwritable(path, reason),
+    )
+
+
+def load(store: FrontierStore, index: FrontierIndex) -> None:
+    """Fill an empty index from the file; everything without an outcome waits.
+
+    About 2 µs per URL; memory grows by the index alone.
+    """
+    _load_hosts(store, index)
+    _load_urls(store, index)
+    _load_places(store, index)
+    _load_rescores(store, index)
+    _load_outcomes(store, index)
+    index.load_queues()
+
+
+def _load_hosts(store: FrontierStore, index: FrontierIndex) -> None:
+    for number, name, until, pages in chain.from_iterable(store.rows_of(_HOSTS, _LOADED_TOGETHER)):
+        host = index.add_host(name)
+        if host.number != number:
+            raise _damaged(store, f"host {number} is out of order")
+        host.pages = pages
+        host.until = until
+        store.names.append(name)
+
+
+def _load_urls(store: FrontierStore, index: FrontierIndex) -> None:
+    join = store.names.join
+    take_in = [host.append_unsorted for host in index.hosts.values()]
+    for part in store.rows_of(_URLS, _LOADED_TOGETHER):
+        sites, paths = zip(*part, strict=True)
+        for number, site in enumerate(sites, len(index.seen) + 1):
+            take_in[site >> 1](number)
+        index.seen.extend(map(join, sites, paths))
+    index.standings.expect(len(index.seen))
+    (((last,),),) = store.rows_of(_LAST_NUMBER, 1)
+    if last != len(index.seen):
+        raise _damaged(store, f"of {last} URLs, {len(index.seen)} are there")
+
+
+def _load_places(store: FrontierStore, index: FrontierIndex) -> None:
+    standings = index.standings
+    for first, numbers, priorities in chain.from_iterable(store.rows_of(_PLACES, _LOADED_TOGETHER)):
+        if first != standings.next_arrival:
+            raise _damaged(store, f"arrival {standings.next_arrival} is missing")
+        standings.arrive_together(unpack_numbers(numbers), unpack_priorities(priorities))
+    store.first_unwritten = standings.next_arrival
+
+
+def _load_rescores(store: FrontierStore, index: FrontierIndex) -> None:
+    for arrival, numbers, priorities in chain.from_iterable(store.rows_of(_RESCORES, 1)):
+        unpacked = unpack_numbers(numbers)
+        index.standings.rescore(unpacked, unpack_priorities(priorities), arrival)
+        store.rescores += unpacked.size
+
+
+def _load_outcomes(store: FrontierStore, index: FrontierIndex) -> None:
+    for number, outcome in chain.from_iterable(store.rows_of(_OUTCOMES, _LOADED_TOGETHER)):
+        if number > len(index.seen):
+            raise _damaged(store, f"there is no URL number {number}")
+        index.standings.finish(number, Outcome(outcome))
+    if index.standings.has_lost_places():
+        raise _damaged(store, "the places of some URLs are missing")
+
+
+def _damaged(store: FrontierStore, what: str) -> FrontierError:
+    return FrontierError(
+        f"The frontier {store.path} is damaged: {what}. Restore it from a copy, or move it away "
+        "and start the crawl anew."
+    )

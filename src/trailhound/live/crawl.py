@@ -21,7 +21,7 @@ from trailhound.errors import StorageError
 from trailhound.fetching.crawl_fetcher import CrawlFetcher, Validators
 from trailhound.fetching.polite_settings import PoliteSettings
 from trailhound.frontier.base import FrontierStats
-from trailhound.frontier.overview import delayed_hosts
+from trailhound.frontier.reading import delayed_hosts
 from trailhound.live.folder import CrawlFolder, CrawlLock, CrawlRecord
 from trailhound.live.parts import make_briefing, make_fetcher, make_judge, scope_of
 from trailhound.live.plan import CrawlPlan, CrawlRequest, make_plan

@@ -12,8 +12,7 @@ from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.crawling.scope import Scope
 from trailhound.crawling.traps import TrapGuard
 from trailhound.frontier.base import UrlState, UrlStatus
-from trailhound.frontier.overview import queue_place
-from trailhound.frontier.reading import look_up
+from trailhound.frontier.reading import look_up, queue_place
 from trailhound.live.folder import CrawlFolder, CrawlRecord
 from trailhound.live.parts import scope_of
 from trailhound.live.plan import typed_url

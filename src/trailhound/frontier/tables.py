@@ -1,4 +1,26 @@
-"""From rows of a frontier file to URLs and places, and back."""
+"""The tables of a frontier file, and how URLs and their places become rows.
+
+Rows are only ever added at the end of the large tables, so that a write costs the same whatever
+the size; what supersedes an older row is known by its later *arrival*, the running number of every
+time that a URL was given a place in the queue.
+
+``url``
+    One row per URL ever seen, numbered from 1 without gaps. ``site`` is twice the host's number,
+    plus one for https; ``path`` is the rest of the URL.
+``place``
+    The links of one page that were new or rose, with arrivals ``first``, ``first`` + 1, ...: their
+    URL numbers (uint32), priorities (float64) and memories (MessagePack: one for all, or a list).
+    ``parent`` is the page's URL number, or the text of a URL that is not in the table. The last
+    place of a URL counts; a URL without any was never queued.
+``rescore``
+    Later opinions: URL numbers and priorities that replace those of places with an arrival before
+    ``arrival``.
+``finished``
+    Outcomes, and the priority that a URL had in the end. A URL without a row here waits; leases are
+    not written at all, so that those of a dead process are waiting again.
+``host``
+    Names, the wall-clock second before which each may not be asked, and its finished leases.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +31,63 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from trailhound.frontier.standings import Numbers
+from trailhound.errors import FrontierError
+from trailhound.frontier.url_columns import Numbers
 from trailhound.records import Candidate
+from trailhound.storage.sqlite import DatabaseKind
+
+_TABLES = (
+    "CREATE TABLE url (number INTEGER PRIMARY KEY, site INTEGER NOT NULL, path TEXT NOT NULL)",
+    """
+    CREATE TABLE place (
+        first INTEGER PRIMARY KEY,
+        parent,
+        depth INTEGER NOT NULL,
+        memories BLOB NOT NULL,
+        numbers BLOB NOT NULL,
+        priorities BLOB NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE rescore (
+        number INTEGER PRIMARY KEY,
+        arrival INTEGER NOT NULL,
+        numbers BLOB NOT NULL,
+        priorities BLOB NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE finished (
+        number INTEGER PRIMARY KEY,
+        outcome TEXT NOT NULL,
+        priority REAL
+    )
+    """,
+    """
+    CREATE TABLE host (
+        number INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        until REAL NOT NULL,
+        pages INTEGER NOT NULL
+    )
+    """,
+)
+
+FRONTIER = DatabaseKind(
+    name="frontier",
+    none="There is no frontier",
+    anew="move it away and start the crawl anew",
+    error=FrontierError,
+    application_id=0x54726C68,  # "Trlh"
+    version=1,
+    tables=_TABLES,
+    pragmas=(
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA synchronous = NORMAL",
+        "PRAGMA cache_size = -16384",  # KiB; the system's file cache holds the rest
+        "PRAGMA wal_autocheckpoint = 1000",  # pages: 4 MB of log, soon reread after a crash
+    ),
+)
 
 READ = (
     "SELECT u.site, u.path, l.first, l.parent, l.depth, l.memories, p.site, p.path "
@@ -35,6 +112,10 @@ class SiteNames:
     def append(self, host: str) -> None:
         """Name the next host."""
         self._names.append(host)
+
+    def find(self, host: str) -> int | None:
+        """The number of a host; ``None`` when it is unknown."""
+        return self._names.index(host) if host in self._names else None
 
     def split(self, url: str, host_number: int) -> tuple[int, str]:
         """``site`` and ``path`` of a canonical URL."""

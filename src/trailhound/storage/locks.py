@@ -1,0 +1,56 @@
+"""One holder at a time: a lock that the system releases when its holder dies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from filelock import FileLock, Timeout
+
+from trailhound.errors import TrailhoundError
+
+
+class Ownership:
+    """Holds the lock file ``path`` until it is released, or until its process ends in any way.
+
+    When another holds it, ``in_use`` is raised; when the file cannot be written, what
+    ``unwritable`` makes of the reason. The file stays behind and its content means nothing: one
+    that an earlier Trailhound left, which locked an SQLite database of that name, is as good.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        in_use: TrailhoundError,
+        unwritable: Callable[[str], TrailhoundError],
+    ) -> None:
+        if not os.access(path.parent, os.W_OK):  # a lock file that is there could still be locked
+            raise unwritable("the folder is read-only or does not exist")
+        # Any thread may release it. A file system without locks is an error: the substitute, a
+        # file that is removed in the end, would outlive a holder that was killed.
+        self._lock = FileLock(path, thread_local=False, fallback_to_soft=False)
+        try:
+            self._lock.acquire(blocking=False)
+        except Timeout:
+            raise in_use from None
+        except OSError as error:
+            raise unwritable(error.strerror or str(error)) from error
+
+    def release(self) -> None:
+        """Let another have it."""
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.release()
