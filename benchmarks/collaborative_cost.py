@@ -26,7 +26,7 @@ import numpy as np
 from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import Candidate, CrawledPage, Outcome, Page, Relevance
-from trailhound.sessions.imports.imported import Tally
+from trailhound.sessions.importers.base import Tally
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources.traces import PageAccess, TraceIndex, build_trace
 from trailhound.strategies.base import Briefing, Rescoring, Restocking

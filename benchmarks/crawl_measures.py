@@ -9,7 +9,7 @@ import msgspec
 from benchmarks.measured_web import browsing_graph
 from trailhound.judges.calibration import calibrate_judge
 from trailhound.models.topic_model import learn_topic
-from trailhound.workspace.learned import LearnedTopic, Origin
+from trailhound.topics.learned import LearnedTopic, Origin
 
 CONCURRENCY = 16
 TOPIC = "measured"

@@ -19,8 +19,8 @@ from trailhound.config.settings import Settings
 from trailhound.live.crawl import open_crawl
 from trailhound.live.plan import CrawlRequest
 from trailhound.records import Outcome
-from trailhound.workspace.known_content import KnownContent
-from trailhound.workspace.topics import TopicFolder, Workspace
+from trailhound.topics.known_content import KnownContent
+from trailhound.topics.workspace import TopicFolder, Workspace
 
 
 def saved_topic(pages: dict[str, bytes], folder: Path) -> TopicFolder:

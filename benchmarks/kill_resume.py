@@ -42,8 +42,9 @@ from trailhound.records import Outcome
 from trailhound.storage.results_reading import Results
 from trailhound.storage.warc_repair import repair_archive
 from trailhound.text.extract import extract_page
+from trailhound.topics.learning import LearningRequest, learn_into
+from trailhound.topics.workspace import Workspace
 from trailhound.urls import canonicalize, host_key, strip_tracking
-from trailhound.workspace import LearningRequest, Workspace, learn_into
 
 COMMAND = [sys.executable, "-c", "from trailhound.cli.main import run; run()"]
 CRAWL_DELAY_SECONDS = 1.0

@@ -20,10 +20,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from trailhound.cli.importing import FetchChoice, ImportJob, run_import
-from trailhound.sessions.imports.logs import read_combined, read_squid
-from trailhound.sessions.imports.period import Period
-from trailhound.sessions.imports.traces import GroupFilter
-from trailhound.workspace.pseudonyms import pseudonyms
+from trailhound.sessions.importers.choosing import Period
+from trailhound.sessions.importers.logs import GroupFilter, read_combined, read_squid
+from trailhound.topics.importing import pseudonyms
 
 MAX_SECONDS = 20.0
 MAX_MEGABYTES = 500.0

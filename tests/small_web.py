@@ -10,7 +10,7 @@ from live_webs import SMALL, Site, learn
 
 from trailhound.demo import DemoWeb
 from trailhound.demo.server import serve_in_thread
-from trailhound.workspace import TopicFolder
+from trailhound.topics.workspace import TopicFolder
 
 
 @pytest.fixture(scope="module")

@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from trailhound.strategies.fish_and_shark import SharkSearchStrategy as SharkSearchStrategy
     from trailhound.strategies.hidden_markov import HiddenMarkovStrategy as HiddenMarkovStrategy
     from trailhound.text.extract import extract_page as extract_page
-    from trailhound.workspace.learned import LearnedTopic as LearnedTopic
-    from trailhound.workspace.model_folder import load_model as load_model
-    from trailhound.workspace.model_folder import save_model as save_model
+    from trailhound.topics.learned import LearnedTopic as LearnedTopic
+    from trailhound.topics.model_folder import load_model as load_model
+    from trailhound.topics.model_folder import save_model as save_model
 
 _PLACES = {
     "storage.results_reading": ("Results", "StoredPage"),
@@ -91,8 +91,8 @@ _PLACES = {
     "strategies.fish_and_shark": ("SharkSearchStrategy",),
     "strategies.hidden_markov": ("HiddenMarkovStrategy",),
     "text.extract": ("extract_page",),
-    "workspace.learned": ("LearnedTopic",),
-    "workspace.model_folder": ("load_model", "save_model"),
+    "topics.learned": ("LearnedTopic",),
+    "topics.model_folder": ("load_model", "save_model"),
 }
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 

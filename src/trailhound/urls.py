@@ -23,6 +23,9 @@ from functools import lru_cache
 import ada_url
 from publicsuffixlist import PublicSuffixList
 
+from trailhound.errors import UsageError
+
+_BARE_HOST = re.compile(r"[^\s/:@?#]+\.[^\s/:@?#]+(:\d+)?([/?#]|$)")
 _WEB_SCHEMES = ("http://", "https://")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -150,3 +153,14 @@ def _is_tracking(item: str) -> bool:
     if _TRACKING_NAME.fullmatch(name):
         return True
     return name.lower() in _SESSION_NAMES and _SESSION_VALUE.fullmatch(value) is not None
+
+
+def typed_url(text: str) -> str:
+    """The canonical URL of what a person typed; ``example.org`` means ``https://example.org/``."""
+    address = text.strip()
+    if "://" not in address and _BARE_HOST.match(address):
+        address = f"https://{address}"
+    url = canonicalize(address)
+    if url is None:
+        raise UsageError(f"'{text}' is no web address. Write it as https://example.org/.")
+    return url

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from playwright.sync_api import BrowserContext, CDPSession, Page, Playwright, Worker
 
 from trailhound.collector import Collector, Pairing, extension_folder, load_pairing
-from trailhound.workspace import Workspace
+from trailhound.topics.workspace import Workspace
 
 ARGUMENTS = [
     "--no-sandbox",

@@ -11,10 +11,10 @@ from playwright.sync_api import Browser, Page
 from trailhound.demo import DemoWeb
 from trailhound.demo.server import serve_in_thread
 from trailhound.sessions.events import Mark, Reached, Visit
-from trailhound.sessions.imports.chrome import read_chrome
-from trailhound.sessions.imports.har import read_har
-from trailhound.sessions.imports.imported import Imported
-from trailhound.sessions.imports.useful import useful_pages
+from trailhound.sessions.importers.base import Imported
+from trailhound.sessions.importers.browser_histories import read_chrome
+from trailhound.sessions.importers.choosing import useful_pages
+from trailhound.sessions.importers.har import read_har
 from trailhound.sessions.page_graph import build_page_graph
 
 pytestmark = pytest.mark.browser

@@ -17,7 +17,8 @@ from trailhound.demo import DemoWeb, DemoWebParameters
 from trailhound.demo_sessions import with_sources
 from trailhound.live.crawl import LiveCrawl, open_crawl
 from trailhound.live.plan import CrawlRequest
-from trailhound.workspace import LearningRequest, TopicFolder, Workspace, learn_into
+from trailhound.topics.learning import LearningRequest, learn_into
+from trailhound.topics.workspace import TopicFolder, Workspace
 
 COMMAND = [sys.executable, "-c", "from trailhound.cli.main import run; run()"]
 USER_AGENT = "test-bot (+http://www.demo.test/about)"

@@ -21,12 +21,12 @@ from learned_topics import park_session
 from trailhound.cli.collect import _say
 from trailhound.collector import Collector, load_pairing
 from trailhound.collector.guard import MAX_BODY_BYTES, RefusedRequestError
-from trailhound.collector.messages import EventsMessage
-from trailhound.collector.store import SessionStore, without_page
+from trailhound.collector.store import EventsMessage, SessionStore, without_page
 from trailhound.errors import ConfigError
 from trailhound.sessions.events import Mark, Submit, Visit
 from trailhound.sessions.files import read_session
-from trailhound.workspace import LearningRequest, Workspace, learn_into
+from trailhound.topics.learning import LearningRequest, learn_into
+from trailhound.topics.workspace import Workspace
 
 EXTENSION = "chrome-extension://" + "abcdefghijklmnop" * 2
 FIREFOX = "moz-extension://0a1b2c3d-0000-4000-8000-0123456789ab"

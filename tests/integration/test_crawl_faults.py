@@ -103,7 +103,7 @@ from trailhound.config import configure
 from trailhound.errors import TrailhoundError
 from trailhound.live.crawl import open_crawl
 from trailhound.live.plan import CrawlRequest
-from trailhound.workspace import Workspace
+from trailhound.topics.workspace import Workspace
 topic = Workspace(Path(sys.argv[1])).topic(sys.argv[2])
 topic.load()
 flags = {"crawl.seeds": ("http://a.test/",), "fetch.user_agent": "x (+http://a.test/)"}

@@ -18,7 +18,7 @@ from loopback import served
 from trailhound.demo import DemoWeb
 from trailhound.records import Outcome, PageEvent
 from trailhound.sources.backlink_endpoint import MAX_ANSWERS, HttpBacklinks
-from trailhound.workspace import TopicFolder
+from trailhound.topics.workspace import TopicFolder
 
 N_PAGES = 12
 SECONDS = 0.5

@@ -21,7 +21,7 @@ from trailhound.cli.main import run
 from trailhound.demo import DemoWeb
 from trailhound.demo.server import serve_in_thread
 from trailhound.sessions.events import Mark, Session, Visit
-from trailhound.workspace import Workspace
+from trailhound.topics.workspace import Workspace
 
 
 class Done(NamedTuple):

@@ -17,13 +17,13 @@ from loopback import served
 from trailhound.cli.explain import Beliefs
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError
-from trailhound.live.folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder
-from trailhound.live.forgetting import forget_pages, one_host
 from trailhound.sources.kept_answers import KeptAnswers
 from trailhound.storage.results_reading import Results
 from trailhound.text.extract import extract_page
+from trailhound.topics.crawl_folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder
+from trailhound.topics.forgetting import forget_pages, one_host
+from trailhound.topics.workspace import Workspace
 from trailhound.urls import host_key
-from trailhound.workspace import Workspace
 
 CONTEXT = "context-graph:layers=2,layer_size=6,training=backlinks"
 

@@ -20,7 +20,7 @@ from trailhound.live.metrics_server import metrics_served
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.results_reading import Results
 from trailhound.topics.explaining import Explainer
-from trailhound.workspace import TopicFolder
+from trailhound.topics.workspace import TopicFolder
 
 
 @pytest.fixture

@@ -14,11 +14,12 @@ from live_webs import Resource, Site, TinySite, learn
 from trailhound.cli.main import run
 from trailhound.demo import DemoWeb
 from trailhound.errors import TrailhoundError, UsageError
-from trailhound.live.folder import CrawlFolder
-from trailhound.live.marking import MARKS_FILE, mark_results, marks_of
 from trailhound.records import Outcome
 from trailhound.storage.results_reading import Results, StoredPage
-from trailhound.workspace import LearningRequest, TopicFolder, Workspace, learn_into
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.learning import LearningRequest, learn_into
+from trailhound.topics.marking import MARKS_FILE, mark_results, marks_of
+from trailhound.topics.workspace import TopicFolder, Workspace
 
 
 def topic_name(web: DemoWeb) -> str:

@@ -18,14 +18,14 @@ from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError
 from trailhound.live.crawl import LiveCrawl
-from trailhound.live.crawl_sessions import archived_sources, session_of_crawl
-from trailhound.live.folder import CrawlFolder
 from trailhound.sessions.events import Mark, Visit
 from trailhound.storage.results_reading import Results
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.marking import archived_sources, session_of_crawl
 from trailhound.topics.sources import open_search
 from trailhound.topics.turn_planning import TurnLimits
 from trailhound.topics.turns import RECORDER, SearchTurns, TurnsRequest
-from trailhound.workspace import TopicFolder, Workspace
+from trailhound.topics.workspace import TopicFolder, Workspace
 
 
 @pytest.fixture(scope="module")

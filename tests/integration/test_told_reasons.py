@@ -13,7 +13,7 @@ from trailhound.config import configure
 from trailhound.demo import DemoWeb
 from trailhound.errors import UsageError
 from trailhound.topics.turns import SearchTurns, TurnsRequest
-from trailhound.workspace import Workspace
+from trailhound.topics.workspace import Workspace
 
 HURRIED: dict[str, Any] = {"fetch__delay_seconds": 0.0, "fetch__allow_impolite": True}
 """It is our own server."""

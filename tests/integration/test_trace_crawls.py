@@ -13,10 +13,10 @@ from trailhound.cli.crawl_summary import next_steps
 from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError
-from trailhound.live.folder import TRACES
-from trailhound.live.forgetting import forget_pages, one_host
 from trailhound.storage.results_reading import Results
-from trailhound.workspace import TopicFolder, Workspace
+from trailhound.topics.crawl_folder import TRACES
+from trailhound.topics.forgetting import forget_pages, one_host
+from trailhound.topics.workspace import TopicFolder, Workspace
 
 COLLABORATIVE = "collaborative:min_pages=20"
 HURRIED: dict[str, Any] = {"fetch__delay_seconds": 0.0, "fetch__allow_impolite": True}

@@ -13,7 +13,7 @@ from trailhound.demo import DemoWeb
 from trailhound.errors import ModelError, SessionError
 from trailhound.storage.results_reading import Results
 from trailhound.topics.explaining import Explainer
-from trailhound.workspace import Workspace
+from trailhound.topics.workspace import Workspace
 
 KEYWORDS = "keywords:words=research page news"
 RULE = """

@@ -12,7 +12,7 @@ from trailhound.judges.calibration import calibrate_judges
 from trailhound.models.topic_model import TopicParameters, learn_topic
 from trailhound.sessions.events import Event, Mark, Reached, Session, Submit, Visit
 from trailhound.sessions.page_graph import build_page_graph
-from trailhound.workspace import LearnedTopic, Origin
+from trailhound.topics.learned import LearnedTopic, Origin
 
 HOST = "http://park.test/"
 TEXTS = {

@@ -17,9 +17,8 @@ from trailhound.fetching.replay import RecordedResponse, ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
 from trailhound.sessions.events import Mark, Session, Visit
-from trailhound.sessions.files import write_session
+from trailhound.sessions.files import read_topic_set, write_session
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.sessions.topic_set import read_topic_set
 from trailhound.sources.traces import TraceIndex, trace_in_memory
 from trailhound.strategies.base import (
     Briefing,

@@ -25,7 +25,7 @@ LAB = CRAWLING | {
     "plugins",
     "reports",
 }
-KEEPING = LEARNING | {"judges", "storage", "workspace"}
+TOPICS = CRAWLING | {"config", "topics", "web_archives"}
 
 ALLOWED: dict[str, frozenset[str]] = {
     "records": frozenset(),
@@ -45,21 +45,22 @@ ALLOWED: dict[str, frozenset[str]] = {
     "demo": FIRST_TIER | {"demo", "sessions"},
     "demo_sessions": LEARNING | {"demo"},
     "plugins": FIRST_TIER,
-    "workspace": KEEPING,
-    "collector": FIRST_TIER | {"collector", "sessions", "storage", "workspace"},
-    "reports": KEEPING,
+    "topics": TOPICS | {"live"},
+    "collector": FIRST_TIER | {"collector", "sessions", "storage", "topics"},
+    "reports": TOPICS,
     "crawling": CRAWLING,
     "config": FIRST_TIER,
-    "live": CRAWLING | KEEPING | {"config", "web_archives", "topics"},
-    "topics": CRAWLING | KEEPING | {"config", "web_archives", "live"},
+    "live": TOPICS,
     "lab": LAB,
-    "assemble": LAB | KEEPING | {"demo_sessions"},
+    "assemble": LAB | TOPICS | {"demo_sessions"},
     "__main__": frozenset({"cli"}),
-    "cli": LAB | KEEPING | {"assemble", "cli", "collector", "config", "demo_sessions", "live"},
+    "cli": LAB | TOPICS | {"assemble", "cli", "collector", "config", "demo_sessions", "live"},
 }
 
 IMPURE = frozenset({"socket", "time", "random", "asyncio", "aiohttp", "sqlite3", "os", "pathlib"})
-PURE_PACKAGES = ("text", "models", "strategies", "judges")
+PURE_PACKAGES = ("sessions", "text", "models", "strategies", "judges")
+READING_FILES = ("sessions/files.py", "sessions/importers/")
+"""Where browsing comes from the disk: session files, and what other programs recorded."""
 
 
 def modules() -> Iterator[tuple[str, Path]]:
@@ -67,6 +68,10 @@ def modules() -> Iterator[tuple[str, Path]]:
         part = path.relative_to(ROOT).parts[0].removesuffix(".py")
         if part != "__init__":
             yield part, path
+
+
+def reads_files(path: Path) -> bool:
+    return path.relative_to(ROOT).as_posix().startswith(READING_FILES)
 
 
 def imported_names(path: Path) -> Iterator[str]:
@@ -104,7 +109,7 @@ def test_whoever_asks_a_source_knows_its_protocol_alone(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("part", "path"),
-    [(part, path) for part, path in modules() if part in PURE_PACKAGES],
+    [(part, path) for part, path in modules() if part in PURE_PACKAGES and not reads_files(path)],
     ids=lambda value: str(value)[-40:],
 )
 def test_learning_and_ranking_are_pure(part: str, path: Path) -> None:
@@ -115,3 +120,17 @@ def test_learning_and_ranking_are_pure(part: str, path: Path) -> None:
     if part == "strategies":
         used -= {"random"}
     assert not used, f"{path.name} reaches outside: {sorted(used)}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for part, path in modules() if part in PURE_PACKAGES and not reads_files(path)],
+    ids=lambda path: str(path)[-40:],
+)
+def test_what_is_pure_does_not_read_sessions_from_the_disk(path: Path) -> None:
+    readers = ("trailhound.sessions.files", "trailhound.sessions.importers")
+    used = {name for name in imported_names(path) if name.startswith(readers)}
+    if path.relative_to(ROOT).as_posix() == "strategies/collaborative/strategy.py":
+        # An option of it names a folder of descriptions.
+        used -= {"trailhound.sessions.files", "trailhound.sessions.files.read_topic_set"}
+    assert not used

@@ -13,14 +13,6 @@ from test_results_store import keep, u
 from trailhound.errors import StorageError, UsageError
 from trailhound.frontier.forgetting import forget_urls
 from trailhound.frontier.sqlite import SqliteFrontier
-from trailhound.live.folder import CrawlLock
-from trailhound.live.forgetting import (
-    ForgetReport,
-    forget_everything,
-    forget_pages,
-    one_host,
-    one_url,
-)
 from trailhound.records import Candidate
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.storage.cdxj import INDEX_NAME, parse_line
@@ -30,7 +22,16 @@ from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
 from trailhound.storage.warc import ArchiveWriter
 from trailhound.storage.warc_records import CaptureNotes
-from trailhound.workspace import LearningRequest, Workspace, learn_into
+from trailhound.topics.crawl_folder import CrawlLock
+from trailhound.topics.forgetting import (
+    ForgetReport,
+    forget_everything,
+    forget_pages,
+    one_host,
+    one_url,
+)
+from trailhound.topics.learning import LearningRequest, learn_into
+from trailhound.topics.workspace import Workspace
 
 SECRET = "http://secret.test/diary"
 

@@ -13,8 +13,8 @@ from test_warc_importer import ArchiveBuilder
 
 from trailhound.errors import UsageError
 from trailhound.sessions.events import Reached, Visit
-from trailhound.sessions.imports.archived import read_archive
-from trailhound.sessions.imports.imported import Imported
+from trailhound.sessions.importers.archives import read_archive
+from trailhound.sessions.importers.base import Imported
 
 HIVE = "http://hive.test/"
 LIST = "pages/pages.jsonl"
@@ -135,7 +135,7 @@ def test_a_body_that_unpacks_to_gigabytes_is_cut(tmp_path: Path) -> None:
 def test_a_list_of_pages_that_is_a_bomb_is_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trailhound.sessions.imports.archived.MAX_LIST_BYTES", 1000)
+    monkeypatch.setattr("trailhound.sessions.importers.archives.MAX_LIST_BYTES", 1000)
     lines: list[object] = [
         {"url": f"{HIVE}{number}", "ts": "2024-01-01T00:00:00Z"} for number in range(100)
     ]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Reached, Visit
-from trailhound.sessions.imports.har import parse_har, read_har
-from trailhound.sessions.imports.imported import Imported
+from trailhound.sessions.importers.base import Imported
+from trailhound.sessions.importers.har import parse_har, read_har
 
 GARDEN = "https://garden.test/"
 

@@ -12,9 +12,13 @@ from browser_histories import AT, Step, chrome_bookmarks_file, chrome_history, p
 
 from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Reached, Visit
-from trailhound.sessions.imports.chrome import chrome_bookmarks, read_chrome
-from trailhound.sessions.imports.firefox import firefox_bookmarks, read_firefox
-from trailhound.sessions.imports.imported import Imported
+from trailhound.sessions.importers.base import Imported
+from trailhound.sessions.importers.browser_histories import (
+    chrome_bookmarks,
+    firefox_bookmarks,
+    read_chrome,
+    read_firefox,
+)
 
 HOME, BEES, QUEEN = "http://hive.test/", "http://hive.test/bees", "http://hive.test/queen"
 LINK, TYPED, BOOKMARK, EMBED, MOVED, DOWNLOAD, RELOAD = 1, 2, 3, 4, 5, 7, 9

@@ -13,14 +13,18 @@ from hypothesis import strategies as st
 
 from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Reached, Session, Visit
-from trailhound.sessions.imports.combined import combined_accesses
-from trailhound.sessions.imports.imported import Imported, Tally
-from trailhound.sessions.imports.log_files import MAX_LINE_BYTES
-from trailhound.sessions.imports.logs import plain_address, read_combined, read_squid
-from trailhound.sessions.imports.squid import squid_accesses
-from trailhound.sessions.imports.traces import GroupFilter, Traces
+from trailhound.sessions.importers.base import Imported, Tally
+from trailhound.sessions.importers.log_formats import combined_accesses, squid_accesses
+from trailhound.sessions.importers.logs import (
+    MAX_LINE_BYTES,
+    GroupFilter,
+    Traces,
+    plain_address,
+    read_combined,
+    read_squid,
+)
+from trailhound.topics.importing import pseudonyms
 from trailhound.urls import canonicalize
-from trailhound.workspace.pseudonyms import pseudonyms
 
 AT = 1_772_366_400
 SITE = "https://www.example.org"

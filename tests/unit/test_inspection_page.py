@@ -14,7 +14,7 @@ from trailhound.models.topic_model import TopicParameters
 from trailhound.reports.inspection import render_inspection
 from trailhound.reports.names import cluster_name, state_names
 from trailhound.sessions.events import Session, Visit
-from trailhound.workspace import LearnedTopic, Origin
+from trailhound.topics.learned import LearnedTopic, Origin
 
 EVIL = '<script>alert("x")</script>'
 

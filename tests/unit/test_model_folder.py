@@ -32,7 +32,8 @@ from trailhound.strategies.choosing import make_strategy
 from trailhound.text.extract import extract_page
 from trailhound.text.lsi import LatentSpace
 from trailhound.text.tfidf import TermWeights
-from trailhound.workspace import LearnedTopic, load_model, save_model
+from trailhound.topics.learned import LearnedTopic
+from trailhound.topics.model_folder import load_model, save_model
 
 PARTS = ("graph", "vocabulary", "arrays")
 

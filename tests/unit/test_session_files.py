@@ -13,7 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.errors import SessionError, UsageError
-from trailhound.sessions.events import Event, Mark, Reached, Session, Submit, Visit
+from trailhound.sessions.events import (
+    Event,
+    Mark,
+    Reached,
+    Session,
+    Submit,
+    Visit,
+    parse_session,
+    problem_summary,
+    session_lines,
+)
 from trailhound.sessions.files import (
     SessionRecorder,
     load_sessions,
@@ -21,7 +31,6 @@ from trailhound.sessions.files import (
     read_with_problems,
     write_session,
 )
-from trailhound.sessions.lines import parse_session, problem_summary, session_lines
 
 HEADER = b'{"format":"trailhound-session","version":1,"topic":"bees"}\n'
 VISIT = b'{"event":"visit","time":1,"url":"http://bees.example/"}\n'

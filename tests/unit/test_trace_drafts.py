@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from test_trace_index import user_key
 
-from trailhound.sessions.imports.imported import Tally
+from trailhound.sessions.importers.base import Tally
 from trailhound.sources.traces import PageAccess, TraceIndex, build_trace
 from trailhound.sources.traces.folder import clear_leftovers
 
 BUILD = """
 import sys
 from pathlib import Path
-from trailhound.sessions.imports.imported import Tally
+from trailhound.sessions.importers.base import Tally
 from trailhound.sources.traces import build_trace
 
 def accesses():

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from trailhound.errors import SourceError, UsageError
 from trailhound.sessions.events import Mark, Session, Visit
-from trailhound.sessions.imports.imported import Tally
-from trailhound.sessions.imports.pages_in_logs import NOT_A_LINE
-from trailhound.sessions.imports.traces import GroupFilter
+from trailhound.sessions.importers.base import Tally
+from trailhound.sessions.importers.log_formats import NOT_A_LINE
+from trailhound.sessions.importers.logs import GroupFilter
 from trailhound.sources.traces import (
     PageAccess,
     TraceIndex,

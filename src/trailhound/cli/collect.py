@@ -11,7 +11,7 @@ from trailhound.cli.learn import WorkspaceOption
 
 if TYPE_CHECKING:
     from trailhound.collector import Collector, Pairing
-    from trailhound.workspace import Workspace
+    from trailhound.topics.workspace import Workspace
 
 
 def collect(
@@ -34,7 +34,7 @@ def collect(
       trailhound collect --learn
     """
     from trailhound.collector import DEFAULT_PORT, Collector, load_pairing
-    from trailhound.workspace import Workspace, workspace_folder
+    from trailhound.topics.workspace import Workspace, workspace_folder
 
     place = Workspace(workspace_folder(workspace, os.environ))
     pairing = load_pairing(place.folder, new=new_code)

@@ -169,7 +169,7 @@ def _request(
 def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> LiveCrawl:
     from trailhound.live.crawl import open_crawl
     from trailhound.topics.knowledge import needs_no_session
-    from trailhound.workspace import Workspace, workspace_folder
+    from trailhound.topics.workspace import Workspace, workspace_folder
 
     place = Workspace(workspace_folder(workspace, os.environ))
     folder = place.folder_for(topic)

@@ -11,7 +11,7 @@ from trailhound.cli.learn import TopicArgument, WorkspaceOption
 from trailhound.cli.results import crawl_folder
 
 if TYPE_CHECKING:
-    from trailhound.live.folder import CrawlFolder
+    from trailhound.topics.crawl_folder import CrawlFolder
     from trailhound.topics.explaining import Explanation
 
 

@@ -10,8 +10,8 @@ import typer
 from trailhound.cli.learn import WorkspaceOption
 
 if TYPE_CHECKING:
-    from trailhound.live.forgetting import ForgetReport
-    from trailhound.workspace import Workspace
+    from trailhound.topics.forgetting import ForgetReport
+    from trailhound.topics.workspace import Workspace
 
 NOT_COVERED = (
     "Not covered: files outside the workspace (exports, copies, the files you imported), and pages "
@@ -56,7 +56,7 @@ def forget(
     """
     from trailhound.cli.waiting import patiently
     from trailhound.errors import UsageError
-    from trailhound.workspace import Workspace, workspace_folder
+    from trailhound.topics.workspace import Workspace, workspace_folder
 
     chosen = [bool(url or host), everything]
     if sum(chosen) != 1:
@@ -73,7 +73,7 @@ def forget(
 def _forget(
     place: Workspace, topic: str, urls: list[str], hosts: list[str], *, dry_run: bool
 ) -> ForgetReport:
-    from trailhound.live.forgetting import forget_everything, forget_pages, one_host, one_url
+    from trailhound.topics.forgetting import forget_everything, forget_pages, one_host, one_url
 
     if not urls and not hosts:
         return forget_everything(place, topic, dry_run=dry_run)

@@ -91,7 +91,7 @@ def import_har(
 
       trailhound import har monday.har --topic bees --useful https://example.org/hives
     """
-    from trailhound.sessions.imports.har import read_har
+    from trailhound.sessions.importers.har import read_har
 
     job = ImportJob(topic, useful, chosen_period(since, until), workspace, as_json)
     run_import(
@@ -123,7 +123,7 @@ def import_archive(
 
       trailhound import wacz recording.wacz --topic bees --useful useful.txt
     """
-    from trailhound.sessions.imports.archived import read_archive
+    from trailhound.sessions.importers.archives import read_archive
 
     job = ImportJob(topic, useful, chosen_period(since, until), workspace, as_json)
     fetching = FetchChoice(fetch, max_pages, user_agent, config)
@@ -155,7 +155,7 @@ def import_chrome(
       trailhound import chrome ~/.config/chromium/Default --topic bees --since 2026-03-01
       --useful bookmarks:Bees --fetch
     """
-    from trailhound.sessions.imports.chrome import chrome_bookmarks, read_chrome
+    from trailhound.sessions.importers.browser_histories import chrome_bookmarks, read_chrome
 
     job = ImportJob(topic, useful, chosen_period(since, until), workspace, as_json)
     fetching = FetchChoice(fetch, max_pages, user_agent, config)
@@ -187,7 +187,7 @@ def import_firefox(
       trailhound import firefox ~/.mozilla/firefox/abc.default --topic bees --since 2026-03-01
       --useful bookmarks --fetch
     """
-    from trailhound.sessions.imports.firefox import firefox_bookmarks, read_firefox
+    from trailhound.sessions.importers.browser_histories import firefox_bookmarks, read_firefox
 
     job = ImportJob(topic, useful, chosen_period(since, until), workspace, as_json)
     fetching = FetchChoice(fetch, max_pages, user_agent, config)
@@ -222,8 +222,7 @@ def import_squid(
       trailhound import squid access.log.gz --topic bees --useful useful.txt --fetch
     """
     from trailhound.cli.importing import naming
-    from trailhound.sessions.imports.logs import read_squid
-    from trailhound.sessions.imports.traces import GroupFilter
+    from trailhound.sessions.importers.logs import GroupFilter, read_squid
 
     job = ImportJob(topic, useful, chosen_period(since, until), workspace, as_json)
     groups = GroupFilter(max_per_day, max_per_minute, min_pages)
@@ -263,8 +262,7 @@ def import_combined(
       trailhound import combined access.log --site https://example.org --topic bees -u useful.txt
     """
     from trailhound.cli.importing import naming
-    from trailhound.sessions.imports.logs import read_combined
-    from trailhound.sessions.imports.traces import GroupFilter
+    from trailhound.sessions.importers.logs import GroupFilter, read_combined
 
     job = ImportJob(topic, useful, chosen_period(since, until), workspace, as_json)
     groups = GroupFilter(max_per_day, max_per_minute, min_pages)

@@ -9,8 +9,8 @@ from trailhound.counting import counted, plural
 
 if TYPE_CHECKING:
     from trailhound.cli.importing import Kept
-    from trailhound.sessions.imports.imported import Tally
-    from trailhound.workspace import TopicFolder
+    from trailhound.sessions.importers.base import Tally
+    from trailhound.topics.workspace import TopicFolder
 
 
 def counts(tally: Tally) -> Iterator[str]:

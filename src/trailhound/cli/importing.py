@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from trailhound.live.page_fetching import FetchedPages
+    from trailhound.config.settings import FetchSettings
     from trailhound.sessions.events import Session
-    from trailhound.sessions.imports.history import Bookmark
-    from trailhound.sessions.imports.imported import Imported
-    from trailhound.sessions.imports.period import Period
-    from trailhound.workspace import TopicFolder
+    from trailhound.sessions.importers.base import Imported
+    from trailhound.sessions.importers.browser_histories import Bookmark
+    from trailhound.sessions.importers.choosing import Period
+    from trailhound.topics.page_fetching import FetchedPages, Progress
+    from trailhound.topics.workspace import TopicFolder
 
 
 SYNCED_SESSIONS = 20
@@ -61,7 +62,7 @@ class Kept:
 
 def chosen_period(since: str | None, until: str | None) -> Period:
     """The time that ``--since`` and ``--until`` name, in local time unless they say otherwise."""
-    from trailhound.sessions.imports.period import Period
+    from trailhound.sessions.importers.choosing import Period
 
     period = Period(_local_time(since, float("-inf")), _local_time(until, float("inf")))
     if period.since >= period.until:
@@ -88,9 +89,9 @@ def _local_time(text: str | None, otherwise: float) -> float:
 
 def naming(workspace: Path | None, *, keep_addresses: bool) -> Callable[[bytes], str]:
     """How people in logs are called."""
-    from trailhound.sessions.imports.logs import plain_address
-    from trailhound.workspace import workspace_folder
-    from trailhound.workspace.pseudonyms import pseudonyms
+    from trailhound.sessions.importers.logs import plain_address
+    from trailhound.topics.importing import pseudonyms
+    from trailhound.topics.workspace import workspace_folder
 
     if keep_addresses:
         return plain_address
@@ -106,10 +107,13 @@ def run_import(
     """The whole of an import."""
     from trailhound.cli.import_report import print_json, show_report
     from trailhound.cli.waiting import patiently
-    from trailhound.sessions.imports.period import SessionsInPeriod
-    from trailhound.sessions.imports.useful import MarkedSessions, useful_pages
-    from trailhound.workspace import Workspace, workspace_folder
-    from trailhound.workspace.recordings import RecalledSessions
+    from trailhound.sessions.importers.choosing import (
+        MarkedSessions,
+        SessionsInPeriod,
+        useful_pages,
+    )
+    from trailhound.topics.importing import RecalledSessions
+    from trailhound.topics.workspace import Workspace, workspace_folder
 
     folder = Workspace(workspace_folder(job.workspace, os.environ)).folder_for(job.topic)
     useful = useful_pages(job.useful or (), bookmarks)
@@ -134,7 +138,7 @@ def run_import(
 
 def _keep(sessions: Iterable[Session], folder: TopicFolder, kept: Kept) -> None:
     from trailhound.sessions.events import Mark, Visit
-    from trailhound.workspace.recordings import keep_recording
+    from trailhound.topics.importing import keep_recording
 
     pages: set[str] = set()
     with_content: set[str] = set()
@@ -164,13 +168,8 @@ def _completed(
     from trailhound.cli.progress import import_bar
     from trailhound.config import configure, find_file
     from trailhound.errors import UsageError
-    from trailhound.live.forgetting import FETCHED_NAME
-    from trailhound.live.page_fetching import (
-        FetchedPages,
-        FilledSessions,
-        fetch_all,
-        pages_wanted,
-    )
+    from trailhound.topics.forgetting import FETCHED_NAME
+    from trailhound.topics.page_fetching import FetchedPages, FilledSessions, pages_wanted
 
     flags = {"fetch.user_agent": choice.user_agent}
     file = find_file(choice.config, os.environ, Path.cwd())
@@ -188,10 +187,25 @@ def _completed(
         def progress(done: int, total: int) -> None:
             show(done, total, "fetching pages")
 
-        asyncio.run(fetch_all(urls, settings, store, progress))
+        asyncio.run(_fetch(urls, settings, store, progress))
     kept.fetched = dict(store.outcomes())
     kept.unfetched = len(wanted) - len(urls)
     return FilledSessions(sessions, store.pages), store
+
+
+async def _fetch(
+    urls: Sequence[str], settings: FetchSettings, store: FetchedPages, progress: Progress
+) -> None:
+    from trailhound.live.parts import make_fetcher
+    from trailhound.topics.page_fetching import fetch_pages
+
+    if all(url in store.pages for url in urls):
+        return
+    fetcher = make_fetcher(settings, None)
+    try:
+        await fetch_pages(urls, fetcher, store, progress)
+    finally:
+        await fetcher.close()
 
 
 def _check_something_kept(kept: Kept, imported: Imported, job: ImportJob) -> None:

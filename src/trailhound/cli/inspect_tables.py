@@ -18,7 +18,7 @@ from trailhound.reports.names import (
     sessions_line,
     state_names,
 )
-from trailhound.workspace import LearnedTopic
+from trailhound.topics.learned import LearnedTopic
 
 
 def show_model(learned: LearnedTopic, n_words: int) -> None:

@@ -11,7 +11,7 @@ import typer
 from trailhound.cli.learn import TopicArgument, WorkspaceOption
 
 if TYPE_CHECKING:
-    from trailhound.workspace import LearnedTopic
+    from trailhound.topics.learned import LearnedTopic
 
 
 def inspect(
@@ -35,7 +35,7 @@ def inspect(
       trailhound inspect bees --html bees.html
     """
     from trailhound.cli.waiting import patiently
-    from trailhound.workspace import Workspace, workspace_folder
+    from trailhound.topics.workspace import Workspace, workspace_folder
 
     with patiently("Reading the model") as report:
         place = Workspace(workspace_folder(workspace, os.environ))

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from trailhound.models.topic_model import TopicParameters
     from trailhound.sessions.events import Session
     from trailhound.sessions.shown_pages import Content
-    from trailhound.workspace import LearnedTopic, Workspace
+    from trailhound.topics.learned import LearnedTopic
+    from trailhound.topics.workspace import Workspace
 
 WorkspaceOption = Annotated[
     Path | None,
@@ -90,8 +91,8 @@ def learn(
     from trailhound.cli.learn_tables import learned_json, show_learned
     from trailhound.cli.waiting import patiently
     from trailhound.errors import UsageError
-    from trailhound.workspace import LearningRequest, Workspace, learn_into, workspace_folder
-    from trailhound.workspace.learning import learn_each_label
+    from trailhound.topics.learning import LearningRequest, learn_each_label, learn_into
+    from trailhound.topics.workspace import Workspace, workspace_folder
 
     if each_label and label is not None:
         raise UsageError("--label chooses one label and --each-label takes all. Give one of them.")
@@ -133,8 +134,8 @@ def _parameters(**chosen: Any) -> TopicParameters:
 def _read(sources: Sequence[Path], *, strict: bool) -> list[Session]:
     """All sessions; what was wrong with their files goes to stderr."""
     from trailhound.cli.console import messages
+    from trailhound.sessions.events import problem_summary
     from trailhound.sessions.files import read_with_problems, session_paths
-    from trailhound.sessions.lines import problem_summary
 
     sessions = []
     for path in [path for source in sources for path in session_paths(source)]:

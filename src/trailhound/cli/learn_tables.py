@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from trailhound.models.advice import Advice
     from trailhound.models.judge_figures import JudgeFigures
-    from trailhound.workspace import LearnedTopic
+    from trailhound.topics.learned import LearnedTopic
 
     Learned = Sequence[tuple[LearnedTopic, Path]]
 

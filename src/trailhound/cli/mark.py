@@ -14,7 +14,7 @@ from trailhound.cli.results import crawl_folder
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
-    from trailhound.live.marking import Marked
+    from trailhound.topics.marking import Marked
 
 
 def mark(
@@ -51,7 +51,7 @@ def mark(
     from trailhound.cli.url_lists import listed_urls
     from trailhound.cli.waiting import patiently
     from trailhound.errors import UsageError
-    from trailhound.live.marking import mark_results
+    from trailhound.topics.marking import mark_results
 
     addresses = listed_urls(url or (), from_file, "list")
     if not addresses:
@@ -72,8 +72,8 @@ def _learn(topic: str, workspace: Path | None, *, as_json: bool) -> None:
     """As ``trailhound learn TOPIC`` would, with the parameters that the topic was learned with."""
     from trailhound.cli.learn_tables import learned_json, show_learned
     from trailhound.cli.waiting import patiently
-    from trailhound.workspace import Workspace, learn_into, workspace_folder
-    from trailhound.workspace.learning import same_request
+    from trailhound.topics.learning import learn_into, same_request
+    from trailhound.topics.workspace import Workspace, workspace_folder
 
     place = Workspace(workspace_folder(workspace, os.environ))
     folder = place.topic(topic)

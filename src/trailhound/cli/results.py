@@ -13,8 +13,8 @@ from trailhound.cli.learn import TopicArgument, WorkspaceOption
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
-    from trailhound.live.folder import CrawlFolder
     from trailhound.storage.results_reading import Results, StoredPage
+    from trailhound.topics.crawl_folder import CrawlFolder
 
 MAX_STEPS_SHOWN = 3
 
@@ -70,8 +70,8 @@ def results(
 
 def crawl_folder(topic: str, workspace: Path | None) -> CrawlFolder:
     """The crawl of a topic; UsageError when there is none."""
-    from trailhound.live.folder import CrawlFolder
-    from trailhound.workspace import Workspace, workspace_folder
+    from trailhound.topics.crawl_folder import CrawlFolder
+    from trailhound.topics.workspace import Workspace, workspace_folder
 
     place = Workspace(workspace_folder(workspace, os.environ))
     return CrawlFolder(place.topic(topic)).require()
@@ -79,7 +79,7 @@ def crawl_folder(topic: str, workspace: Path | None) -> CrawlFolder:
 
 def _marks(folder: CrawlFolder) -> Mapping[str, str]:
     """What ``trailhound mark`` was told, in words, by address."""
-    from trailhound.live.marking import marks_of
+    from trailhound.topics.marking import marks_of
 
     marks = marks_of(folder.topic)
     return {url: "useful" if useful else "not useful" for url, useful in marks.items()}

@@ -123,7 +123,7 @@ def _run(
     topic: str, workspace: Path | None, request: TurnsRequest
 ) -> tuple[SearchTurns, list[TurnReport]]:
     from trailhound.topics.turns import SearchTurns
-    from trailhound.workspace import Workspace, workspace_folder
+    from trailhound.topics.workspace import Workspace, workspace_folder
 
     place = Workspace(workspace_folder(workspace, os.environ))
     running = SearchTurns(place, place.topic(topic), request, notify=_say)

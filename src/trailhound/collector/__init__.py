@@ -4,8 +4,7 @@
 ``learning`` learns after a submit, ``server`` puts them together. Nothing leaves this machine.
 """
 
-from trailhound.collector.extension_folder import extension_folder
-from trailhound.collector.pairing import Pairing, load_pairing
-from trailhound.collector.server import DEFAULT_PORT, Collector
+from trailhound.collector.guard import Pairing, load_pairing
+from trailhound.collector.server import DEFAULT_PORT, Collector, extension_folder
 
 __all__ = ["DEFAULT_PORT", "Collector", "Pairing", "extension_folder", "load_pairing"]

@@ -22,7 +22,6 @@ from trailhound.fetching.crawl_fetcher import CrawlFetcher, Validators
 from trailhound.fetching.polite_settings import PoliteSettings
 from trailhound.frontier.base import FrontierStats
 from trailhound.frontier.reading import delayed_hosts
-from trailhound.live.folder import CrawlFolder, CrawlLock, CrawlRecord
 from trailhound.live.parts import make_briefing, make_fetcher, make_judge, scope_of
 from trailhound.live.plan import CrawlPlan, CrawlRequest, make_plan
 from trailhound.live.stores import CrawlStores
@@ -31,10 +30,11 @@ from trailhound.records import Outcome, PageEvent
 from trailhound.storage.event_log import ProblemHandler
 from trailhound.strategies.choosing import make_strategy
 from trailhound.topics.backlinks import LiveBacklinks
+from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, CrawlRecord
 from trailhound.topics.knowledge import Knowledge, knowledge_of, needs_no_session
 from trailhound.topics.looking_again import pages_since
 from trailhound.topics.start_pages import queue_refresh, sitemap_candidates
-from trailhound.workspace.topics import TopicFolder
+from trailhound.topics.workspace import TopicFolder
 
 Notify = Callable[[str], None]
 """Told what a person should know, a sentence or two at a time."""

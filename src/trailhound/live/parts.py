@@ -10,8 +10,8 @@ from trailhound.fetching.polite_settings import PoliteSettings
 from trailhound.fetching.resolver import MappedResolver
 from trailhound.judges.base import RelevanceJudge
 from trailhound.judges.choosing import make_judge as judge_by_name
-from trailhound.live.folder import CrawlFolder
 from trailhound.strategies.base import Briefing
+from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.knowledge import Knowledge
 from trailhound.topics.sources import AskedSources, Notify
 

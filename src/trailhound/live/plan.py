@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,13 +11,12 @@ from trailhound.counting import counted
 from trailhound.crawling.stopping import Budget
 from trailhound.errors import ConfigError, UsageError
 from trailhound.judges.choosing import check_judge
-from trailhound.live.folder import CrawlFolder, CrawlRecord
 from trailhound.strategies.choosing import check_live_spec, parse_spec, restocks
+from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.knowledge import Knowledge
-from trailhound.urls import canonicalize
+from trailhound.urls import typed_url
 
 # A name with a dot in it, perhaps a port, perhaps a path: no mailto:, no a/b.
-_BARE_HOST = re.compile(r"[^\s/:@?#]+\.[^\s/:@?#]+(:\d+)?([/?#]|$)")
 
 
 @dataclass(frozen=True)
@@ -100,17 +98,6 @@ def make_plan(request: CrawlRequest, folder: CrawlFolder, known: Knowledge) -> C
     _check_user_agent(settings)
     check_judge(settings.judge.kind)
     return CrawlPlan(settings, tuple(map(typed_url, seeds)), record, request.refresh)
-
-
-def typed_url(text: str) -> str:
-    """The canonical URL of what a person typed; ``example.org`` means ``https://example.org/``."""
-    address = text.strip()
-    if "://" not in address and _BARE_HOST.match(address):
-        address = f"https://{address}"
-    url = canonicalize(address)
-    if url is None:
-        raise UsageError(f"'{text}' is no web address. Write it as https://example.org/.")
-    return url
 
 
 def _values(flags: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from trailhound.crawling.gate import LinkGate
 from trailhound.crawling.guarded_frontier import GuardedFrontier
 from trailhound.crawling.keeping import Keeper
 from trailhound.frontier.sqlite import SqliteFrontier
-from trailhound.live.folder import CrawlFolder
 from trailhound.storage.event_log import EventLog
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.warc import ArchiveWriter
+from trailhound.topics.crawl_folder import CrawlFolder
 
 
 class CrawlStores:

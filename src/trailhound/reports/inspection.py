@@ -21,7 +21,7 @@ from trailhound.reports.html import (
     template_environment,
 )
 from trailhound.reports.names import cluster_name, distances, state_names
-from trailhound.workspace import LearnedTopic
+from trailhound.topics.learned import LearnedTopic
 
 TARGET_COLOUR = series_colour(2)
 OTHER_COLOUR = series_colour(1)

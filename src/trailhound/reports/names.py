@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trailhound.counting import counted
 from trailhound.models.diagnosis import ClusterFigures
-from trailhound.workspace.learned import Origin
+from trailhound.topics.learned import Origin
 
 
 def state_name(state: int, n_states: int) -> str:

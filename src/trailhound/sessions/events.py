@@ -1,14 +1,20 @@
-"""What a browsing session consists of: visits, marks and the final submit.
+"""What a browsing session consists of, and how it is written: JSON lines, one event in each.
 
-The record types live here; reading and writing them as JSON lines is
-:mod:`trailhound.sessions.files`, and the meaning of every field is in ``docs/session-format.md``.
+Text in, records out; reading and writing files is :mod:`trailhound.sessions.files`. The meaning of
+every field is in ``docs/session-format.md``.
 """
 
 from __future__ import annotations
 
+import codecs
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 
 import msgspec
+
+from trailhound.counting import counted
+from trailhound.errors import SessionError
 
 SESSION_VERSION = 1
 
@@ -74,3 +80,205 @@ class Session(msgspec.Struct, frozen=True):
     user: str = ""
     recorder: str = ""
     """What wrote the session: ``extension 1.0``, ``har import``, ``demo`` …"""
+
+
+FORMAT_NAME = "trailhound-session"
+
+_FOREIGN_STARTS = (
+    (codecs.BOM_UTF16_LE, "it is UTF-16 text", "Save it as UTF-8"),
+    (codecs.BOM_UTF16_BE, "it is UTF-16 text", "Save it as UTF-8"),
+    (b"\x1f\x8b", "it is compressed with gzip", "Unpack it with gunzip"),
+    (b"\x28\xb5\x2f\xfd", "it is compressed with zstd", "Unpack it with unzstd"),
+    (b"PK\x03\x04", "it is a zip archive", "Unpack it"),
+)
+
+
+class Header(msgspec.Struct, frozen=True):
+    """The first line of a session."""
+
+    format: str
+    version: int
+    topic: str = ""
+    user: str = ""
+    recorder: str = ""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that could not be read, and where."""
+
+    line: int
+    """Counted from 1."""
+    reason: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A session and all that was wrong with its file."""
+
+    session: Session
+    problems: tuple[Problem, ...] = ()
+
+
+class UnsafeReferenceError(ValueError):
+    """An ``html_ref`` that points outside the session's folder."""
+
+
+HtmlLoader = Callable[[str], str]
+"""From ``html_ref`` to source; ``LookupError`` when there is none, or UnsafeReferenceError."""
+
+_event_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_header_decoder = msgspec.json.Decoder(Header)
+
+
+def parse_session(
+    data: bytes, name: str, *, strict: bool = True, load_html: HtmlLoader | None = None
+) -> Reading:
+    """Read a whole session from ``data``; ``name`` says in errors where it came from.
+
+    An incomplete last line, which a killed recorder leaves, is a problem but no error. Any other
+    damaged line is an error, or with ``strict=False`` a problem too.
+    """
+    _refuse_foreign(data, name)
+    lines = _numbered_lines(data)
+    header = _read_header(next(lines, None), name)
+    problems: list[Problem] = []
+    events: list[Event] = []
+    for number, line, complete in lines:
+        try:
+            event = _event_decoder.decode(line)
+            events.append(_with_html(event, number, load_html, problems))
+        except (msgspec.DecodeError, UnicodeDecodeError, UnsafeReferenceError) as error:
+            problems.append(_damage(name, number, error, complete=complete, strict=strict))
+    session = Session(header.topic, tuple(events), header.user, header.recorder)
+    return Reading(session, tuple(problems))
+
+
+def session_lines(session: Session) -> Iterator[bytes]:
+    """The session as encoded lines, each ending in a line feed."""
+    yield header_line(session.topic, session.user, session.recorder)
+    for event in session.events:
+        yield event_line(event)
+
+
+def header_line(topic: str, user: str = "", recorder: str = "") -> bytes:
+    """The encoded first line of a session."""
+    return _encode(Header(FORMAT_NAME, SESSION_VERSION, topic, user, recorder))
+
+
+def event_line(event: Event) -> bytes:
+    """One encoded event."""
+    return _encode(event)
+
+
+def is_event_line(line: bytes) -> bool:
+    """Whether the line is a whole event."""
+    try:
+        _event_decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def is_cut_header(content: bytes) -> bool:
+    """Whether this is what a recorder leaves when it is killed within its first line."""
+    start = b'{"format":"' + FORMAT_NAME.encode() + b'"'
+    return content.startswith(start[: len(content)])
+
+
+def _encode(record: Header | Event) -> bytes:
+    try:
+        return msgspec.json.encode(record) + b"\n"
+    except UnicodeEncodeError:
+        # Scripts on pages can make strings that hold half a surrogate pair; UTF-8 cannot.
+        fields = {name: _well_formed(getattr(record, name)) for name in record.__struct_fields__}
+        return msgspec.json.encode(msgspec.structs.replace(record, **fields)) + b"\n"
+
+
+def _well_formed(value: object) -> object:
+    return value.encode("utf-8", "replace").decode() if type(value) is str else value
+
+
+def _refuse_foreign(data: bytes, name: str) -> None:
+    for start, reason, advice in _FOREIGN_STARTS:
+        if data.startswith(start):
+            raise SessionError(f"{name} cannot be read as a session: {reason}. {advice} first.")
+
+
+def _numbered_lines(data: bytes) -> Iterator[tuple[int, bytes, bool]]:
+    """(line number, line, whether a line feed ends it) of all lines that are not blank."""
+    lines = data.removeprefix(codecs.BOM_UTF8).split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield number, line, number < len(lines)
+
+
+def _read_header(first: tuple[int, bytes, bool] | None, name: str) -> Header:
+    if first is None:
+        raise SessionError(f"{name} is empty: nothing was recorded. Record the session again.")
+    try:
+        header = _header_decoder.decode(first[1])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise _not_a_session(name, first[0], f"{error}") from error
+    if header.format != FORMAT_NAME:
+        raise _not_a_session(name, first[0], f"its format is '{header.format}'")
+    _check_version(header.version, name)
+    return header
+
+
+def _check_version(version: int, name: str) -> None:
+    if version > SESSION_VERSION:
+        raise SessionError(
+            f"{name} has session format version {version}, and this Trailhound reads up to "
+            f"version {SESSION_VERSION}. Upgrade Trailhound."
+        )
+    if version < 1:
+        raise SessionError(
+            f"{name} has session format version {version}, which never existed. "
+            "Export the session again."
+        )
+
+
+def _not_a_session(name: str, number: int, reason: str) -> SessionError:
+    return SessionError(
+        f"{name} is not a Trailhound session: line {number} should be a header with format "
+        f"'{FORMAT_NAME}', but {reason}. Convert other recordings with 'trailhound import'."
+    )
+
+
+def _with_html(
+    event: Event, number: int, load_html: HtmlLoader | None, problems: list[Problem]
+) -> Event:
+    """The event with the source its ``html_ref`` names; a missing file leaves it without."""
+    if not isinstance(event, Visit) or event.html is not None or not event.html_ref:
+        return event
+    if load_html is None:
+        return event
+    try:
+        return msgspec.structs.replace(event, html=load_html(event.html_ref))
+    except LookupError as error:
+        problems.append(Problem(number, str(error)))
+        return event
+
+
+def _damage(name: str, number: int, error: Exception, *, complete: bool, strict: bool) -> Problem:
+    if not complete:
+        return Problem(number, f"the last line is incomplete and was left out ({error})")
+    if strict:
+        raise SessionError(
+            f"{name}, line {number} is damaged: {error}. "
+            "Mend or delete the line, or read the session leniently (--lenient) to skip it."
+        ) from error
+    return Problem(number, f"skipped, it is damaged ({error})")
+
+
+def problem_summary(name: str, problems: Iterable[Problem]) -> str:
+    """One sentence for a log or a screen; empty when there were no problems."""
+    found = list(problems)
+    if not found:
+        return ""
+    more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
+    return f"{name}: {counted(len(found), 'problem')}: " + "; ".join(map(str, found[:3])) + more

@@ -1,6 +1,7 @@
-"""Session files: reading, writing at once, and appending while a session is recorded.
+"""The one place where sessions meet the disk: session files, and folders that describe topics.
 
-``-`` stands for standard input and output. The format is in ``docs/session-format.md``.
+Session files are read, written at once, or appended to while a session is recorded. ``-`` stands
+for standard input and output. The format is in ``docs/session-format.md``.
 """
 
 from __future__ import annotations
@@ -9,15 +10,20 @@ import contextlib
 import logging
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import BinaryIO, Self
 
+import msgspec
+
+from trailhound.counting import counted
 from trailhound.errors import SessionError, UsageError
-from trailhound.sessions.events import Event, Session
-from trailhound.sessions.lines import (
+from trailhound.sessions.events import (
+    Event,
     Reading,
+    Session,
     UnsafeReferenceError,
     event_line,
     header_line,
@@ -27,7 +33,9 @@ from trailhound.sessions.lines import (
     problem_summary,
     session_lines,
 )
+from trailhound.sessions.page_graph import build_page_graph
 from trailhound.text.encoding import decode
+from trailhound.text.tokens import count_terms
 
 STREAM = "-"
 SESSION_SUFFIX = ".jsonl"
@@ -217,3 +225,74 @@ def _cannot_write(path: Path, error: OSError) -> SessionError:
     return SessionError(
         f"The session cannot be written to {path}: {reason}. Choose another place or make room."
     )
+
+
+FEWEST_TOPICS = 2
+
+TopicTerms = dict[str, dict[str, int]]
+
+
+def read_topic_set(source: str) -> TopicTerms:
+    """Topics with their terms, by name; UsageError when there are too few to tell apart."""
+    try:
+        topics = _topics_in(source)
+    except (OSError, RuntimeError, ValueError) as error:  # of a path, or of a file in a folder
+        raise UsageError(
+            f"The topic set '{source}' cannot be read: {error}. Check its name and that you may "
+            "read what is in it."
+        ) from error
+    if topics is None:
+        raise UsageError(
+            f"There is no topic set '{source}'. Name a folder of .txt files, a workspace's topics "
+            "folder, or a JSON file of descriptions."
+        )
+    described = {name: terms for name, terms in sorted(topics.items()) if terms}
+    if len(described) < FEWEST_TOPICS:
+        raise UsageError(
+            f"{source} describes {counted(len(described), 'topic')}, and signatures need at least "
+            f"{FEWEST_TOPICS} that can be told apart. Add descriptions."
+        )
+    return described
+
+
+def _topics_in(source: str) -> TopicTerms | None:
+    """``None`` when there is nothing of that name."""
+    path = Path(source).expanduser()
+    if path.is_dir():
+        return _from_folder(path)
+    return _from_json(path) if path.is_file() else None
+
+
+def _from_json(path: Path) -> TopicTerms:
+    try:
+        texts = msgspec.json.decode(path.read_bytes(), type=dict[str, str | list[str]])
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"The topic set {path} cannot be read: {error}. It should be a JSON object of names "
+            "and descriptions."
+        ) from error
+    return {
+        name: count_terms(text if isinstance(text, str) else " ".join(text), "")
+        for name, text in texts.items()
+    }
+
+
+def _from_folder(folder: Path) -> TopicTerms:
+    topics: TopicTerms = {}
+    for entry in sorted(folder.iterdir()):
+        if entry.suffix == ".txt" and entry.is_file():
+            topics[entry.stem] = count_terms(entry.read_text("utf-8", "replace"), "")
+        elif (entry / "sessions").is_dir():
+            topics[entry.name] = _useful_words(entry / "sessions")
+    return topics
+
+
+def _useful_words(sessions: Path) -> dict[str, int]:
+    try:
+        graph = build_page_graph(load_sessions(sessions, strict=False), lambda _: None)
+    except SessionError:
+        return {}
+    words: Counter[str] = Counter()
+    for number in graph.targets:
+        words.update(graph.pages[number].terms)
+    return dict(words)

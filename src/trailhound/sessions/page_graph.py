@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from trailhound.errors import UsageError
 from trailhound.records import Page
 from trailhound.sessions.events import Mark, Reached, Session, Visit
-from trailhound.sessions.same_page import AddressBook
-from trailhound.sessions.shown_pages import Content, collect_pages, events_in_order
+from trailhound.sessions.shown_pages import AddressBook, Content, collect_pages, events_in_order
 
 
 @dataclass(frozen=True)

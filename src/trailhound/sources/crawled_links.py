@@ -14,8 +14,7 @@ from trailhound.errors import CorpusError, StorageError
 from trailhound.records import Page
 from trailhound.text.extract import extract_page
 from trailhound.urls import canonicalize
-from trailhound.web_archives.captures import ArchiveDamageError, read_captures
-from trailhound.web_archives.files import Archive, find_archives
+from trailhound.web_archives import Archive, ArchiveDamageError, find_archives, read_captures
 
 Progress = Callable[[int], None]
 """Called with the pages read so far."""

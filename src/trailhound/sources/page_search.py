@@ -28,8 +28,7 @@ from trailhound.storage.faults import explaining_sqlite
 from trailhound.storage.result_schema import open_for_reading
 from trailhound.text.extract import extract_page
 from trailhound.urls import canonicalize
-from trailhound.web_archives.captures import ArchiveDamageError, read_captures
-from trailhound.web_archives.files import find_archives
+from trailhound.web_archives import ArchiveDamageError, find_archives, read_captures
 
 MAX_INDEXED_CHARS = 200_000
 """Of a page's text."""

@@ -16,8 +16,6 @@ from typing import Protocol
 from trailhound.config.settings import Settings
 from trailhound.counting import counted
 from trailhound.errors import SourceError
-from trailhound.live.folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder
-from trailhound.live.page_fetching import FetchedPage, fetch_pages
 from trailhound.live.parts import make_fetcher, scope_of
 from trailhound.records import Page
 from trailhound.sources import BacklinkSource
@@ -26,6 +24,8 @@ from trailhound.sources.crawled_links import ArchivedLinks
 from trailhound.sources.edge_list import EdgeList
 from trailhound.sources.kept_answers import KeptAnswers
 from trailhound.text.extract import extract_page
+from trailhound.topics.crawl_folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder
+from trailhound.topics.page_fetching import FetchedPage, fetch_pages
 from trailhound.topics.sources import Notify
 from trailhound.urls import strip_tracking
 

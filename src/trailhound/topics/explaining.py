@@ -13,12 +13,11 @@ from trailhound.crawling.scope import Scope
 from trailhound.crawling.traps import TrapGuard
 from trailhound.frontier.base import UrlState, UrlStatus
 from trailhound.frontier.reading import look_up, queue_place
-from trailhound.live.folder import CrawlFolder, CrawlRecord
 from trailhound.live.parts import scope_of
-from trailhound.live.plan import typed_url
 from trailhound.records import Candidate, Outcome
 from trailhound.storage.results_reading import Results, StoredPage
-from trailhound.urls import strip_tracking
+from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
+from trailhound.urls import strip_tracking, typed_url
 
 Beliefs = Callable[[bytes], Mapping[str, float]]
 """From the memory of a candidate to named figures; see ``strategies.base.Explaining``."""

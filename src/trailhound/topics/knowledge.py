@@ -12,8 +12,8 @@ from trailhound.judges.choosing import make_judge
 from trailhound.models.topic_model import TopicModel
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
-from trailhound.workspace.model_folder import MANIFEST
-from trailhound.workspace.topics import TopicFolder
+from trailhound.topics.model_folder import MANIFEST
+from trailhound.topics.workspace import TopicFolder
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trailhound.live.crawl_sessions import archived_sources
-from trailhound.live.folder import CrawlFolder
 from trailhound.live.strategy_memory import KEEP_EVERY
 from trailhound.records import Candidate, CrawledPage, Outcome, Relevance
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.text.extract import extract_page
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.marking import archived_sources
 
 MAX_PAGES = 2 * KEEP_EVERY
 """The newest. There are more of them only when a snapshot was deleted or cannot be used."""

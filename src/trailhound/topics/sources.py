@@ -9,14 +9,14 @@ from pathlib import Path
 from trailhound.config.settings import FetchSettings, Settings
 from trailhound.errors import UsageError
 from trailhound.fetching.http import HttpFetcher
-from trailhound.live.crawl_sessions import archived_sources
-from trailhound.live.folder import CrawlFolder
 from trailhound.records import FetchResult, Outcome, Page
 from trailhound.sources import AccessTrace, BacklinkSource, SearchSource
 from trailhound.sources.loop_thread import LoopThread
 from trailhound.sources.page_search import ArchivedPagesSearch, KeptPagesSearch
 from trailhound.sources.search_endpoint import HttpSearch
 from trailhound.text.extract import extract_page
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.marking import archived_sources
 from trailhound.topics.traces import open_trace
 
 Notify = Callable[[str], None]

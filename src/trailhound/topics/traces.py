@@ -12,7 +12,6 @@ from trailhound.config.settings import Settings
 from trailhound.counting import counted
 from trailhound.crawling.scope import make_scope
 from trailhound.errors import UsageError
-from trailhound.live.folder import TRACES, CrawlFolder
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import SESSION_SUFFIX, read_session
 from trailhound.sources.traces import (
@@ -24,9 +23,10 @@ from trailhound.sources.traces import (
 )
 from trailhound.strategies.choosing import parse_spec
 from trailhound.strategies.learning import was_read
+from trailhound.topics.crawl_folder import TRACES, CrawlFolder
+from trailhound.topics.importing import pseudonyms
 from trailhound.topics.knowledge import knowledge_of
 from trailhound.urls import canonicalize, registered_domain
-from trailhound.workspace.pseudonyms import pseudonyms
 
 SESSIONS = "sessions"
 PATIENCE_SECONDS = 2.0

@@ -19,22 +19,23 @@ from trailhound.crawling.stopping import StopReason
 from trailhound.errors import StorageError, UsageError
 from trailhound.judges.calibration import OwnVerdicts
 from trailhound.live.crawl import LiveCrawl, Notify, open_crawl
-from trailhound.live.crawl_sessions import archived_sources, session_of_crawl
-from trailhound.live.folder import CrawlFolder
 from trailhound.live.parts import scope_of
-from trailhound.live.plan import CrawlRequest, typed_url
+from trailhound.live.plan import CrawlRequest
 from trailhound.models.topic_model import learn_topic
 from trailhound.sessions.events import Mark, Session
 from trailhound.sessions.page_graph import build_page_graph
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.choosing import check_live_spec
 from trailhound.text.extract import extract_page
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.learned import LearnedTopic
+from trailhound.topics.learning import Report, learn_into, same_request
+from trailhound.topics.marking import archived_sources, session_of_crawl
 from trailhound.topics.sources import open_search
 from trailhound.topics.turn_planning import ScoredFind, TurnLimits, plan_turn, strong_finds
 from trailhound.topics.turn_records import OpenTurn, TurnReport, TurnsFile, TurnsRecord
-from trailhound.workspace.learned import LearnedTopic
-from trailhound.workspace.learning import Report, learn_into, same_request
-from trailhound.workspace.topics import TopicFolder, Workspace
+from trailhound.topics.workspace import TopicFolder, Workspace
+from trailhound.urls import typed_url
 
 RunCrawl = Callable[[LiveCrawl], None]
 """Runs a crawl to its end, showing it as it likes."""

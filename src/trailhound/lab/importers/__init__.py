@@ -17,7 +17,7 @@ from trailhound.fetching.redirects import REDIRECT_STATUSES
 from trailhound.lab.corpora.contents import CorpusInfo
 from trailhound.lab.corpora.writer import CorpusWriter
 from trailhound.plugins import Catalogue
-from trailhound.web_archives.answers import ServerAnswer
+from trailhound.web_archives import ServerAnswer
 
 Progress = Callable[[int, int | None, str], None]
 """Called with what is done, how much there is (``None``: unknown), and what is being read."""

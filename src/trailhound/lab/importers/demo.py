@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trailhound.lab.corpora.writer import CorpusWriter
 from trailhound.lab.importers import CorpusKind, ImportRequest, Progress, record_answer
-from trailhound.web_archives.answers import ServerAnswer
+from trailhound.web_archives import ServerAnswer
 
 if TYPE_CHECKING:
     from trailhound.demo import DemoWeb

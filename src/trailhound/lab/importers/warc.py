@@ -13,8 +13,13 @@ from trailhound.errors import CorpusError
 from trailhound.lab.corpora.writer import CorpusWriter
 from trailhound.lab.importers import CorpusKind, ImportRequest, record_answer
 from trailhound.urls import canonicalize
-from trailhound.web_archives.captures import ArchiveDamageError, Capture, read_captures
-from trailhound.web_archives.files import Archive, find_archives
+from trailhound.web_archives import (
+    Archive,
+    ArchiveDamageError,
+    Capture,
+    find_archives,
+    read_captures,
+)
 
 
 class _Recorder:

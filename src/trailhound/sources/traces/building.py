@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from trailhound.counting import counted
 from trailhound.errors import SourceError
-from trailhound.sessions.imports.imported import Tally
-from trailhound.sessions.imports.pages_in_logs import NOT_ON_THE_WEB
-from trailhound.sessions.imports.traces import GroupFilter
+from trailhound.sessions.importers.base import Tally
+from trailhound.sessions.importers.log_formats import NOT_ON_THE_WEB
+from trailhound.sessions.importers.logs import GroupFilter
 from trailhound.sources.traces.folder import (
     ColumnFiles,
     Numbering,

@@ -11,11 +11,14 @@ from pathlib import Path
 from trailhound.counting import counted
 from trailhound.errors import SessionError, SourceError, UsageError
 from trailhound.sessions.events import Session, Visit
-from trailhound.sessions.imports.combined import combined_accesses
-from trailhound.sessions.imports.imported import Tally
-from trailhound.sessions.imports.log_files import log_lines
-from trailhound.sessions.imports.pages_in_logs import NO_HOST, NOT_A_LINE
-from trailhound.sessions.imports.squid import squid_accesses
+from trailhound.sessions.importers.base import Tally
+from trailhound.sessions.importers.log_formats import (
+    NO_HOST,
+    NOT_A_LINE,
+    combined_accesses,
+    squid_accesses,
+)
+from trailhound.sessions.importers.logs import log_lines
 from trailhound.sources.traces.building import PageAccess, Progress, UserKey, build_trace
 from trailhound.sources.traces.folder import HEADER, SUFFIX
 from trailhound.sources.traces.index import TraceIndex

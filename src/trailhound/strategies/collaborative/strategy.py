@@ -13,8 +13,8 @@ import numpy as np
 
 from trailhound.errors import UsageError
 from trailhound.records import Candidate, CrawledPage, Link, ScoredLink
+from trailhound.sessions.files import read_topic_set
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.sessions.topic_set import read_topic_set
 from trailhound.sources import AccessTrace
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.collaborative.ranking import (

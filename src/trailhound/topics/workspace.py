@@ -6,6 +6,7 @@
                           sessions/*.jsonl copies of the sessions it was learned from
                           content.json     pages that came from elsewhere (--content)
                           model/           see model_folder
+                          crawl/           see crawl_folder
 """
 
 from __future__ import annotations
@@ -14,19 +15,34 @@ import contextlib
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
+import platformdirs
 
 from trailhound import __version__
 from trailhound.errors import ModelError, StorageError, UsageError, unknown_name
-from trailhound.sessions.events import Session
+from trailhound.sessions.events import Session, session_lines
 from trailhound.sessions.files import SESSION_SUFFIX, read_session, write_session
-from trailhound.sessions.lines import session_lines
 from trailhound.storage.files import cannot_write, write_whole
-from trailhound.workspace.known_content import KnownContent, read_known_content
-from trailhound.workspace.learned import LearnedTopic
-from trailhound.workspace.model_folder import MANIFEST, load_model, save_model
-from trailhound.workspace.names import checked_name, folder_name
+from trailhound.topics.names import checked_name, folder_name
+
+WORKSPACE_VARIABLE = "TRAILHOUND_WORKSPACE"
+
+
+def workspace_folder(chosen: Path | None, environment: Mapping[str, str]) -> Path:
+    """``chosen``, else ``TRAILHOUND_WORKSPACE``, else the place of the system for a user's data."""
+    if chosen is not None:
+        return chosen.expanduser()
+    configured = environment.get(WORKSPACE_VARIABLE, "").strip()
+    if configured:
+        return Path(configured).expanduser()
+    return platformdirs.user_data_path("trailhound", appauthor=False)
+
+
+if TYPE_CHECKING:  # the learning is heavy; who only looks for a topic need not wait for it
+    from trailhound.topics.known_content import KnownContent
+    from trailhound.topics.learned import LearnedTopic
 
 FORMAT_NAME = "trailhound-topic"
 FORMAT_VERSION = 1
@@ -75,7 +91,7 @@ class TopicFolder:
 
     def is_learned(self) -> bool:
         """Whether there is a model, sound or not."""
-        return (self.model_path / MANIFEST).exists()
+        return (self.model_path / "model.json").exists()
 
     def record(self) -> TopicRecord:
         """The topic's own description; ModelError when it cannot be read or is another topic's."""
@@ -94,10 +110,14 @@ class TopicFolder:
 
     def known_content(self) -> KnownContent:
         """Pages that an earlier learning found outside its sessions."""
+        from trailhound.topics.known_content import read_known_content
+
         return read_known_content(self.path / "content.json")
 
     def load(self) -> LearnedTopic:
         """The topic's model; ModelError says what is wrong with it."""
+        from trailhound.topics.model_folder import load_model
+
         return load_model(self.model_path)
 
     def session_names(self) -> frozenset[str]:
@@ -116,6 +136,8 @@ class TopicFolder:
         Sessions among ``replaced`` (default: all that are there) and not in ``sessions`` go. What
         was recorded while the model was learned is not among them.
         """
+        from trailhound.topics.model_folder import save_model
+
         replaced = self.session_names() if replaced is None else replaced
         self._make()
         for name, session in sessions.items():

@@ -17,10 +17,9 @@ import msgspec
 
 from trailhound.errors import SessionError
 from trailhound.sessions.events import Reached, Session, Visit
-from trailhound.sessions.imports.imported import Imported, Tally, file_to_read, unix_time
-from trailhound.sessions.imports.page_titles import title_of
+from trailhound.sessions.importers.base import Imported, Tally, file_to_read, title_of, unix_time
 from trailhound.text.encoding import decode
-from trailhound.web_archives.answers import ServerAnswer
+from trailhound.web_archives import ServerAnswer
 
 MAX_HAR_BYTES = 1_000_000_000
 _FRAMES = ("iframe", "frame", "subdocument")

@@ -30,7 +30,7 @@ from trailhound import __version__
 from trailhound.config.settings import Settings, with_new_names
 from trailhound.errors import StorageError, UsageError
 from trailhound.storage.files import explaining, write_whole
-from trailhound.workspace.topics import TopicFolder
+from trailhound.topics.workspace import TopicFolder
 
 KEPT_BACKLINKS = "backlinks.db"
 CRAWL_LINKS = "crawl-links.db"

@@ -1,4 +1,4 @@
-"""What every import gives: sessions, and an account of what was read and what was not."""
+"""What every importer needs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+from selectolax.lexbor import LexborHTMLParser
+
 from trailhound.errors import UsageError
-from trailhound.sessions.events import Session
+from trailhound.sessions.events import Reached, Session, Visit
 
 
 @dataclass
@@ -58,3 +61,37 @@ def unix_time(text: str) -> float | None:
         return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
+
+
+NEW_START_SECONDS = 1800.0
+"""After so long a pause somebody begins anew: the usual limit of a session in log analysis."""
+
+
+def in_succession(visits: Iterable[Visit]) -> tuple[Visit, ...]:
+    """Visits in order of time, each coming from the one before unless a long pause lies between."""
+    chained: list[Visit] = []
+    for visit in visits:
+        before = chained[-1] if chained else None
+        if before is None or visit.time - before.time > NEW_START_SECONDS:
+            chained.append(msgspec.structs.replace(visit, reached=Reached.TYPED))
+        elif before.url == visit.url:
+            chained.append(
+                msgspec.structs.replace(visit, reached=Reached.RELOAD, from_url=before.from_url)
+            )
+        else:
+            chained.append(
+                msgspec.structs.replace(visit, reached=Reached.LINK, from_url=before.url)
+            )
+    return tuple(chained)
+
+
+MAX_TITLE_LENGTH = 500
+_HEAD_CHARACTERS = 100_000
+"""Titles are near the beginning; the rest need not be parsed."""
+
+
+def title_of(html: str) -> str:
+    """The words of the first ``<title>``; empty without one."""
+    head = html[:_HEAD_CHARACTERS].encode("utf-8", "replace").decode()
+    found = LexborHTMLParser(head).css_first("title")
+    return " ".join(found.text().split())[:MAX_TITLE_LENGTH] if found is not None else ""

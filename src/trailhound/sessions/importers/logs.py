@@ -1,4 +1,4 @@
-"""Traces of many people: accesses from a log, sorted by who made them.
+"""Server and proxy logs as sessions, one for each person in them.
 
 Programs and shared proxies are left out as the papers on collaborative crawling do it: whoever made
 more than 2,000 accesses on any day, or more than 100 in any minute.
@@ -6,25 +6,88 @@ more than 2,000 accesses on any day, or more than 100 in any minute.
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from io import BufferedReader
+from pathlib import Path
+from typing import cast
 
 import numpy as np
 
 from trailhound.counting import counted
+from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Reached, Session, Visit
-from trailhound.sessions.imports.imported import Tally
-from trailhound.sessions.imports.pages_in_logs import NOT_ON_THE_WEB
-from trailhound.sessions.imports.succession import in_succession
+from trailhound.sessions.importers.base import Imported, Tally, file_to_read, in_succession
+from trailhound.sessions.importers.log_formats import (
+    NO_HOST,
+    NOT_A_LINE,
+    NOT_ON_THE_WEB,
+    Access,
+    combined_accesses,
+    squid_accesses,
+)
 from trailhound.urls import canonicalize
 
-Access = tuple[bytes, float, bytes | None, bytes]
-"""Client, Unix time, URL if it was for a page, referring page or nothing."""
+MAX_LINE_BYTES = 64 * 1024
+"""Servers refuse longer requests; what is longer is no line of a log."""
+_PIECE_BYTES = 1 << 20
+_GZIP = b"\x1f\x8b"
+_TOO_LONG = f"longer than {MAX_LINE_BYTES // 1024} KB"
 
-MAX_TIME = 1e11
-"""Seconds; far beyond any log, so that arithmetic stays exact."""
+
+def log_lines(path: Path, tally: Tally) -> Iterator[list[bytes]]:
+    """The lines of the file in batches, without line ends; blank ones may be among them.
+
+    Lines that are too long are counted. A file that breaks off is read as far as it goes.
+    """
+    rest = b""
+    try:
+        with _opened(path) as file:
+            # Not read(): it would lose what was unpacked before the end of a cut file.
+            while piece := file.read1(_PIECE_BYTES):
+                *lines, rest = (rest + piece).split(b"\n")
+                if len(rest) > MAX_LINE_BYTES:
+                    rest = _pass_long_line(file, tally)
+                yield _without_long_ones(lines, tally)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        tally.notes.append(f"the file is damaged and was read only up to there: {error}")
+    except OSError as error:
+        raise SessionError(f"{path} cannot be read: {error.strerror or error}.") from error
+    if rest:
+        yield _without_long_ones(rest.split(b"\n"), tally)
+
+
+def _opened(path: Path) -> BufferedReader:
+    with file_to_read(path, "log").open("rb") as file:
+        is_gzip = file.read(2) == _GZIP
+    return cast("BufferedReader", gzip.open(path, "rb")) if is_gzip else path.open("rb")
+
+
+def _without_long_ones(lines: list[bytes], tally: Tally) -> list[bytes]:
+    if max(map(len, lines), default=0) <= MAX_LINE_BYTES:
+        return lines
+    kept = [line for line in lines if len(line) <= MAX_LINE_BYTES]
+    tally.read += len(lines) - len(kept)
+    tally.skip(_TOO_LONG, len(lines) - len(kept))
+    return kept
+
+
+def _pass_long_line(file: BufferedReader, tally: Tally) -> bytes:
+    """Leave out the line that has begun; what follows it in the last piece that was read."""
+    tally.read += 1
+    tally.skip(_TOO_LONG)
+    while piece := file.read1(_PIECE_BYTES):
+        _, line_end, rest = piece.partition(b"\n")
+        if line_end:
+            # The piece may hold many lines; they are split with the next one.
+            return rest
+    return b""
+
+
 _NO_PAGE = -1
 _MINUTE, _DAY = 60, 86_400
 _PLAIN_ORIGIN = re.compile(rb"https?://[A-Za-z0-9.:-]++(?=/)")
@@ -181,3 +244,49 @@ class Traces:
 
 def _text(url: bytes) -> str:
     return url.decode("utf-8", "replace")
+
+
+Naming = Callable[[bytes], str]
+"""From a client's address to the name of a person: a pseudonym, or the address itself."""
+
+
+def plain_address(client: bytes) -> str:
+    """The address as the log has it."""
+    return client.decode("utf-8", "replace")
+
+
+def read_squid(path: Path, topic: str, name_of: Naming, groups: GroupFilter) -> Imported:
+    """Squid's native log; it names no referring pages, so the page before counts as such."""
+    tally = Tally("line")
+    traces = Traces(topic, "squid import", name_of, with_referers=False)
+    traces.collect(squid_accesses(log_lines(path, tally), tally), tally, groups)
+    return _checked(Imported(traces, tally), path, "Squid's native format")
+
+
+def read_combined(
+    path: Path, topic: str, name_of: Naming, groups: GroupFilter, site: str = ""
+) -> Imported:
+    """Apache's or Nginx's combined log, with the referring pages it names."""
+    if site and canonicalize(site) is None:
+        raise UsageError(
+            f"'{site}' is not the address of a site. Write for example --site https://example.org"
+        )
+    tally = Tally("line")
+    traces = Traces(topic, "combined import", name_of, with_referers=True)
+    traces.collect(combined_accesses(log_lines(path, tally), tally, site), tally, groups)
+    if tally.skipped[NO_HOST] and not tally.kept:
+        raise UsageError(
+            f"The lines of {path} do not say which site they are of. Name it, for example: "
+            "--site https://www.example.org"
+        )
+    return _checked(Imported(traces, tally), path, "the combined format")
+
+
+def _checked(imported: Imported, path: Path, kind: str) -> Imported:
+    tally = imported.tally
+    if tally.read == tally.skipped[NOT_A_LINE]:
+        lines = f"none of {counted(tally.read, 'line')} is" if tally.read else "it holds no line"
+        raise SessionError(
+            f"{path} is no log in {kind}: {lines} in that format. Check the file's kind."
+        )
+    return imported

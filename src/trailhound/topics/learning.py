@@ -15,9 +15,9 @@ from trailhound.models.topic_model import TopicParameters, learn_topic
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.page_graph import PageGraph, build_page_graph, session_labels
 from trailhound.sessions.shown_pages import Content
-from trailhound.workspace.known_content import KnownContent
-from trailhound.workspace.learned import LearnedTopic, Origin
-from trailhound.workspace.topics import MADE_BY, TopicFolder, Workspace, session_file_name
+from trailhound.topics.known_content import KnownContent
+from trailhound.topics.learned import LearnedTopic, Origin
+from trailhound.topics.workspace import MADE_BY, TopicFolder, Workspace, session_file_name
 
 Report = Callable[[str], None]
 """Told what is being done, in a few words."""

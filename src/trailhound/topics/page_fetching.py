@@ -10,9 +10,7 @@ from typing import Protocol
 
 import msgspec
 
-from trailhound.config.settings import FetchSettings
 from trailhound.fetching.http import HttpFetcher
-from trailhound.live.parts import make_fetcher
 from trailhound.records import FetchResult, Outcome
 from trailhound.sessions.events import Session, Visit
 from trailhound.storage.files import explaining
@@ -103,19 +101,6 @@ def pages_wanted(sessions: Iterable[Session]) -> list[str]:
                 if event.html:
                     have.add(url)
     return [url for url, _ in visits.most_common() if url not in have]
-
-
-async def fetch_all(
-    urls: Sequence[str], settings: FetchSettings, store: PageStore, progress: Progress
-) -> None:
-    """Like :func:`fetch_pages`, with a fetcher of its own."""
-    if all(url in store.pages for url in urls):
-        return
-    fetcher = make_fetcher(settings, None)
-    try:
-        await fetch_pages(urls, fetcher, store, progress)
-    finally:
-        await fetcher.close()
 
 
 async def fetch_pages(

@@ -1,4 +1,4 @@
-"""Results of a crawl that a person marks: they become a session, from which the topic learns.
+"""Sessions made from a crawl: results that a person marked, and the paths that led to good pages.
 
 Marks of one topic are kept in one session file beside the recorded ones, so that ``learn`` takes
 them along. A marked page brings its source from the crawl's archive; a useful one also the pages
@@ -7,21 +7,24 @@ on the path that led to it, which show how far from a useful page one is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import io
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from trailhound.counting import counted
-from trailhound.errors import UsageError
-from trailhound.live.crawl_sessions import archived_sources, path_of
-from trailhound.live.folder import CrawlFolder
-from trailhound.live.plan import typed_url
+from trailhound.errors import StorageError, UsageError
 from trailhound.records import Outcome
 from trailhound.sessions.events import Event, Mark, Session, Visit
 from trailhound.sessions.files import read_session, write_session
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
 from trailhound.storage.results_reading import Results, StoredPage
-from trailhound.urls import canonicalize, strip_tracking
-from trailhound.workspace.topics import TopicFolder
+from trailhound.storage.warc_export import write_warc
+from trailhound.text.encoding import decode
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.workspace import TopicFolder
+from trailhound.urls import canonicalize, strip_tracking, typed_url
+from trailhound.web_archives import Archive, ArchiveDamageError, read_captures
 
 MARKS_FILE = "marks.jsonl"
 """In the topic's folder of sessions."""
@@ -126,3 +129,58 @@ def _read(topic: TopicFolder) -> Session:
 def _write(topic: TopicFolder, before: Session, added: Iterable[Event]) -> None:
     session = Session(topic.name, (*before.events, *added), before.user, RECORDER)
     write_session(session, topic.sessions_path / MARKS_FILE)
+
+
+def archived_sources(archive: Path, addresses: Collection[str]) -> dict[str, str]:
+    """The HTML of pages by address, as it was fetched last; what is not archived is left out."""
+    copy = io.BytesIO()
+    try:
+        write_warc(archive, addresses, copy)
+    except StorageError:
+        return {}  # the crawl was run without an archive
+    found: dict[str, str] = {}
+    try:
+        for capture in read_captures(Archive("archive", lambda: io.BytesIO(copy.getvalue()))):
+            answer = capture.answer
+            address = canonicalize(answer.url) or ""
+            if address in addresses and answer.is_page and answer.body:
+                found[address] = decode(answer.body, answer.content_type).text
+    except ArchiveDamageError:
+        pass  # what came before the damage is worth having
+    return found
+
+
+def path_of(results: Results, page: StoredPage) -> list[PathPage]:
+    """The pages from a seed to ``page``, as the crawl met them."""
+    path = []
+    for address in results.path_to(page):
+        events = [page] if address == page.address else results.events_of(address)
+        if events:
+            first = events[0]
+            path.append(PathPage(first.address, first.at, first.title, first.url))
+    return path
+
+
+def session_of_crawl(
+    topic: str,
+    results: Results,
+    pages: Iterable[StoredPage],
+    archive: Path,
+    *,
+    recorder: str,
+    label: str = "",
+) -> Session | None:
+    """The ways to ``pages`` as a session that marks them useful.
+
+    Pages whose source was not kept teach nothing and are left out; ``None`` when none is left.
+    """
+    paths = [path_of(results, page) for page in pages]
+    sources = archived_sources(archive, {each.url for path in paths for each in path})
+    kept = [
+        [page for page in path if page.url in sources]
+        for path in paths
+        if path and path[-1].url in sources
+    ]
+    if not kept:
+        return None
+    return session_of_paths(topic, kept, recorder=recorder, label=label, source=sources.get)

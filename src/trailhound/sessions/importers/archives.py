@@ -16,13 +16,16 @@ import msgspec
 from trailhound.counting import counted
 from trailhound.errors import CorpusError, SessionError
 from trailhound.sessions.events import Session, Visit
-from trailhound.sessions.imports.imported import Imported, Tally, unix_time
-from trailhound.sessions.imports.page_titles import title_of
-from trailhound.sessions.imports.succession import in_succession
+from trailhound.sessions.importers.base import Imported, Tally, in_succession, title_of, unix_time
 from trailhound.text.encoding import decode
 from trailhound.urls import canonicalize
-from trailhound.web_archives.captures import ArchiveDamageError, Capture, read_captures
-from trailhound.web_archives.files import Archive, find_archives
+from trailhound.web_archives import (
+    Archive,
+    ArchiveDamageError,
+    Capture,
+    find_archives,
+    read_captures,
+)
 
 MAX_PAGES = 20_000
 """Of one import; more is no longer a person's browsing."""

@@ -1,1 +1,0 @@
-"""Reading other people's web archives: WARC files, folders of them, and WACZ packages."""
