@@ -35,7 +35,6 @@ def crawl(pages: dict[str, bytes], folder: Path, workers: int, warm_up: int = 0)
     settings = Settings().changed(
         {
             "crawl.seeds": (next(iter(pages)),),
-            "crawl.strategy": "hidden-markov",
             "crawl.max_requests": 2 * len(pages),
             "crawl.concurrency": CONCURRENCY * workers,
             "crawl.workers": workers,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trailhound.models.cluster_words import log_odds, mutual_information, term_counts
 from trailhound.records import Page
 from trailhound.text.tfidf import TermWeights
-from trailhound.text.word_forms import commonest_forms
+from trailhound.text.tokens import commonest_forms
 
 # Columns in alphabetical order: bee, car, the.
 DOCUMENTS = [{"bee": 3, "the": 1}, {"bee": 1, "the": 2}, {"car": 2, "the": 1}, {"car": 2}]

@@ -35,7 +35,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "sources": FIRST_TIER | {"sessions", "text", "fetching", "storage", "web_archives"},
     "sessions": LEARNING | {"web_archives"},
     "web_archives": FIRST_TIER | {"fetching"},
-    "text": LEARNING,
+    "text": FIRST_TIER,
     "models": LEARNING,
     "strategies": RANKING,
     "judges": RANKING,

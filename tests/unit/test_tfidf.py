@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from trailhound.text.target_similarity import TargetSimilarity
-from trailhound.text.tfidf import TermWeights
+from trailhound.text.tfidf import TargetSimilarity, TermWeights
 
 DOCUMENTS = [{"bee": 2, "hive": 1}, {"bee": 1, "car": 3}, {"car": 1}, {"road": 1}]
 

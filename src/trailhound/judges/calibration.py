@@ -19,7 +19,7 @@ from trailhound.models.judge_figures import CalibrationMethod, JudgeCalibration
 from trailhound.models.topic_model import TopicModel
 from trailhound.records import Page
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.text.target_similarity import target_similarity
+from trailhound.text.tfidf import target_similarity
 
 
 def calibrate_judge(graph: PageGraph, threshold: float | None = None) -> JudgeCalibration:

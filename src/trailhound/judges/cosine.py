@@ -17,7 +17,7 @@ from trailhound.models.topic_model import TopicModel, learn_topic
 from trailhound.records import Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
-from trailhound.text.target_similarity import TargetSimilarity, target_similarity
+from trailhound.text.tfidf import TargetSimilarity, target_similarity
 
 FALLBACK_THRESHOLD = 0.5
 """Used when a single target leaves nothing to calibrate on."""

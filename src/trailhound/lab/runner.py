@@ -28,7 +28,7 @@ from trailhound.lab.topics.assembly import LabTopic
 from trailhound.records import Outcome, PageEvent
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.choosing import make_strategy
-from trailhound.text.target_similarity import TargetSimilarity, target_similarity
+from trailhound.text.tfidf import TargetSimilarity, target_similarity
 
 
 class RunFailure(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ from trailhound.models.cluster_words import (
 )
 from trailhound.models.judge_figures import JudgeCalibration, JudgeFigures, judge_figures
 from trailhound.models.topic_model import TopicModel, TopicParameters
-from trailhound.text.word_forms import commonest_forms
+from trailhound.text.tokens import commonest_forms
 
 N_WORDS = 30
 N_EXAMPLES = 5

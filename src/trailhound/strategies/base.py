@@ -11,7 +11,7 @@ from trailhound.errors import SessionError
 from trailhound.records import Candidate, CrawledPage, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import AccessTrace, BacklinkSource, SearchSource
-from trailhound.text.target_similarity import TargetSimilarity, target_similarity
+from trailhound.text.tfidf import TargetSimilarity, target_similarity
 
 if TYPE_CHECKING:  # brings scikit-learn along, which takes a second to load
     from trailhound.models.topic_model import TopicModel

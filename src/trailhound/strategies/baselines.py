@@ -9,7 +9,7 @@ from typing import ClassVar
 from trailhound.records import CrawledPage, ScoredLink
 from trailhound.strategies.back_crawling import BackCrawling, back_crawling
 from trailhound.strategies.base import Briefing
-from trailhound.text.target_similarity import TargetSimilarity
+from trailhound.text.tfidf import TargetSimilarity
 
 
 class RandomStrategy:

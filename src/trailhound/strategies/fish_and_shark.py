@@ -9,7 +9,7 @@ from typing import ClassVar
 from trailhound.errors import UsageError
 from trailhound.records import CrawledPage, Link, ScoredLink
 from trailhound.strategies.base import Briefing
-from trailhound.text.target_similarity import TargetSimilarity
+from trailhound.text.tfidf import TargetSimilarity
 from trailhound.text.tokens import count_terms
 
 _LIFE = struct.Struct("<i")

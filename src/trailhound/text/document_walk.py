@@ -3,7 +3,7 @@
 The walk is a loop with its own stack, as pages may be nested deeper than Python recurses. It joins
 text as a reader would see it: elements that stand on their own part words, elements inside a line
 (``<b>a</b>b``) do not. Links and headings are remembered as spans between *marks*: points in the
-text that :mod:`trailhound.text.spans` turns into words once the text is complete.
+text that :mod:`trailhound.text.links` turns into words once the text is complete.
 """
 
 from __future__ import annotations
@@ -28,65 +28,16 @@ MAX_CLASS_CHARS = 40
 MARK = "\0"
 
 # Elements that do not part words. Everything else, unknown elements included, does.
-_INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "acronym",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "data",
-        "del",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "nobr",
-        "q",
-        "ruby",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-        "-comment",
-    ]
-)
+_INLINE = frozenset([
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
+    "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "ruby", "s", "samp", "small", "span",
+    "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr", "-comment",
+])  # fmt: skip
 # Elements whose content is not shown as text: programs, choices, fallbacks for old browsers.
-_UNSEEN = frozenset(
-    [
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "noembed",
-        "canvas",
-        "audio",
-        "video",
-        "svg",
-        "select",
-        "datalist",
-        "textarea",
-        "iframe",
-        "rp",
-    ]
-)
+_UNSEEN = frozenset([
+    "script", "style", "noscript", "template", "noembed", "canvas", "audio", "video", "svg",
+    "select", "datalist", "textarea", "iframe", "rp",
+])  # fmt: skip
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _LINK_KINDS = {kind.value: kind for kind in LinkKind}
 _HREF_KINDS = (LinkKind.ANCHOR, LinkKind.AREA)

@@ -2,8 +2,8 @@
 
 1. :mod:`~trailhound.text.encoding` finds the characters, :mod:`~trailhound.text.parse_guard` cuts
    off what would overwhelm the parser, lexbor builds the tree.
-2. :mod:`~trailhound.text.document_walk` passes over it once; :mod:`~trailhound.text.spans`,
-   :mod:`~trailhound.text.metadata` and :mod:`~trailhound.text.links` read what it gathered.
+2. :mod:`~trailhound.text.document_walk` passes over it once; :mod:`~trailhound.text.links` and
+   :func:`read_metadata` read what it gathered.
 3. :mod:`~trailhound.text.language` and :mod:`~trailhound.text.tokens` turn the text into terms.
 
 Choices a caller may want to know:
@@ -20,17 +20,16 @@ Choices a caller may want to know:
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
 from trailhound.records import Link, Page
-from trailhound.text.document_walk import MAX_TEXT_CHARS, DocumentWalk
+from trailhound.text.document_walk import MAX_TEXT_CHARS, Attributes, DocumentWalk
 from trailhound.text.encoding import decode
 from trailhound.text.language import declared_language, detect_language
-from trailhound.text.links import LinkResolver, build_links
-from trailhound.text.metadata import Metadata, read_metadata
+from trailhound.text.links import LinkResolver, MarkedText, build_links, collapse
 from trailhound.text.parse_guard import within_parse_budget
-from trailhound.text.spans import MarkedText, collapse
 from trailhound.text.tokens import count_terms
 from trailhound.urls import canonicalize
 
@@ -39,9 +38,11 @@ EXTRACTION_VERSION = 1
 
 MAX_BODY_BYTES = 8_000_000
 MAX_TITLE_CHARS = 500
+MAX_DESCRIPTION_CHARS = 2_000
 MAX_NOFRAMES = 3
 
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_REFRESH = re.compile(r"""\s*[\d.]*\s*[;,]?\s*url\s*=\s*["']?\s*([^"'>]+)""", re.IGNORECASE)
 
 
 def extract_page(
@@ -149,3 +150,66 @@ def _links(url: str, walk: DocumentWalk, text: MarkedText, metadata: Metadata) -
 def _declared_on_root(tree: LexborHTMLParser) -> list[str]:
     attributes = tree.root.attributes if tree.root is not None else {}
     return [attributes.get(name) or "" for name in ("lang", "xml:lang")]
+
+
+@dataclass(slots=True)
+class Metadata:
+    """The declarations that concern a crawl; the first of each kind counts."""
+
+    description: str = ""
+    base: str = ""
+    """Raw ``href`` of ``base``."""
+    canonical: str = ""
+    """Raw ``href`` of ``rel=canonical``."""
+    refresh: str = ""
+    """Raw address that the page sends its readers on to."""
+    language: str = ""
+    """``content-language``, as written."""
+    noindex: bool = False
+    nofollow: bool = False
+
+
+def read_metadata(elements: list[tuple[str, Attributes]]) -> Metadata:
+    """Gather the declarations of a page's ``meta``, ``link`` and ``base`` elements."""
+    found = Metadata()
+    social_description = ""
+    for tag, attributes in elements:
+        if tag == "base":
+            found.base = found.base or attributes.get("href") or ""
+        elif tag == "link":
+            _read_link(found, attributes)
+        else:
+            name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
+            content = attributes.get("content") or ""
+            if name == "og:description":
+                social_description = social_description or content
+            _read_meta(found, name, content, attributes.get("http-equiv"))
+    description = found.description or social_description
+    found.description = collapse(description[:MAX_DESCRIPTION_CHARS])
+    return found
+
+
+def _read_link(found: Metadata, attributes: Attributes) -> None:
+    if "canonical" in (attributes.get("rel") or "").lower().split():
+        found.canonical = found.canonical or attributes.get("href") or ""
+
+
+def _read_meta(found: Metadata, name: str, content: str, http_equiv: str | None) -> None:
+    if name == "description":
+        found.description = found.description or content
+    elif name == "robots":
+        _read_robots(found, content)
+    directive = (http_equiv or "").strip().lower()
+    if directive == "content-language":
+        found.language = found.language or content
+    elif directive == "refresh":
+        target = _REFRESH.match(content[:10_000])
+        if target is not None:
+            found.refresh = found.refresh or target[1].strip()
+
+
+def _read_robots(found: Metadata, content: str) -> None:
+    """Several robots elements add up: the strictest word wins."""
+    words = set(content.lower().replace(",", " ").split())
+    found.noindex = found.noindex or not words.isdisjoint(("noindex", "none"))
+    found.nofollow = found.nofollow or not words.isdisjoint(("nofollow", "none"))

@@ -20,31 +20,11 @@ MIN_PROBABILITY = 0.5
 _PRIMARY_TAG = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
 # Withdrawn codes, and three-letter ones seen in lang attributes, to the current two letters.
 _CURRENT_CODES = {
-    "iw": "he",
-    "in": "id",
-    "ji": "yi",
-    "jw": "jv",
-    "mo": "ro",
-    "ces": "cs",
-    "chi": "zh",
-    "deu": "de",
-    "eng": "en",
-    "fra": "fr",
-    "fre": "fr",
-    "ger": "de",
-    "ita": "it",
-    "jpn": "ja",
-    "kor": "ko",
-    "nld": "nl",
-    "pol": "pl",
-    "por": "pt",
-    "rus": "ru",
-    "spa": "es",
-    "swe": "sv",
-    "tur": "tr",
-    "ukr": "uk",
-    "zho": "zh",
-}
+    "iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro", "ces": "cs", "chi": "zh",
+    "deu": "de", "eng": "en", "fra": "fr", "fre": "fr", "ger": "de", "ita": "it", "jpn": "ja",
+    "kor": "ko", "nld": "nl", "pol": "pl", "por": "pt", "rus": "ru", "spa": "es", "swe": "sv",
+    "tur": "tr", "ukr": "uk", "zho": "zh",
+}  # fmt: skip
 
 
 def declared_language(*values: str | None) -> str:

@@ -29,42 +29,15 @@ _TAG = re.compile(
 )
 _VALUES = re.compile(r"""=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+)""")
 _BETWEEN_ATTRIBUTES = re.compile(r"[\s/]+")
-_FORMATTING = frozenset(
-    ["b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"]
-)
+_FORMATTING = frozenset([
+    "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
+])  # fmt: skip
 # Start tags that open nothing, or end an element of their own kind first.
-_NEVER_DEEP = frozenset(
-    [
-        "a",
-        "area",
-        "base",
-        "br",
-        "button",
-        "col",
-        "dd",
-        "dt",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "li",
-        "link",
-        "meta",
-        "option",
-        "optgroup",
-        "p",
-        "param",
-        "source",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "track",
-        "wbr",
-    ]
-)
+_NEVER_DEEP = frozenset([
+    "a", "area", "base", "br", "button", "col", "dd", "dt", "embed", "hr", "img", "input", "li",
+    "link", "meta", "option", "optgroup", "p", "param", "source", "tbody", "td", "tfoot", "th",
+    "thead", "tr", "track", "wbr",
+])  # fmt: skip
 
 
 def within_parse_budget(html: str) -> str:

@@ -1,4 +1,4 @@
-"""Words to terms: what models compare pages by.
+"""Words to terms, by which models compare pages; and back to words, for people to read.
 
 A text becomes lower-case Unicode words; a word becomes a term, or nothing:
 
@@ -20,13 +20,15 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 
 import Stemmer
 import stopwordsiso
+
+from trailhound.records import Page
 
 MAX_WORD_LENGTH = 20
 # Chunks remembered per language, about 200 bytes each; a full memo starts afresh.
@@ -50,81 +52,24 @@ _PLAIN_ASCII = bytes(
     for code in range(256)
 )
 _YEAR = re.compile("[12][0-9]{3}")
+_SPELLED = re.compile(r"\w+")
 
 _STEMMERS = {
-    "ar": "arabic",
-    "ca": "catalan",
-    "cs": "czech",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "eo": "esperanto",
-    "es": "spanish",
-    "et": "estonian",
-    "eu": "basque",
-    "fa": "persian",
-    "fi": "finnish",
-    "fr": "french",
-    "ga": "irish",
-    "hi": "hindi",
-    "hu": "hungarian",
-    "hy": "armenian",
-    "id": "indonesian",
-    "it": "italian",
-    "lt": "lithuanian",
-    "ne": "nepali",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pl": "polish",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sr": "serbian",
-    "st": "sesotho",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-    "yi": "yiddish",
-}
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
+    "en": "english", "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque",
+    "fa": "persian", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi",
+    "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian",
+    "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese",
+    "ro": "romanian", "ru": "russian", "sr": "serbian", "st": "sesotho", "sv": "swedish",
+    "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
 # Entries of the stop word lists that name things people look for.
-_MEANINGFUL = {
-    "en": frozenset(
-        [
-            "ai",
-            "bill",
-            "computer",
-            "course",
-            "cv",
-            "fire",
-            "homepage",
-            "information",
-            "invention",
-            "member",
-            "members",
-            "microsoft",
-            "mill",
-            "netscape",
-            "novel",
-            "research",
-            "ring",
-            "room",
-            "rooms",
-            "section",
-            "shell",
-            "state",
-            "states",
-            "system",
-            "test",
-            "text",
-            "tv",
-            "web",
-            "website",
-            "wells",
-            "world",
-        ]
-    )
-}
+_MEANINGFUL = {"en": frozenset([
+    "ai", "bill", "computer", "course", "cv", "fire", "homepage", "information", "invention",
+    "member", "members", "microsoft", "mill", "netscape", "novel", "research", "ring", "room",
+    "rooms", "section", "shell", "state", "states", "system", "test", "text", "tv", "web",
+    "website", "wells", "world",
+])}  # fmt: skip
 _SAME_RULES = {"": "en", "nb": "no", "nn": "no"}
 _TURKIC_CAPITALS = str.maketrans({"I": "ı", "İ": "i"})
 
@@ -238,3 +183,32 @@ def _combining_marks() -> str:
         else:
             ranges.append([code, code])
     return _JOINERS + "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+
+
+def commonest_forms(pages: Iterable[Page], terms: Collection[str]) -> dict[str, str]:
+    """For each of ``terms`` the lower-case word that stands for it most often in the pages.
+
+    A term without a word of its own (a pair of Chinese characters, say) stands for itself.
+    """
+    wanted = set(terms)
+    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for language, words in _words_by_language(pages).items():
+        for word, count in words.items():
+            found = tokenize(word, language)
+            if len(found) == 1 and found[0] in wanted:
+                forms[found[0]][word] += count
+    return {term: _commonest(forms.get(term), term) for term in terms}
+
+
+def _words_by_language(pages: Iterable[Page]) -> dict[str, Counter[str]]:
+    words: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for page in pages:
+        words[page.language].update(_SPELLED.findall(f"{page.title}\n{page.text}".lower()))
+    return words
+
+
+def _commonest(counted: Counter[str] | None, term: str) -> str:
+    """Ties go to the shorter word, then to the alphabet: the order of pages must not matter."""
+    if not counted:
+        return term
+    return min(counted, key=lambda word: (-counted[word], len(word), word))

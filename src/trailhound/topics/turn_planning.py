@@ -28,7 +28,7 @@ from trailhound.models.adoption import MAX_ADOPTED, MAX_PER_HOST, STRONG_QUANTIL
 from trailhound.models.cluster_words import Counts, document_counts, log_odds, term_counts
 from trailhound.models.topic_model import TopicModel
 from trailhound.sources import SearchSource
-from trailhound.text.word_forms import commonest_forms
+from trailhound.text.tokens import commonest_forms
 from trailhound.urls import host_key
 
 MAX_ATTEMPTS = 5

@@ -21,8 +21,7 @@ from trailhound.strategies.collaborative.statistics import (
 from trailhound.strategies.collaborative.user_signatures import product
 from trailhound.strategies.intelligent.interest_rule import Vector
 from trailhound.strategies.intelligent.link_interest import LinkInterest
-from trailhound.text.target_similarity import TargetSimilarity
-from trailhound.text.tfidf import TermWeights
+from trailhound.text.tfidf import TargetSimilarity, TermWeights
 from trailhound.text.tokens import count_terms
 
 WORDS_PER_PAGE = 20
