@@ -14,7 +14,7 @@ from typing import Any
 
 from trailhound.config import configure
 from trailhound.demo import DemoWeb, DemoWebParameters
-from trailhound.demo_sessions import with_sources
+from trailhound.demo.files import with_sources
 from trailhound.live.crawl import LiveCrawl, open_crawl
 from trailhound.live.plan import CrawlRequest
 from trailhound.topics.learning import LearningRequest, learn_into

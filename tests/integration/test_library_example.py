@@ -9,8 +9,8 @@ from live_webs import SMALL
 
 import trailhound as th
 from trailhound.demo import DemoWeb
+from trailhound.demo.files import write_demo_sessions
 from trailhound.demo.server import serve_in_thread
-from trailhound.demo_sessions import write_demo_sessions
 from trailhound.fetching.resolver import MappedResolver
 
 ROOT = Path(__file__).parents[2]

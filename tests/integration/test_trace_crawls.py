@@ -12,6 +12,7 @@ from live_webs import Site, learn
 from trailhound.cli.crawl_summary import next_steps
 from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
+from trailhound.demo.files import write_access_log
 from trailhound.errors import SourceError, UsageError
 from trailhound.storage.results_reading import Results
 from trailhound.topics.crawl_folder import TRACES
@@ -96,6 +97,16 @@ def test_a_crawl_starts_from_a_log_alone_and_goes_on(
     (index,) = (demo.topic.path / TRACES).iterdir()
     stored = b"".join(path.read_bytes() for path in index.iterdir())
     assert b"10.0.0." not in stored, "who it was is not kept"
+
+
+def test_the_access_log_of_the_demo_web_leads_a_crawl(
+    demo: Site, web: DemoWeb, topic_name: str, tmp_path: Path
+) -> None:
+    log = write_access_log(web, tmp_path)
+    settings = {"crawl__strategy": COLLABORATIVE, "sources__trace": str(log), **HURRIED}
+    with demo.begun(**settings, crawl__max_requests=30) as crawl:
+        events = list(crawl.run())
+    assert len({event.url for event in events} & web.topics[topic_name]) >= 3
 
 
 def test_seeds_and_links_join_in(demo: Site, log: Path, web: DemoWeb) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from trailhound.assemble import demo_page_graph
 from trailhound.demo import DemoWeb
-from trailhound.demo_sessions import write_demo_sessions
+from trailhound.demo.files import write_demo_sessions
 from trailhound.errors import StorageError
 from trailhound.sessions.files import read_session
 from trailhound.sessions.page_graph import build_page_graph

@@ -42,8 +42,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "frontier": FIRST_TIER | {"frontier", "storage"},
     "fetching": FIRST_TIER | {"fetching"},
     "storage": FIRST_TIER | {"storage"},
-    "demo": FIRST_TIER | {"demo", "sessions"},
-    "demo_sessions": LEARNING | {"demo"},
+    "demo": FIRST_TIER | {"demo", "sessions", "text"},
     "plugins": FIRST_TIER,
     "topics": TOPICS | {"live"},
     "collector": FIRST_TIER | {"collector", "sessions", "storage", "topics"},
@@ -52,9 +51,9 @@ ALLOWED: dict[str, frozenset[str]] = {
     "config": FIRST_TIER,
     "live": TOPICS,
     "lab": LAB,
-    "assemble": LAB | TOPICS | {"demo_sessions"},
+    "assemble": LAB | TOPICS,
     "__main__": frozenset({"cli"}),
-    "cli": LAB | TOPICS | {"assemble", "cli", "collector", "config", "demo_sessions", "live"},
+    "cli": LAB | TOPICS | {"assemble", "cli", "collector", "config", "live"},
 }
 
 IMPURE = frozenset({"socket", "time", "random", "asyncio", "aiohttp", "sqlite3", "os", "pathlib"})

@@ -29,7 +29,10 @@ def demo(
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 2,
     write_sessions: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Only write the recorded sessions there, to learn from."),
+        typer.Option(
+            metavar="DIR",
+            help="Only write the recorded sessions there, to learn from, and an access log.",
+        ),
     ] = None,
 ) -> None:
     """Learn from a recorded session, crawl a small web over HTTP, and compare strategies.
@@ -56,10 +59,18 @@ def demo(
 
 
 def _write_sessions(web: DemoWeb, folder: Path) -> None:
-    from trailhound.demo_sessions import write_demo_sessions
+    from trailhound.demo.files import write_access_log, write_demo_sessions
 
     for path in write_demo_sessions(web, folder):
         typer.echo(str(path))
+    log = write_access_log(web, folder)
+    typer.echo(str(log))
+    readers = counted(len({reading.user for reading in web.readings}), "person")
+    typer.echo(
+        f"{log.name} tells what {readers} read in the demo web: give it to a crawl with "
+        f"--strategy collaborative --trace {log}",
+        err=True,
+    )
 
 
 def _choose_topic(web: DemoWeb, topic: str | None) -> str:

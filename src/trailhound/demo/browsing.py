@@ -15,7 +15,7 @@ from trailhound.demo.parameters import DemoWebParameters
 from trailhound.demo.walk import Exit, Walk, WalkableWeb
 from trailhound.sessions.events import Session
 
-_FIRST_SESSION = 1_709_542_800.0  # 4 March 2024, 09:00 UTC
+FIRST_SESSION = 1_709_542_800.0  # 4 March 2024, 09:00 UTC
 _DAY_SECONDS = 86_400.0
 # She remembers so many pages back before she rather looks for a new way.
 _REMEMBERED = 6
@@ -38,7 +38,7 @@ def record_sessions(
     sessions = {}
     for number, topic in enumerate(TOPIC_KEYS):
         random = Random(f"trailhound demo web/{seed}/session {topic}")
-        begin = _FIRST_SESSION + number * _DAY_SECONDS + random.randrange(3600)
+        begin = FIRST_SESSION + number * _DAY_SECONDS + random.randrange(3600)
         known = _known_places(plan, topic, parameters, random, with_club=number % 2 == 0)
         wanted = _wanted(plan.members(topic), known, parameters, random)
         walk = Walk(plan, random, begin)

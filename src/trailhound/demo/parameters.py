@@ -67,6 +67,11 @@ class DemoWebParameters:
     wrong_turn_rate: float = 0.5
     """Probability, per page view, that she follows links that lead nowhere and goes back."""
 
+    readers: int = 400
+    """People in the access log; each has two interests and comes three to eight times."""
+    read_share: float = 0.33
+    """Share of each topic's pages that anybody in the access log opens."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)

@@ -8,6 +8,7 @@ from html import escape
 from types import MappingProxyType
 from urllib.parse import urldefrag, urlsplit
 
+from trailhound.demo.access_log import Reading, record_readings
 from trailhound.demo.browsing import record_sessions
 from trailhound.demo.building import build_plan, start_urls
 from trailhound.demo.encodings import encode
@@ -50,6 +51,8 @@ class DemoWeb:
     """Topic to the recorded browsing of a person who looked for it in a part of the web."""
     start_urls: tuple[str, ...]
     """General pages, at least two links from any member of a topic."""
+    readings: tuple[Reading, ...]
+    """What many people read before the sessions were recorded, in order of time: an access log."""
     topic_labels: Mapping[str, str]
     """Topic to its name for people."""
 
@@ -70,6 +73,7 @@ class DemoWeb:
             duplicates=MappingProxyType({**plan.duplicates, **plan.session_ids}),
             sessions=MappingProxyType(record_sessions(plan, start_urls(), seed, parameters)),
             start_urls=start_urls(),
+            readings=record_readings(plan, seed, parameters),
             topic_labels=MappingProxyType({topic.key: topic.label for topic in TOPICS}),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trailhound.lab.corpora.contents import Trail
 from trailhound.lab.corpora.writer import CorpusWriter
 from trailhound.lab.importers import CorpusKind, ImportRequest, Progress, record_answer
 from trailhound.web_archives import ServerAnswer
@@ -43,12 +44,17 @@ def record_answers(web: DemoWeb, progress: Progress, writer: CorpusWriter) -> No
 
 
 def record_knowledge(web: DemoWeb, writer: CorpusWriter) -> None:
-    """What is known about the web's pages: topics, copies, recorded browsing."""
+    """What is known about the web's pages: topics, copies, recorded browsing, who read what."""
     for topic, members in web.topics.items():
         for url in sorted(members):
             writer.add_label(url, topic)
     for session in web.sessions.values():
         writer.add_session(session)
+    for reading in web.readings:
+        # A log does not know what anybody looked for, nor whether she found it.
+        writer.add_trail(
+            Trail(reading.user, reading.time, reading.seconds, reading.urls, finished=False)
+        )
     for url, original in web.duplicates.items():
         writer.add_duplicate(url, original)
     writer.set_start_urls(web.start_urls)

@@ -1,6 +1,7 @@
-"""The demo web's recorded sessions as files, complete with page sources: something to learn from.
+"""What people did in the demo web, as files: recorded sessions and a proxy's access log.
 
-``trailhound learn`` reads them like anybody's own recordings.
+``trailhound learn`` reads the sessions like anybody's own recordings, ``--trace`` the log like any
+proxy's.
 """
 
 from __future__ import annotations
@@ -9,27 +10,54 @@ from pathlib import Path
 
 import msgspec
 
-from trailhound.demo import DemoWeb
+from trailhound.demo.web import DemoWeb
 from trailhound.errors import StorageError
 from trailhound.sessions.events import Event, Session, Visit
 from trailhound.sessions.files import SESSION_SUFFIX, write_session
 from trailhound.text.encoding import decode
 
+ACCESS_LOG = "access.log"
+
 
 def write_demo_sessions(web: DemoWeb, folder: Path) -> list[Path]:
     """Write one file per topic, ``TOPIC.jsonl``, and return their paths in order of topic."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(
-            f"Cannot make the folder {folder}: {error.strerror or error}. Choose another one."
-        ) from error
+    _make(folder)
     paths = []
     for topic in sorted(web.sessions):
         path = folder / f"{topic}{SESSION_SUFFIX}"
         write_session(with_sources(web.sessions[topic], web), path)
         paths.append(path)
     return paths
+
+
+def write_access_log(web: DemoWeb, folder: Path) -> Path:
+    """Write who read what, in Squid's native format, as ``access.log``; return its path."""
+    _make(folder)
+    path = folder / ACCESS_LOG
+    accesses = sorted(
+        (time, reading.user, url) for reading in web.readings for time, url in reading.accesses()
+    )
+    lines = (
+        f"{time:.3f} 90 {user} TCP_MISS/200 {len(web.respond(url).body)} GET {url} - "
+        "HIER_DIRECT/192.0.2.1 text/html\n"
+        for time, user, url in accesses
+    )
+    try:
+        path.write_text("".join(lines), encoding="ascii")
+    except OSError as error:
+        raise StorageError(
+            f"Cannot write {path}: {error.strerror or error}. Choose another folder."
+        ) from error
+    return path
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"Cannot make the folder {folder}: {error.strerror or error}. Choose another one."
+        ) from error
 
 
 def with_sources(session: Session, web: DemoWeb) -> Session:
