@@ -7,7 +7,7 @@ import time
 import msgspec
 
 from benchmarks.measured_web import browsing_graph
-from trailhound.judges.calibration import calibrate_judge
+from trailhound.judges.calibration import calibrate_judges
 from trailhound.models.topic_model import learn_topic
 from trailhound.topics.learned import LearnedTopic, Origin
 
@@ -48,4 +48,5 @@ class Stopwatch:
 def learned_topic(pages: dict[str, bytes]) -> LearnedTopic:
     """A model of the session over the first pages."""
     graph = browsing_graph(pages)
-    return LearnedTopic(learn_topic(graph), calibrate_judge(graph, None), Origin(TOPIC))
+    model = learn_topic(graph)
+    return LearnedTopic(model, calibrate_judges(model)["cosine"], Origin(TOPIC))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from learned_topics import HOST, TEXTS, learned_park, park_session
 
-from trailhound.judges.calibration import calibrate_judge
+from trailhound.judges.calibration import calibrate_judges
 from trailhound.models.advice import hops_from_starts
 from trailhound.models.diagnosis import Diagnosis, diagnose
 from trailhound.models.judge_figures import CalibrationMethod, JudgeCalibration, judge_figures
@@ -39,7 +39,8 @@ def graph(
 
 
 def diagnosis_of(found: PageGraph) -> Diagnosis:
-    return diagnose(learn_topic(found), calibrate_judge(found))
+    model = learn_topic(found)
+    return diagnose(model, calibrate_judges(model)["cosine"])
 
 
 def codes(found: PageGraph) -> list[str]:
@@ -68,11 +69,12 @@ def test_nothing_can_be_measured_on_one_target() -> None:
 
 
 def test_calibration_says_where_the_threshold_comes_from() -> None:
-    several, one = graph(LONG_WAY, {4, 5, 6}), graph(LONG_WAY, {4})
-    assert calibrate_judge(several).method is CalibrationMethod.LEAVE_ONE_OUT
-    assert calibrate_judge(one).method is CalibrationMethod.FALLBACK
-    given = calibrate_judge(several, threshold=0.25)
-    assert (given.threshold, given.method) == (0.25, CalibrationMethod.GIVEN)
+    several, one = (learn_topic(graph(LONG_WAY, targets)) for targets in ({4, 5, 6}, {4}))
+    for name in ("cosine", "latent", "contrast"):
+        assert calibrate_judges(several)[name].method is CalibrationMethod.LEAVE_ONE_OUT
+        assert calibrate_judges(one)[name].method is CalibrationMethod.FALLBACK
+        given = calibrate_judges(several, threshold=0.25)[name]
+        assert (given.threshold, given.method) == (0.25, CalibrationMethod.GIVEN)
 
 
 def test_the_figures_of_the_park() -> None:

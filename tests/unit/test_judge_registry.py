@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import pickle
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from trailhound.errors import ConfigError, SessionError, TrailhoundError, UsageError
+from trailhound.judges import choosing
+from trailhound.judges.calibration import calibrate_judges
 from trailhound.judges.choosing import (
+    best_ranked,
     check_judge,
     chosen_judge,
     describe_judge,
     judge_names,
     make_judge,
+    suiting_judges,
 )
 from trailhound.judges.rules import PredicateJudge, as_relevance
+from trailhound.models.topic_model import learn_topic
 from trailhound.records import Page
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
@@ -82,6 +88,41 @@ def test_auto_is_contrast_where_there_is_something_to_tell_from() -> None:
     assert make_judge("auto", Briefing(graph(4))).judge(BEES).relevant
     with pytest.raises(SessionError, match="or use the judge 'cosine'"):
         make_judge("contrast", Briefing(graph(4)))
+
+
+class Brilliant:
+    """Somebody else's judge: better than any, for sessions with two targets."""
+
+    name = "brilliant"
+    summary = "knows"
+    rank = 0.99
+
+    @classmethod
+    def from_briefing(cls, briefing: Briefing) -> PredicateJudge:
+        return PredicateJudge(lambda page: page is BEES)
+
+    @classmethod
+    def suits(cls, graph: PageGraph) -> bool:
+        if len(graph.targets) == 3:
+            raise ZeroDivisionError
+        return len(graph.targets) == 2
+
+
+def test_judges_of_other_packages_take_part_in_auto(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = EntryPoint("brilliant", f"{__name__}:Brilliant", choosing.JUDGE_GROUP)
+    monkeypatch.setitem(choosing._catalogue._entries, "brilliant", entry)
+    assert list(suiting_judges(graph())) == ["brilliant", "contrast", "cosine", "latent"]
+    assert chosen_judge("auto", graph(2)) == "brilliant"
+    assert chosen_judge("auto", graph(1)) == "contrast"
+    assert chosen_judge("auto", graph(3)) == "contrast"  # it failed, and is passed over
+    assert best_ranked(["latent", "brilliant", "no longer installed"]) == "brilliant"
+    # Without left-out scores there is nothing to calibrate.
+    assert list(calibrate_judges(learn_topic(graph()))) == ["contrast", "cosine", "latent"]
+
+
+def test_without_marks_auto_says_what_is_missing() -> None:
+    with pytest.raises(SessionError, match=r"No page is marked useful.*such as keywords"):
+        chosen_judge("auto", graph(0))
 
 
 @pytest.mark.parametrize("name", ["cosine", "latent", "contrast"])

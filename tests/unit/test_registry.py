@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from six_users import six_user_trace
 
+from trailhound import judges, strategies
 from trailhound.errors import TrailhoundError, UsageError
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
@@ -125,3 +128,14 @@ def test_a_strategy_file_that_cannot_be_used_says_why(
         path.write_text(content)
     with pytest.raises(TrailhoundError, match=message):
         check_spec(str(path))
+
+
+@pytest.mark.parametrize("package", [strategies, judges])
+def test_all_parts_are_names_of_their_package(package: ModuleType) -> None:
+    registered = entry_points(group=f"trailhound.{package.__name__.rpartition('.')[2]}")
+    own = [entry for entry in registered if entry.value.startswith("trailhound.")]
+    assert len(own) >= 5
+    for entry in own:
+        assert getattr(package, entry.attr) is entry.load()
+    for name in package.__all__:
+        assert getattr(package, name).__name__ == name

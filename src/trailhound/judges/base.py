@@ -2,14 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trailhound.records import Page, Relevance
+from trailhound.sessions.page_graph import PageGraph
+
+if TYPE_CHECKING:
+    from trailhound.models.topic_model import TopicModel
 
 
 class RelevanceJudge(Protocol):
-    """Judges fetched pages for the crawler. The lab scores crawls by ground truth instead."""
+    """Judges fetched pages for the crawler. The lab scores crawls by ground truth instead.
+
+    A judge that can be chosen by name also has ``name``, ``summary`` and a class method
+    ``from_briefing(briefing, *, option=default, ...)``, as strategies have, and registers under
+    the entry-point group ``trailhound.judges``.
+    """
 
     def judge(self, page: Page) -> Relevance:
         """Score a page from 0 to 1 and say whether that is enough."""
+        ...
+
+
+class LearningJudge(Protocol):
+    """Optional, on a judge's class: it learns from sessions, and says from which and how well.
+
+    ``auto`` stands for the judge of the highest rank among those that suit the sessions at hand,
+    wherever they were installed from.
+    """
+
+    rank: ClassVar[float]
+    """How good it is next to others: its mean F1 on wikispeedia, as in ``docs/results.md``."""
+
+    @classmethod
+    def suits(cls, graph: PageGraph) -> bool:
+        """Whether it can learn from these sessions."""
+        ...
+
+    @classmethod
+    def left_out_scores(cls, model: TopicModel) -> NDArray[np.float32]:
+        """What a judge that had not seen it would say of each page. Shape (n_pages,).
+
+        In the order of the model's graph; -1 where that leaves nothing to learn from. May be
+        missing: then ``learn`` neither calibrates the judge nor shows its figures.
+        """
         ...

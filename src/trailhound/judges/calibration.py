@@ -2,63 +2,48 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+import logging
 
-from trailhound.judges.base import RelevanceJudge
-from trailhound.judges.contrast import Contrast, ContrastJudge, tells_apart
-from trailhound.judges.cosine import (
-    FALLBACK_THRESHOLD,
-    CosineJudge,
-    LatentJudge,
-    best_threshold,
-    latent_left_out_scores,
-    leave_one_out_scores,
-)
+from trailhound.judges.base import LearningJudge
+from trailhound.judges.choosing import best_ranked, make_judge, suiting_judges
+from trailhound.judges.cosine import calibrated_threshold
 from trailhound.models.judge_figures import CalibrationMethod, JudgeCalibration
 from trailhound.models.topic_model import TopicModel
 from trailhound.records import Page
-from trailhound.sessions.page_graph import PageGraph
-from trailhound.text.tfidf import target_similarity
+from trailhound.strategies.base import Briefing
 
-
-def calibrate_judge(graph: PageGraph, threshold: float | None = None) -> JudgeCalibration:
-    """The γ that ``CosineJudge`` uses on this graph, and every page's leave-one-out score."""
-    similarity = target_similarity(graph)
-    scores = leave_one_out_scores(similarity, graph.pages, sorted(graph.targets))
-    return _calibration(scores, graph, threshold)
+_log = logging.getLogger(__name__)
 
 
 def calibrate_judges(
     model: TopicModel, threshold: float | None = None
 ) -> dict[str, JudgeCalibration]:
-    """The same for every judge that learns from sessions, by name.
+    """The γ of every judge that can learn from the model's sessions, by name.
 
-    ``contrast`` is missing when all visited pages are targets, or none is.
+    With every page's score by a judge that had not seen it. ``threshold`` is taken instead of what
+    would be calibrated.
     """
-    graph, targets = model.graph, sorted(model.graph.targets)
-    documents = model.weights.matrix([page.terms for page in graph.pages])
-    similarity = target_similarity(graph, model.weights)
-    scores = {
-        CosineJudge.name: leave_one_out_scores(similarity, graph.pages, targets, documents),
-        LatentJudge.name: latent_left_out_scores(model),
-    }
-    if tells_apart(graph):
-        scores[ContrastJudge.name] = Contrast(graph, documents).left_out_scores()
-    return {name: _calibration(each, graph, threshold) for name, each in scores.items()}
+    calibrated = {}
+    for name, kind in suiting_judges(model.graph).items():
+        if hasattr(kind, "left_out_scores"):
+            try:
+                calibrated[name] = _calibration(kind, model, threshold)
+            except Exception as error:  # somebody else's judge: learning goes on without it
+                if kind.__module__.startswith("trailhound."):
+                    raise
+                _log.warning("The judge '%s' is not calibrated, it failed: %r", name, error)
+    return calibrated
 
 
 def _calibration(
-    scores: NDArray[np.float32], graph: PageGraph, threshold: float | None
+    kind: type[LearningJudge], model: TopicModel, threshold: float | None
 ) -> JudgeCalibration:
-    targets = sorted(graph.targets)
+    scores, targets = kind.left_out_scores(model), model.graph.targets
     kept = tuple(scores.tolist())
     if threshold is not None:
         return JudgeCalibration(threshold, CalibrationMethod.GIVEN, kept)
-    if len(targets) < 2:
-        return JudgeCalibration(FALLBACK_THRESHOLD, CalibrationMethod.FALLBACK, kept)
-    best = best_threshold(scores, targets)
-    return JudgeCalibration(best, CalibrationMethod.LEAVE_ONE_OUT, kept)
+    method = CalibrationMethod.FALLBACK if len(targets) < 2 else CalibrationMethod.LEAVE_ONE_OUT
+    return JudgeCalibration(calibrated_threshold(scores, targets), method, kept)
 
 
 class OwnVerdicts:
@@ -66,19 +51,23 @@ class OwnVerdicts:
 
     A crawl that learns from its finds must not let these vouch for the next ones: a find is scored
     by a judge that knows the people's sessions alone, however often the topic was learned again.
-    It is ``contrast`` where the session has unmarked pages, else ``cosine``.
+    It is the best judge that these sessions calibrate: ``contrast``, or ``cosine`` when all visited
+    pages are marked.
 
     ``model`` was learned from the people's own sessions. ``own_scores`` are those of the marked
     pages, each judged as if it had not been shown.
     """
 
     def __init__(self, model: TopicModel) -> None:
-        graph, calibrated = model.graph, calibrate_judges(model)
-        by_contrast = ContrastJudge.name in calibrated
-        judge = ContrastJudge if by_contrast else CosineJudge
-        self._judge: RelevanceJudge = judge.from_graph(graph, 0.0)
-        scores = calibrated[judge.name].scores
-        self.own_scores: list[float] = [scores[target] for target in sorted(graph.targets)]
+        calibrated = calibrate_judges(model)
+        name = best_ranked(calibrated)
+        self._judge = make_judge(
+            name,
+            Briefing(model.graph, model=model),
+            calibrated={name: calibrated[name].threshold},
+        )
+        scores = calibrated[name].scores
+        self.own_scores: list[float] = [scores[target] for target in sorted(model.graph.targets)]
 
     def score(self, page: Page) -> float:
         """How much the page is one of those wanted, 0 to 1."""

@@ -6,25 +6,28 @@ or a plain function ``judge(page)`` that answers with True, False or a score fro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from trailhound.counting import counted
-from trailhound.errors import ConfigError
-from trailhound.judges.base import RelevanceJudge
-from trailhound.judges.contrast import tells_apart
+from trailhound.errors import ConfigError, SessionError, TrailhoundError
+from trailhound.judges.base import LearningJudge, RelevanceJudge
 from trailhound.judges.rules import PREDICATE_THRESHOLD, PredicateJudge, as_relevance
 from trailhound.plugins import REQUIRED, Catalogue, own_classes
 from trailhound.records import Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
 
+_log = logging.getLogger(__name__)
+
 JUDGE_GROUP = "trailhound.judges"
 AUTO = "auto"
-"""Stands for ``contrast``, or for ``cosine`` where the session shows nothing to tell from."""
+"""Stands for the best judge that can learn from the sessions; see :class:`LearningJudge`."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,50 @@ def chosen_judge(spec: str, graph: PageGraph) -> str:
 
 
 def default_judge(graph: PageGraph) -> str:
-    """The best of the judges that can learn from these sessions; see ``docs/results.md``."""
-    return "contrast" if tells_apart(graph) else "cosine"
+    """The best of the judges that can learn from these sessions; SessionError when none can."""
+    suiting = suiting_judges(graph)
+    if not suiting:
+        raise SessionError(
+            "No page is marked useful, so that there is nothing to judge by. Mark one and learn, "
+            "or name a judge that needs no session with --judge, such as keywords."
+        )
+    return next(iter(suiting))
+
+
+def best_ranked(names: Iterable[str]) -> str:
+    """The judge of the highest rank; one that is not installed any more has the lowest."""
+    return min(names, key=lambda name: (-_rank(_loaded(name)), name))
+
+
+def suiting_judges(graph: PageGraph) -> dict[str, type[LearningJudge]]:
+    """The registered judges that can learn from these sessions, best first."""
+    return {name: kind for name in _volunteers() if _suits(kind := _loaded(name), name, graph)}
+
+
+def _volunteers() -> list[str]:
+    """Judges that say when they suit, best first; none that needs to be told more than a name."""
+    names = [name for name in judge_names() if hasattr(_loaded(name), "suits")]
+    free = [name for name in names if REQUIRED not in _catalogue.options(name).values()]
+    return sorted(free, key=lambda name: (-_rank(_loaded(name)), name))
+
+
+def _suits(kind: type[LearningJudge], name: str, graph: PageGraph) -> bool:
+    try:
+        return bool(kind.suits(graph))
+    except Exception as error:  # whatever somebody else's code raises costs him his turn
+        _log.warning("The judge '%s' is passed over, asked whether it suits: %r", name, error)
+        return False
+
+
+def _rank(kind: Any) -> float:
+    return float(getattr(kind, "rank", -math.inf))
+
+
+def _loaded(name: str) -> Any:
+    try:
+        return _catalogue.load(name)
+    except TrailhoundError:  # a broken package; whoever asks for it will hear of it
+        return None
 
 
 def make_judge(
@@ -100,7 +145,7 @@ def check_judge(spec: str) -> None:
     """Raise UsageError unless ``spec`` names a judge and options that it has."""
     name, options = _catalogue.parse(spec)
     if name != AUTO or options:
-        _catalogue.resolve(spec.replace(AUTO, "contrast", 1) if name == AUTO else spec)
+        _catalogue.resolve(spec.replace(AUTO, _volunteers()[0], 1) if name == AUTO else spec)
 
 
 class FileJudge:

@@ -17,8 +17,9 @@ from threadpoolctl import threadpool_limits
 
 from trailhound.counting import counted
 from trailhound.errors import SessionError
-from trailhound.judges.cosine import FALLBACK_THRESHOLD, best_threshold
+from trailhound.judges.cosine import calibrated_threshold
 from trailhound.judges.logistic import Separation, left_out_margins, separate
+from trailhound.models.topic_model import TopicModel
 from trailhound.records import Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
@@ -30,6 +31,7 @@ class ContrastJudge:
 
     name: ClassVar[str] = "contrast"
     summary: ClassVar[str] = "more like the pages marked useful than like the others visited"
+    rank: ClassVar[float] = 0.66
 
     def __init__(self, weights: TermWeights, separation: Separation, threshold: float) -> None:
         self._weights = weights
@@ -53,13 +55,24 @@ class ContrastJudge:
         weights = weights or TermWeights.fit(pages)
         learned = Contrast(graph, weights.matrix(pages))
         if threshold is None:
-            threshold = learned.threshold()
+            threshold = calibrated_threshold(learned.left_out_scores(), graph.targets)
         return cls(weights, learned.separation, threshold)
 
     @classmethod
     def from_briefing(cls, briefing: Briefing, *, threshold: float | None = None) -> ContrastJudge:
         """As ``--judge contrast`` asks for it."""
         return cls.from_graph(briefing.graph, threshold, briefing.similarity.weights)
+
+    @classmethod
+    def suits(cls, graph: PageGraph) -> bool:
+        """Sessions that show both what is wanted and what is not."""
+        return 0 < len(graph.targets) < len(graph.pages)
+
+    @classmethod
+    def left_out_scores(cls, model: TopicModel) -> NDArray[np.float32]:
+        """Each page's probability of being a target, had it not been shown; -1 for an only one."""
+        documents = model.weights.matrix([page.terms for page in model.graph.pages])
+        return Contrast(model.graph, documents).left_out_scores()
 
     def judge(self, page: Page) -> Relevance:
         """p = 1 / (1 + exp(-(w · x + b)))."""
@@ -73,7 +86,7 @@ class Contrast:
     """Targets against the other pages of one session; ``documents`` holds its weighed pages."""
 
     def __init__(self, graph: PageGraph, documents: sparse.csr_array[np.float64]) -> None:
-        if not tells_apart(graph):
+        if not ContrastJudge.suits(graph):
             raise SessionError(
                 f"Of {counted(len(graph.pages), 'visited page')} {len(graph.targets)} marked "
                 "useful; to tell the one kind from the other, the judge 'contrast' needs both. "
@@ -100,14 +113,3 @@ class Contrast:
         if len(self._targets) == 1:
             scores[self._targets] = -1.0
         return scores
-
-    def threshold(self) -> float:
-        """γ by leave-one-out, as for the cosine judge."""
-        if len(self._targets) < 2:
-            return FALLBACK_THRESHOLD
-        return best_threshold(self.left_out_scores(), self._targets)
-
-
-def tells_apart(graph: PageGraph) -> bool:
-    """Whether a session shows both what is wanted and what is not."""
-    return 0 < len(graph.targets) < len(graph.pages)

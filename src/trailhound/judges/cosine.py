@@ -5,12 +5,11 @@ Once by weighted terms, and once in the latent space.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from trailhound.errors import SessionError
 from trailhound.models.topic_model import TopicModel, learn_topic
@@ -28,6 +27,7 @@ class CosineJudge:
 
     name: ClassVar[str] = "cosine"
     summary: ClassVar[str] = "the largest cosine to a page marked useful"
+    rank: ClassVar[float] = 0.50
 
     def __init__(self, similarity: TargetSimilarity, threshold: float) -> None:
         self._similarity = similarity
@@ -44,14 +44,14 @@ class CosineJudge:
 
         ``similarity`` saves work when it has been made for this graph already.
         """
-        if not graph.targets:
+        if not cls.suits(graph):
             raise SessionError(
                 "The session has no page marked useful, so there is nothing to look for. "
                 "Mark at least one page as useful and try again."
             )
         similarity = similarity or target_similarity(graph)
         if threshold is None:
-            threshold = calibrate_threshold(similarity, graph.pages, sorted(graph.targets))
+            threshold = calibrated_threshold(_left_out_cosines(graph, similarity), graph.targets)
         return cls(similarity, threshold)
 
     @classmethod
@@ -59,57 +59,20 @@ class CosineJudge:
         """As ``--judge cosine`` asks for it."""
         return cls.from_graph(briefing.graph, threshold, briefing.similarity)
 
+    @classmethod
+    def suits(cls, graph: PageGraph) -> bool:
+        """Sessions with a page marked useful."""
+        return bool(graph.targets)
+
+    @classmethod
+    def left_out_scores(cls, model: TopicModel) -> NDArray[np.float32]:
+        """Each page's largest cosine to a target other than itself, -1 without one."""
+        return _left_out_cosines(model.graph, target_similarity(model.graph, model.weights))
+
     def judge(self, page: Page) -> Relevance:
         """Score by the nearest target."""
         score = self._similarity.to_nearest(page.terms)
         return Relevance(score, score >= self.threshold)
-
-
-def calibrate_threshold(
-    similarity: TargetSimilarity, pages: Sequence[Page], targets: Sequence[int]
-) -> float:
-    """The γ that separates left-out targets from the other visited pages with the best F1.
-
-    Each target is compared with the remaining targets, never with itself.
-    """
-    if len(targets) < 2:
-        return FALLBACK_THRESHOLD
-    return best_threshold(leave_one_out_scores(similarity, pages, targets), targets)
-
-
-def best_threshold(scores: NDArray[np.float32], targets: Sequence[int]) -> float:
-    """Taking pages from this score on for targets has the best F1.
-
-    The threshold lies halfway between the last page that is taken and the first that is not:
-    unseen pages on the topic score a little lower than those it was set on.
-    """
-    wanted = np.zeros(len(scores), bool)
-    wanted[targets] = True
-    order = np.argsort(-scores, kind="stable")
-    found = np.cumsum(wanted[order])
-    f1 = 2 * found / (np.arange(1, len(scores) + 1) + len(targets))
-    last = int(np.argmax(f1))
-    below = scores[order[last + 1]] if last + 1 < len(scores) else 0.0
-    return float(scores[order[last]] + max(below, 0.0)) / 2
-
-
-def leave_one_out_scores(
-    similarity: TargetSimilarity,
-    pages: Sequence[Page],
-    targets: Sequence[int],
-    documents: sparse.csr_array[np.float64] | None = None,
-) -> NDArray[np.float32]:
-    """Each page's largest cosine to a target other than itself, -1 without one. Shape (n_pages,).
-
-    ``targets`` are the positions in ``pages`` of the similarity's targets, in its order.
-    ``documents`` saves work when the pages have been weighed already, one in a row.
-    """
-    if documents is None:
-        documents = similarity.weights.matrix([page.terms for page in pages])
-    to_targets = similarity.rows_to_each(documents)
-    to_targets[targets, np.arange(len(targets))] = -1.0
-    scores: NDArray[np.float32] = to_targets.max(axis=1)
-    return scores
 
 
 class LatentJudge:
@@ -117,16 +80,30 @@ class LatentJudge:
 
     name: ClassVar[str] = "latent"
     summary: ClassVar[str] = "the largest cosine to a page marked useful, after LSI"
+    rank: ClassVar[float] = 0.46
 
     def __init__(self, model: TopicModel, threshold: float | None = None) -> None:
         self._model = model
         self._targets = model.space.coordinates[sorted(model.graph.targets)]
-        self.threshold = _calibrated(model) if threshold is None else threshold
+        if threshold is None:
+            threshold = calibrated_threshold(self.left_out_scores(model), model.graph.targets)
+        self.threshold = threshold
 
     @classmethod
     def from_briefing(cls, briefing: Briefing, *, threshold: float | None = None) -> LatentJudge:
         """As ``--judge latent`` asks for it; learns the topic unless that has been done."""
         return cls(briefing.model or learn_topic(briefing.graph), threshold)
+
+    @classmethod
+    def suits(cls, graph: PageGraph) -> bool:
+        """Sessions with a page marked useful."""
+        return bool(graph.targets)
+
+    @classmethod
+    def left_out_scores(cls, model: TopicModel) -> NDArray[np.float32]:
+        """Each page's largest latent cosine to a target other than itself, -1 without one."""
+        points = model.space.coordinates
+        return _largest_of_others(points @ points[sorted(model.graph.targets)].T, model.graph)
 
     def judge(self, page: Page) -> Relevance:
         """Score by the nearest target."""
@@ -135,22 +112,33 @@ class LatentJudge:
         return Relevance(score, score >= self.threshold)
 
 
-def latent_left_out_scores(model: TopicModel) -> NDArray[np.float32]:
-    """Each page's largest latent cosine to a target other than itself, -1 without one.
+def calibrated_threshold(scores: NDArray[np.float32], targets: Collection[int]) -> float:
+    """γ: taking pages from this score on for targets has the best F1 on the session's own pages.
 
-    Shape (n_pages,).
+    ``scores`` are those of judges that had not seen each page. γ lies halfway between the last page
+    that is taken and the first that is not: unseen pages on the topic score a little lower than
+    those it was set on.
     """
-    targets = sorted(model.graph.targets)
-    points = model.space.coordinates
-    cosines = points @ points[targets].T
+    if len(targets) < 2:
+        return FALLBACK_THRESHOLD
+    wanted = np.zeros(len(scores), bool)
+    wanted[list(targets)] = True
+    order = np.argsort(-scores, kind="stable")
+    found = np.cumsum(wanted[order])
+    f1 = 2 * found / (np.arange(1, len(scores) + 1) + len(targets))
+    last = int(np.argmax(f1))
+    below = scores[order[last + 1]] if last + 1 < len(scores) else 0.0
+    return float(scores[order[last]] + max(below, 0.0)) / 2
+
+
+def _left_out_cosines(graph: PageGraph, similarity: TargetSimilarity) -> NDArray[np.float32]:
+    documents = similarity.weights.matrix([page.terms for page in graph.pages])
+    return _largest_of_others(similarity.rows_to_each(documents), graph)
+
+
+def _largest_of_others(cosines: NDArray[np.float32], graph: PageGraph) -> NDArray[np.float32]:
+    """From the cosines of all pages to each target: the largest to a target other than itself."""
+    targets = sorted(graph.targets)
     cosines[targets, np.arange(len(targets))] = -1.0
     scores: NDArray[np.float32] = cosines.max(axis=1)
     return scores
-
-
-def _calibrated(model: TopicModel) -> float:
-    """γ by leave-one-out, as for the lexical judge."""
-    targets = sorted(model.graph.targets)
-    if len(targets) < 2:
-        return FALLBACK_THRESHOLD
-    return best_threshold(latent_left_out_scores(model), targets)

@@ -11,7 +11,7 @@ from trailhound.counting import counted
 from trailhound.crawling.stopping import Budget
 from trailhound.errors import ConfigError, UsageError
 from trailhound.judges.choosing import check_judge
-from trailhound.strategies.choosing import check_live_spec, parse_spec, restocks
+from trailhound.strategies.choosing import check_live_spec, declares
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.knowledge import Knowledge
 from trailhound.urls import typed_url
@@ -119,7 +119,7 @@ def _check_new(request: CrawlRequest, folder: CrawlFolder) -> None:
 
 def _check_starts_alone(settings: Settings) -> None:
     """Without seeds, the strategy must find pages in a trace, and nothing may depend on seeds."""
-    if not settings.sources.trace or not restocks(settings.crawl.strategy):
+    if not settings.sources.trace or not declares(settings.crawl.strategy, "needs_trace"):
         raise UsageError("A crawl needs a page to start from. Name one or more: --seed URL")
     if settings.crawl.same_domain:
         raise UsageError(
@@ -137,7 +137,7 @@ def _check_same_kind(record: CrawlRecord, settings: Settings, known: Knowledge) 
             f"Resume without --strategy, or begin anew with '{now}' and --restart."
         )
     states = known.states
-    if states != record.states and parse_spec(now)[0] == "hidden-markov":
+    if states != record.states and declares(now, "remembers_states"):
         raise UsageError(
             f"The topic was learned again with {states} states, and the crawl remembers paths in "
             f"{record.states}. Begin it anew with --restart, or learn with --states "

@@ -17,6 +17,10 @@ if TYPE_CHECKING:  # brings scikit-learn along, which takes a second to load
     from trailhound.models.topic_model import TopicModel
 
 
+RESCORE_EVERY = 50
+"""Fetched pages after which a strategy that can is asked to rank waiting candidates anew."""
+
+
 class AnswerKey(Protocol):
     """What the lab knows about the recorded web and no honest strategy may ask."""
 
@@ -64,9 +68,19 @@ class Strategy(Protocol):
 
     A strategy also has a class method ``from_briefing(briefing, *, option=default, ...)`` that
     learns from the session. Its keyword arguments are the strategy's options: the catalogue reads
-    their names, types and defaults, and turns ``name:option=value`` into a call. It registers
-    under the entry-point group ``trailhound.strategies``; ``examples/short_urls.py`` is a
-    complete one. ``lab_only = True`` keeps one that needs known answers away from live crawls.
+    their names, types and defaults, and turns ``name:option=value`` into a call. It may be
+    ``async def``, for one that asks the briefing's sources: it is awaited before the crawl starts.
+    It registers under the entry-point group ``trailhound.strategies``;
+    ``examples/short_urls.py`` is a complete one.
+
+    What else a class may say of itself, all of it optional:
+
+    * ``lab_only = True`` keeps one that needs known answers away from live crawls.
+    * ``needs_trace = True``: it goes by ``briefing.trace`` and can start from it without seeds.
+    * ``remembers_states = True``: the memory of its candidates has a number for each hidden state
+      of the topic's model, so that a crawl is not resumed with a model of more or fewer.
+    * ``rescore_every = 50``: see :class:`Rescoring`.
+    * ``learns_online = False`` and ``reads_surroundings = False``: see the functions below.
     """
 
     name: ClassVar[str]
@@ -124,7 +138,12 @@ class Explaining(Protocol):
 
 @runtime_checkable
 class Rescoring(Protocol):
-    """Optional: a strategy whose opinion of waiting candidates changes as it learns."""
+    """Optional: a strategy whose opinion of waiting candidates changes as it learns.
+
+    It is asked every ``rescore_every`` fetched pages: an attribute of class or instance,
+    ``RESCORE_EVERY`` when it has none. Asking means reading all waiting candidates, so that a
+    strategy with a pace of its own should say it here.
+    """
 
     def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
         """New priorities by URL, given each candidate's memory; ``None`` when nothing has moved."""
@@ -137,6 +156,18 @@ class Restocking(Protocol):
 
     def restock(self) -> Iterable[Candidate]:
         """URLs to go on with; asked again when none is new. The crawl ends when there are none."""
+        ...
+
+
+@runtime_checkable
+class Asking(Protocol):
+    """Optional: a strategy that asks sources on the way (who links to this page?)."""
+
+    async def ask(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
+        """Further links that sources bring in, after ``observe`` and ``score_links``.
+
+        The crawl goes on with other pages meanwhile. A source that fails costs these links alone.
+        """
         ...
 
 

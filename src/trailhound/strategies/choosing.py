@@ -58,7 +58,7 @@ def check_live_spec(spec: str) -> None:
     if name not in strategy_names() and not name.endswith(".py"):
         raise _catalogue.unknown(name, live_strategy_names())
     kind, _ = _catalogue.resolve(spec)
-    if _is_lab_only(kind):
+    if _says(kind, "lab_only"):
         raise UsageError(
             f"The strategy '{name}' is for the lab only (trailhound lab run): it needs answers "
             "that nobody has for the live web. For a crawl, choose another: "
@@ -68,7 +68,7 @@ def check_live_spec(spec: str) -> None:
 
 def live_strategy_names() -> tuple[str, ...]:
     """All names but those of strategies that work in the lab only."""
-    return tuple(name for name in strategy_names() if not _is_lab_only(_loaded(name)))
+    return tuple(name for name in strategy_names() if not _says(_loaded(name), "lab_only"))
 
 
 def _loaded(name: str) -> Any:
@@ -78,13 +78,16 @@ def _loaded(name: str) -> Any:
         return None
 
 
-def _is_lab_only(kind: Any) -> bool:
-    return getattr(kind, "lab_only", False)
+def _says(kind: Any, attribute: str) -> bool:
+    return bool(getattr(kind, attribute, False))
 
 
-def restocks(spec: str) -> bool:
-    """Whether the strategy itself knows where to go when there is nothing to fetch."""
-    return hasattr(_catalogue.resolve(spec)[0], "restock")
+def declares(spec: str, attribute: str) -> bool:
+    """Whether a strategy's class says so of itself: ``needs_trace``, ``remembers_states``, …
+
+    See :class:`~trailhound.strategies.base.Strategy` for what a class may say.
+    """
+    return _says(_catalogue.resolve(spec)[0], attribute)
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, str]]:

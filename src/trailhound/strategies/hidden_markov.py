@@ -41,6 +41,7 @@ class HiddenMarkovStrategy:
     name: ClassVar[str] = "hidden-markov"
     summary: ClassVar[str] = "learns from the session how many hops remain to a target"
     paper: ClassVar[str] = "Liu, Janssen, Milios 2006"
+    remembers_states: ClassVar[bool] = True
     reads_surroundings: ClassVar[bool] = False
 
     def __init__(

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import msgspec
 
+from trailhound.judges.choosing import best_ranked
 from trailhound.models.advice import Advice, advise
 from trailhound.models.diagnosis import Diagnosis, diagnose
 from trailhound.models.judge_figures import JudgeCalibration, JudgeFigures, judge_figures
@@ -43,7 +44,7 @@ class LearnedTopic:
     @property
     def judge_name(self) -> str:
         """The judge that a crawl takes unless told otherwise; see ``docs/results.md``."""
-        return "contrast" if "contrast" in self.judges else "cosine"
+        return best_ranked(self.judges or ("cosine",))
 
     @cached_property
     def judge_figures(self) -> JudgeFigures:

@@ -117,6 +117,7 @@ class CollaborativeStrategy:
     name: ClassVar[str] = "collaborative"
     summary: ClassVar[str] = "goes where the readers of relevant pages went; needs an access trace"
     paper: ClassVar[str] = "Aggarwal 2002"
+    needs_trace: ClassVar[bool] = True
     reads_surroundings: ClassVar[bool] = False
 
     def __init__(

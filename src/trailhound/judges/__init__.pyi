@@ -1,0 +1,11 @@
+from .base import LearningJudge as LearningJudge
+from .base import RelevanceJudge as RelevanceJudge
+from .choosing import describe_judge as describe_judge
+from .choosing import judge_names as judge_names
+from .choosing import make_judge as make_judge
+from .contrast import ContrastJudge as ContrastJudge
+from .cosine import CosineJudge as CosineJudge
+from .cosine import LatentJudge as LatentJudge
+from .rules import KeywordsJudge as KeywordsJudge
+from .rules import PredicateJudge as PredicateJudge
+from .rules import RegexJudge as RegexJudge
