@@ -16,8 +16,7 @@ from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.records import Candidate
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.storage.cdxj import INDEX_NAME, parse_line
-from trailhound.storage.forgetting import forget_records
-from trailhound.storage.result_forgetting import forget_lines, forget_results
+from trailhound.storage.forgetting import forget_lines, forget_records, forget_results
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
 from trailhound.storage.warc import ArchiveWriter

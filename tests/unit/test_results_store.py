@@ -18,9 +18,8 @@ from trailhound.records import (
     PageEvent,
     Relevance,
 )
-from trailhound.storage.results import ResultsStore
+from trailhound.storage.results import ResultsStore, snippet_of
 from trailhound.storage.results_reading import Results
-from trailhound.storage.snippets import snippet_of
 
 
 @pytest.fixture

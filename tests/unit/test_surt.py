@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.storage.surt import surt_key
+from trailhound.storage.cdxj import surt_key
 from trailhound.urls import canonicalize
 
 # Every answer is what pywb's own key function (surt 0.3.1) gives.

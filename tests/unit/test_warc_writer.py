@@ -24,8 +24,7 @@ from trailhound.lab.corpora import Corpus
 from trailhound.lab.importers import import_corpus
 from trailhound.records import Exchange, Outcome, Relevance
 from trailhound.storage.cdxj import INDEX_NAME, cdx_line, merge_index, mime_type, parse_line
-from trailhound.storage.files import safe_prefix
-from trailhound.storage.warc import ArchiveWriter
+from trailhound.storage.warc import ArchiveWriter, safe_prefix
 from trailhound.storage.warc_records import CaptureNotes
 from trailhound.urls import canonicalize
 

@@ -55,9 +55,8 @@ def export(
     """
     from trailhound.cli.console import messages
     from trailhound.counting import counted
-    from trailhound.storage.exporting import WRITERS
+    from trailhound.storage.exporting import WRITERS, write_warc
     from trailhound.storage.results_reading import Results
-    from trailhound.storage.warc_export import write_warc
 
     folder = crawl_folder(topic, workspace)
     with Results(folder.results) as stored, _opened(out) as file:

@@ -24,8 +24,7 @@ from typing import NamedTuple
 from trailhound.errors import CorpusError, SourceError, StorageError, UsageError
 from trailhound.records import Page
 from trailhound.sources import SearchHit
-from trailhound.storage.faults import explaining_sqlite
-from trailhound.storage.result_schema import open_for_reading
+from trailhound.storage.results import RESULTS
 from trailhound.text.extract import extract_page
 from trailhound.urls import canonicalize
 from trailhound.web_archives import ArchiveDamageError, find_archives, read_captures
@@ -176,8 +175,8 @@ class KeptPagesSearch:
             return []
         try:
             with (
-                explaining_sqlite(self._path),
-                closing(open_for_reading(self._path)) as connection,
+                RESULTS.explaining(self._path),
+                closing(RESULTS.open_for_reading(self._path)) as connection,
             ):
                 return _hits(connection, words, limit)
         except StorageError as error:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,15 +21,6 @@ OPEN_SUFFIX = ".open"
 
 PARTIAL_SUFFIX = ".partial"
 """Ends the name of a file that will replace another one when it is complete."""
-
-_NOT_IN_NAMES = re.compile(r"[^\w.-]+|_+")
-_MAX_PREFIX_CHARS = 60
-
-
-def safe_prefix(name: str) -> str:
-    """``name`` as the beginning of a file name, on every system."""
-    plain = _NOT_IN_NAMES.sub("-", name).strip("-.")[:_MAX_PREFIX_CHARS].rstrip("-.")
-    return plain or "crawl"
 
 
 @contextmanager

@@ -1,20 +1,31 @@
-"""Takes pages out of an archive: their records go, the others stay as they were, byte for byte."""
+"""Takes pages out of what a crawl has kept: its archive, its results and its log.
+
+In an archive the records of other pages stay as they were, byte for byte.
+"""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from trailhound.storage.cdxj import INDEX_NAME, PART_SUFFIX, merge_index, parse_line, write_part
 from trailhound.storage.files import explaining, replace_file
-from trailhound.storage.http_messages import header_value
-from trailhound.storage.ownership import Ownership
+from trailhound.storage.results import RESULTS
+from trailhound.storage.sqlite import purge, transaction
+from trailhound.storage.warc_records import header_value
 from trailhound.storage.warc_repair import (
     WARC_SUFFIX,
+    KeptRecords,
     Span,
     cut_out,
     headers_in,
-    index_line,
+    kept_records,
+    own_archive,
     repair_open_files,
     whole_records,
 )
@@ -22,6 +33,24 @@ from trailhound.urls import canonicalize
 
 Forgotten = Callable[[str], bool]
 """Whether a URL is to be forgotten."""
+CleanState = Callable[[bytes], bytes | None]
+"""From what a part of the crawl has kept to what may stay of it."""
+
+_COUNT = (
+    "SELECT count(*) FROM event WHERE forgotten(url) OR forgotten(address)",
+    "SELECT count(*) FROM refusal WHERE forgotten(url)",
+)
+_REMOVE = (
+    "DELETE FROM found WHERE rowid IN "
+    "(SELECT id FROM event WHERE forgotten(url) OR forgotten(address))",
+    "DELETE FROM event WHERE forgotten(url) OR forgotten(address)",
+    "UPDATE event SET parent = NULL, why = '' WHERE forgotten(parent)",
+    "UPDATE event SET duplicate_of = NULL, why = '' WHERE forgotten(duplicate_of)",
+    "DELETE FROM refusal WHERE forgotten(url)",
+    "UPDATE refusal SET parent = NULL WHERE forgotten(parent)",
+    # The words of removed pages stay in the index until its parts are merged.
+    "INSERT INTO found (found) VALUES ('optimize')",
+)
 
 
 def forget_records(folder: Path, forgotten: Forgotten, *, dry_run: bool = False) -> int:
@@ -35,44 +64,30 @@ def forget_records(folder: Path, forgotten: Forgotten, *, dry_run: bool = False)
     if dry_run:
         paths = sorted(folder.glob(f"*{WARC_SUFFIX}*"))
         return sum(_tells_of(span, forgotten) for path in paths for span in whole_records(path))
-    ownership = Ownership(folder)
-    try:
+    with own_archive(folder):
         repair_open_files(folder)
         merge_index(folder)
         return sum(_forget_in(path, forgotten) for path in sorted(folder.glob(f"*{WARC_SUFFIX}")))
-    finally:
-        ownership.release()
 
 
 def _forget_in(path: Path, forgotten: Forgotten) -> int:
-    kept: list[tuple[int, int]] = []
-    lines: list[bytes] = []
-    removed = position = 0
-    for span in whole_records(path):
-        if _tells_of(span, forgotten):
-            removed += 1
-            continue
-        length = span.end - span.start
-        line = index_line(span.head, path.name, position, length)
-        lines += [line] if line is not None else []
-        kept.append((span.start, span.end))
-        position += length
-    if removed:
-        _replace(path, kept, lines)
-    return removed
+    kept = kept_records(path, path.name, lambda span: _tells_of(span, forgotten))
+    if kept.dropped:
+        _replace(path, kept)
+    return kept.dropped
 
 
-def _replace(path: Path, kept: list[tuple[int, int]], lines: list[bytes]) -> None:
+def _replace(path: Path, kept: KeptRecords) -> None:
     """Out of the index first: a crash must not leave lines that point at the wrong place."""
     index = path.with_name(INDEX_NAME)
     if index.exists():
         replace_file(index, list(_lines_of_others(index, path.name)))
-    if not lines:
+    if not kept.index_lines:
         with explaining(path):
             path.unlink()
         return
-    replace_file(path, cut_out(path, kept))
-    write_part(path.with_name(path.name.removesuffix(WARC_SUFFIX) + PART_SUFFIX), lines)
+    replace_file(path, cut_out(path, kept.spans))
+    write_part(path.with_name(path.name.removesuffix(WARC_SUFFIX) + PART_SUFFIX), kept.index_lines)
     merge_index(path.parent)
 
 
@@ -96,3 +111,74 @@ def _tells_of(span: Span, forgotten: Forgotten) -> bool:
     named = [header_value(fields, name) for name in ("via", "location", "referer")]
     linked = (canonicalize(each, url) for each in named if each)
     return forgotten(url) or any(forgotten(each) for each in linked if each)
+
+
+def forget_results(
+    path: Path,
+    forgotten: Forgotten,
+    *,
+    clean_state: CleanState = bytes,
+    dry_run: bool = False,
+) -> int:
+    """Remove forgotten pages from a file of results, traces included; how many there are.
+
+    ``clean_state`` does so with what parts of a crawl have kept there in a form of their own.
+    """
+    if not path.is_file():
+        return 0
+    connection = RESULTS.open_for_reading(path) if dry_run else RESULTS.open(path)
+    with closing(connection), RESULTS.explaining(path):
+        connection.create_function("forgotten", 1, lambda url: bool(url) and forgotten(url))
+        found = sum(connection.execute(query).fetchone()[0] for query in _COUNT)
+        if not dry_run:
+            with transaction(connection):
+                _remove(connection, clean_state)
+            purge(connection)
+    return int(found)
+
+
+def _remove(connection: sqlite3.Connection, clean_state: CleanState) -> None:
+    for statement in _REMOVE:
+        connection.execute(statement)
+    for name, data in connection.execute("SELECT name, data FROM state").fetchall():
+        connection.execute("DELETE FROM state WHERE name = ?", (name,))
+        if (kept := clean_state(data)) is not None:
+            connection.execute("INSERT INTO state VALUES (?, ?)", (name, kept))
+
+
+def forget_lines(path: Path, forgotten: Forgotten, *, dry_run: bool = False) -> int:
+    """Remove the lines of a JSON-lines file that name a forgotten URL; how many there are."""
+    if not path.is_file():
+        return 0
+    with explaining(path), path.open("rb") as file:
+        found = sum(_names_one(line, forgotten) for line in file)
+    if found and not dry_run:
+        replace_file(path, _other_lines(path, forgotten))
+    return found
+
+
+def _other_lines(path: Path, forgotten: Forgotten) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        for line in file:
+            if not _names_one(line, forgotten):
+                yield line
+
+
+def _names_one(line: bytes, forgotten: Forgotten) -> bool:
+    try:
+        content = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return any(map(forgotten, _addresses(content)))
+
+
+def _addresses(value: Any) -> Iterator[str]:
+    """Everything in ``value`` that may be a URL, also inside sentences."""
+    if isinstance(value, str):
+        yield from (word.rstrip(".,;:)'\"") for word in value.split() if "://" in word)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _addresses(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _addresses(each)

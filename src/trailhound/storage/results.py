@@ -2,6 +2,18 @@
 
 Each page is written before the frontier counts it as finished, so that a killed crawl has it in
 both, or in the results only: then it is fetched again, and the last row counts.
+
+``event``
+    One row for each page that the crawl dealt with, in order. ``address`` is where the content
+    lives: the end of the redirects. ``current`` marks the latest row that says what is at an
+    address: of a page that was fetched twice the last counts, and a failed attempt to fetch it
+    again does not hide what was found before.
+``refusal``
+    URLs that were not queued, or not fetched, by a rule of the crawl's own: traps, say.
+``state``
+    A few bytes by name, for parts that must remember something over a restart.
+``found``
+    A full-text index over titles and texts of the relevant pages; ``rowid`` is the event's ``id``.
 """
 
 from __future__ import annotations
@@ -11,10 +23,68 @@ from pathlib import Path
 
 import msgspec
 
+from trailhound.errors import StorageError
 from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent
-from trailhound.storage.faults import explaining_sqlite
-from trailhound.storage.result_schema import REQUESTS, open_for_writing
-from trailhound.storage.snippets import snippet_of
+from trailhound.storage.sqlite import DatabaseKind, transaction
+
+_TABLES = (
+    """
+    CREATE TABLE event (
+        id INTEGER PRIMARY KEY,
+        number INTEGER NOT NULL,
+        url TEXT NOT NULL,
+        address TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        parent TEXT,
+        depth INTEGER NOT NULL,
+        priority REAL NOT NULL,
+        memory BLOB NOT NULL,
+        requests INTEGER NOT NULL,
+        requests_total INTEGER NOT NULL,
+        score REAL,
+        relevant INTEGER NOT NULL,
+        links_found INTEGER NOT NULL,
+        links_added INTEGER NOT NULL,
+        links_outside INTEGER NOT NULL,
+        why TEXT NOT NULL,
+        title TEXT NOT NULL,
+        snippet TEXT NOT NULL,
+        language TEXT NOT NULL,
+        duplicate_of TEXT,
+        noindex INTEGER NOT NULL,
+        at REAL NOT NULL,
+        status INTEGER,
+        etag TEXT NOT NULL,
+        last_modified TEXT NOT NULL,
+        known INTEGER NOT NULL,
+        fingerprint INTEGER,
+        current INTEGER NOT NULL
+    )
+    """,
+    "CREATE INDEX event_by_address ON event (address)",
+    "CREATE INDEX event_by_url ON event (url) WHERE url <> address",
+    "CREATE INDEX event_by_score ON event (score DESC) WHERE current AND relevant",
+    "CREATE TABLE refusal (url TEXT PRIMARY KEY, reason TEXT NOT NULL, parent TEXT) WITHOUT ROWID",
+    "CREATE TABLE state (name TEXT PRIMARY KEY, data BLOB NOT NULL)",
+    "CREATE VIRTUAL TABLE found USING fts5 "
+    "(title, text, tokenize = 'porter unicode61 remove_diacritics 2')",
+)
+RESULTS = DatabaseKind(
+    name="results",
+    none="There are no results",
+    anew="begin the crawl anew with --restart",
+    error=StorageError,
+    application_id=0x54726C72,  # "Trlr"
+    version=1,
+    tables=_TABLES,
+    pragmas=(
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA synchronous = NORMAL",
+        "PRAGMA busy_timeout = 2000",  # ms: a reader may hold the file for a moment
+    ),
+)
+REQUESTS = "requests"
+"""In ``state``: all requests of the crawl when a run ended, also those that came to no page."""
 
 MAX_INDEXED_CHARS = 200_000
 """Of a page's text in the full-text index."""
@@ -47,6 +117,13 @@ _SIGN_BIT = 1 << 63
 MAX_REFUSALS = 200_000
 """Refused URLs that are kept: a trap has no end."""
 
+SNIPPET_CHARS = 280
+
+_PROSE_CHARS = 80
+"""A shorter stretch between links is a menu's, a caption or a date."""
+_SEARCHED_CHARS = 10_000
+_SEPARATORS = " ,;:.|»›)–-"
+
 
 class ResultsProgress(msgspec.Struct, frozen=True):
     """How far the crawl had come, for the next run to go on from."""
@@ -74,8 +151,8 @@ class ResultsStore:
         self.path = Path(path)
         self._fingerprint_of = fingerprint_of
         self._known = known
-        self._connection = open_for_writing(self.path)
-        with explaining_sqlite(self.path):
+        self._connection = RESULTS.open(self.path)
+        with RESULTS.explaining(self.path):
             counted = self._connection.execute("SELECT count(*) FROM refusal").fetchone()
         self._refusals = int(counted[0])
 
@@ -83,16 +160,8 @@ class ResultsStore:
         self, event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
     ) -> None:
         """Write one page, for good."""
-        with explaining_sqlite(self.path):
-            execute = self._connection.execute
-            execute("BEGIN IMMEDIATE")
-            try:
-                self._write(event, candidate, result, page)
-                execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    execute("ROLLBACK")
-                raise
+        with RESULTS.explaining(self.path), transaction(self._connection):
+            self._write(event, candidate, result, page)
 
     def _write(
         self, event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
@@ -125,18 +194,18 @@ class ResultsStore:
         room = MAX_REFUSALS - self._refusals
         if not rows or room <= 0:
             return
-        with explaining_sqlite(self.path):
+        with RESULTS.explaining(self.path):
             self._connection.executemany("INSERT OR IGNORE INTO refusal VALUES (?, ?, ?)", rows)
         self._refusals += len(rows)
 
     def save_state(self, name: str, data: bytes) -> None:
         """Replace what is kept under ``name``."""
-        with explaining_sqlite(self.path):
+        with RESULTS.explaining(self.path):
             self._connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, data))
 
     def state(self, name: str) -> bytes | None:
         """What is kept under ``name``."""
-        with explaining_sqlite(self.path):
+        with RESULTS.explaining(self.path):
             query = "SELECT data FROM state WHERE name = ?"
             row = self._connection.execute(query, (name,)).fetchone()
         return bytes(row[0]) if row is not None else None
@@ -148,7 +217,7 @@ class ResultsStore:
     def progress(self) -> ResultsProgress:
         """Where an earlier run stopped."""
         noted = int(self.state(REQUESTS) or 0)
-        with explaining_sqlite(self.path):
+        with RESULTS.explaining(self.path):
             last = self._connection.execute(
                 "SELECT number, requests_total FROM event ORDER BY id DESC LIMIT 1"
             ).fetchone()
@@ -166,7 +235,7 @@ class ResultsStore:
             "SELECT address, fingerprint FROM event "
             "WHERE fingerprint IS NOT NULL AND current ORDER BY id"
         )
-        with explaining_sqlite(self.path):
+        with RESULTS.explaining(self.path):
             for address, fingerprint in self._connection.execute(query):
                 yield address, fingerprint % (1 << 64)
 
@@ -223,3 +292,39 @@ def _signed(fingerprint: int | None) -> int | None:
     if fingerprint is None:
         return None
     return fingerprint - (1 << 64) if fingerprint & _SIGN_BIT else fingerprint
+
+
+def snippet_of(page: Page) -> str:
+    """The page's own description, else its first prose outside links, else how it begins."""
+    if page.description:
+        return _shortened(page.description)
+    prose = next((text for text in _between_links(page) if len(text) >= _PROSE_CHARS), page.text)
+    return _shortened(_without_headings(prose, page))
+
+
+def _shortened(text: str, length: int = SNIPPET_CHARS) -> str:
+    """At most ``length`` characters, cut between words."""
+    tidy = " ".join(text[: 4 * length].split()).lstrip(_SEPARATORS)
+    if len(tidy) <= length:
+        return tidy
+    cut = tidy[: length - 1]
+    blank = cut.rfind(" ", length // 2)
+    return (cut[:blank] if blank > 0 else cut).rstrip(" ,;:-") + "…"
+
+
+def _between_links(page: Page) -> Iterator[str]:
+    """The stretches of text before, between and behind the words of links."""
+    text, position = page.text[:_SEARCHED_CHARS], 0
+    for link in page.links:
+        found = text.find(link.anchor, position) if link.anchor else -1
+        if found >= 0:
+            yield text[position:found].strip()
+            position = found + len(link.anchor)
+    yield text[position:].strip()
+
+
+def _without_headings(text: str, page: Page) -> str:
+    """The text behind the headings it begins with: the title is shown anyway."""
+    for heading in page.headings[:3]:
+        text = text.removeprefix(heading).lstrip()
+    return text or page.text

@@ -11,8 +11,7 @@ from typing import Self
 import msgspec
 
 from trailhound.records import Outcome
-from trailhound.storage.faults import explaining_sqlite
-from trailhound.storage.result_schema import REQUESTS, open_for_reading
+from trailhound.storage.results import REQUESTS, RESULTS
 
 MAX_PATH_PAGES = 200
 """Of a path from a seed; depths beyond this are a trap's."""
@@ -89,7 +88,7 @@ class Results:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._connection = open_for_reading(self.path)
+        self._connection = RESULTS.open_for_reading(self.path)
         self._connection.row_factory = sqlite3.Row
 
     def ranked(
@@ -119,7 +118,7 @@ class Results:
         """As :meth:`ranked`, one at a time."""
         where, values = _selection(min_score, everything, only_new)
         query = _SELECT + where + _BEST_FIRST
-        with explaining_sqlite(self.path):
+        with RESULTS.explaining(self.path):
             for row in self._connection.execute(query, (*values, _sql_limit(limit))):
                 yield _stored_page(row)
 
@@ -130,20 +129,20 @@ class Results:
         phrase = " ".join('"' + word.replace('"', '""') + '"' for word in words.split())
         if not phrase:
             return []
-        with explaining_sqlite(self.path):
+        with RESULTS.explaining(self.path):
             rows = self._connection.execute(_SEARCH, (phrase, min_score or 0.0, _sql_limit(limit)))
             return [_stored_page(row, snippet=row["passage"]) for row in rows]
 
     def events_of(self, url: str) -> list[StoredPage]:
         """All that happened to a URL, asked for or redirected to, in order of time."""
         query = _SELECT + "WHERE address = ? OR (url = ? AND url <> address) ORDER BY id"
-        with explaining_sqlite(self.path):
+        with RESULTS.explaining(self.path):
             return [_stored_page(row) for row in self._connection.execute(query, (url, url))]
 
     def since(self, number: int) -> list[StoredPage]:
         """All that happened after the page with this number, in order of time."""
         query = _SELECT + "WHERE number > ? ORDER BY id"
-        with explaining_sqlite(self.path):
+        with RESULTS.explaining(self.path):
             return [_stored_page(row) for row in self._connection.execute(query, (number,))]
 
     def path_to(self, page: StoredPage) -> list[str]:
@@ -159,14 +158,14 @@ class Results:
 
     def refusal_of(self, url: str) -> tuple[str, str | None] | None:
         """Why a rule of the crawl's own kept a URL away, and the page that links to it."""
-        with explaining_sqlite(self.path):
+        with RESULTS.explaining(self.path):
             query = "SELECT reason, parent FROM refusal WHERE url = ?"
             row = self._connection.execute(query, (url,)).fetchone()
         return (row["reason"], row["parent"]) if row is not None else None
 
     def summary(self) -> ResultsSummary:
         """Counts over the whole crawl."""
-        with explaining_sqlite(self.path):
+        with RESULTS.explaining(self.path):
             connection = self._connection
             pages, requests, started, ended = connection.execute(
                 "SELECT count(*), coalesce(max(requests_total), 0), coalesce(min(at), 0), "

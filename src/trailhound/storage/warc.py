@@ -28,10 +28,7 @@ from trailhound.storage.files import (
     AppendFile,
     explaining,
     rename_file,
-    safe_prefix,
 )
-from trailhound.storage.http_messages import header_value
-from trailhound.storage.ownership import Ownership
 from trailhound.storage.warc_records import (
     COMPRESSION_LEVEL,
     NOT_MODIFIED,
@@ -39,14 +36,17 @@ from trailhound.storage.warc_records import (
     RecordMaker,
     StoredResponse,
     cdx_timestamp,
+    header_value,
 )
-from trailhound.storage.warc_repair import WARC_SUFFIX, Repair, repair_open_files
+from trailhound.storage.warc_repair import WARC_SUFFIX, Repair, own_archive, repair_open_files
 
 MAX_FILE_BYTES = 1_000_000_000
 SYNC_BYTES = 64_000_000
 """At the latest after so many bytes they are put on the disk itself."""
 
 _SERIAL = re.compile(rf"-(\d{{5,}}){re.escape(WARC_SUFFIX)}\Z")
+_NOT_IN_NAMES = re.compile(r"[^\w.-]+|_+")
+_MAX_PREFIX_CHARS = 60
 
 
 class _OpenFile:
@@ -129,7 +129,7 @@ class ArchiveWriter:
         self._unsynced_bytes = 0
         with explaining(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-        self._ownership = Ownership(self._folder)
+        self._ownership = own_archive(self._folder)
         try:
             self.repairs: tuple[Repair, ...] = tuple(repair_open_files(self._folder))
             self._serial = _last_serial(self._folder)
@@ -229,3 +229,9 @@ def _last_serial(folder: Path) -> int:
     """The highest number of a file so far, so that names sort in order of time."""
     found = (_SERIAL.search(path.name) for path in folder.glob(f"*{WARC_SUFFIX}"))
     return max((int(match[1]) for match in found if match), default=0)
+
+
+def safe_prefix(name: str) -> str:
+    """``name`` as the beginning of a file name, on every system."""
+    plain = _NOT_IN_NAMES.sub("-", name).strip("-.")[:_MAX_PREFIX_CHARS].rstrip("-.")
+    return plain or "crawl"

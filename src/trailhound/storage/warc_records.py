@@ -15,7 +15,6 @@ import msgspec
 from isal import isal_zlib
 
 from trailhound.records import Exchange, Outcome, Relevance
-from trailhound.storage.http_messages import request_message, response_message
 
 COMPRESSION_LEVEL = 2
 """Of ISA-L, 0 to 3: a third of the time that zlib takes for the same size."""
@@ -28,6 +27,7 @@ NOT_MODIFIED = 304
 
 _NOT_MODIFIED_PROFILE = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 _FIELDS = "application/warc-fields"
+# A line break within a header would begin another header, or the body.
 _LINE_BREAK = re.compile(r"[\r\n\0]+")
 
 
@@ -86,7 +86,7 @@ class RecordMaker:
             headers["WARC-Refers-To-Target-URI"] = exchange.url
         else:
             headers["WARC-Payload-Digest"] = _digest(exchange.body)
-        data = self._pack(headers, response_message(exchange))
+        data = self._pack(headers, _response_message(exchange))
         return StoredResponse(
             data, headers["WARC-Record-ID"], headers.get("WARC-Payload-Digest", "")
         )
@@ -95,7 +95,7 @@ class RecordMaker:
         """What was asked."""
         headers = _exchange_headers("request", exchange, "application/http; msgtype=request")
         headers["WARC-Concurrent-To"] = response_id
-        return self._pack(headers, request_message(exchange))
+        return self._pack(headers, _request_message(exchange))
 
     def metadata(self, exchange: Exchange, response_id: str, notes: CaptureNotes) -> bytes:
         """What the crawl thought of it."""
@@ -169,3 +169,28 @@ def _fields(pairs: Iterable[tuple[str, str]]) -> bytes:
 
 def _one_line(text: str) -> str:
     return _LINE_BREAK.sub(" ", text)
+
+
+def _request_message(exchange: Exchange) -> bytes:
+    """The request: its line and headers. Crawlers only ever GET."""
+    rest = exchange.url.partition("://")[2]
+    _, slash, tail = rest.partition("/")
+    return _head(f"GET {slash or '/'}{tail} HTTP/{exchange.http_version}", exchange.request_headers)
+
+
+def _response_message(exchange: Exchange) -> bytes:
+    """The answer: status line, headers and body."""
+    status_line = f"HTTP/{exchange.http_version} {exchange.status:03d} {exchange.reason}"
+    return _head(status_line, exchange.headers) + exchange.body
+
+
+def header_value(headers: Iterable[tuple[str, str]], name: str) -> str:
+    """The first value of a header (``name`` in lower case); empty without one."""
+    return next((value for key, value in headers if key.lower() == name), "")
+
+
+def _head(first_line: str, headers: Iterable[tuple[str, str]]) -> bytes:
+    lines = [first_line, *(f"{name}: {value}" for name, value in headers)]
+    safe = map(_one_line, lines)
+    # Headers are Latin-1 by contract; a URL that is not canonical may hold more.
+    return ("\r\n".join(safe) + "\r\n\r\n").encode("latin-1", "replace")

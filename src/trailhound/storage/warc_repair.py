@@ -11,11 +11,13 @@ from __future__ import annotations
 import mmap
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from trailhound.counting import counted
+from trailhound.errors import StorageError
 from trailhound.storage.cdxj import (
     PART_SUFFIX,
     CdxEntry,
@@ -31,10 +33,11 @@ from trailhound.storage.files import (
     rename_file,
     replace_file,
 )
-from trailhound.storage.http_messages import header_value
-from trailhound.storage.ownership import Ownership
+from trailhound.storage.locks import Ownership
+from trailhound.storage.warc_records import header_value
 
 WARC_SUFFIX = ".warc.gz"
+LOCK_NAME = "archive.lock"
 
 _MAGIC = b"\x1f\x8b\x08"
 _READ_BYTES = 256 * 1024
@@ -68,15 +71,41 @@ class Span(NamedTuple):
     head: bytes
 
 
+@dataclass
+class KeptRecords:
+    """What a file will hold when nothing is left between these records."""
+
+    spans: list[tuple[int, int]]
+    """Where each begins and ends in the file as it is."""
+    index_lines: list[bytes]
+    size: int = 0
+    """Bytes of all of them together."""
+    dropped: int = 0
+    """Whole records that do not stay."""
+
+
 def repair_archive(folder: Path) -> list[Repair]:
     """Mend an archive that no crawl is writing to, and complete its index."""
-    ownership = Ownership(folder)
-    try:
+    with own_archive(folder):
         repairs = repair_open_files(folder)
         merge_index(folder)
-    finally:
-        ownership.release()
     return repairs
+
+
+def own_archive(folder: Path) -> Ownership:
+    """The right to write to an archive; StorageError when another process has it."""
+    in_use = StorageError(
+        f"The archive {folder} is in use by another process. Wait until that one has ended, or "
+        "stop it, and try again."
+    )
+
+    def unwritable(reason: str) -> StorageError:
+        return StorageError(
+            f"The archive {folder} cannot be written: {reason}. Check the folder's permissions and "
+            "the space on its disk, then try again."
+        )
+
+    return Ownership(folder / LOCK_NAME, in_use=in_use, unwritable=unwritable)
 
 
 def repair_open_files(folder: Path) -> list[Repair]:
@@ -95,23 +124,31 @@ def repair_open_files(folder: Path) -> list[Repair]:
 def _repair(path: Path) -> Repair:
     name = path.name.removesuffix(OPEN_SUFFIX)
     size = path.stat().st_size
-    kept: list[tuple[int, int]] = []
-    lines: list[bytes] = []
-    position = 0
-    for span in whole_records(path):
-        length = span.end - span.start
-        line = index_line(span.head, name, position, length)
-        if line is not None:
-            lines.append(line)
-        kept.append((span.start, span.end))
-        position += length
-    if kept:
-        _keep_only(path, kept)
-        write_part(path.with_name(name.removesuffix(WARC_SUFFIX) + PART_SUFFIX), lines)
+    kept = kept_records(path, name)
+    if kept.spans:
+        _keep_only(path, kept.spans)
+        write_part(path.with_name(name.removesuffix(WARC_SUFFIX) + PART_SUFFIX), kept.index_lines)
         rename_file(path, name)
     else:
         path.unlink()
-    return Repair(name, len(kept), size - position)
+    return Repair(name, len(kept.spans), size - kept.size)
+
+
+def kept_records(
+    path: Path, file_name: str, is_dropped: Callable[[Span], bool] = lambda _: False
+) -> KeptRecords:
+    """All whole records of a file but those to be dropped; ``file_name`` is for the index."""
+    kept = KeptRecords([], [])
+    for span in whole_records(path):
+        if is_dropped(span):
+            kept.dropped += 1
+            continue
+        length = span.end - span.start
+        line = _index_line(span.head, file_name, kept.size, length)
+        kept.index_lines += [line] if line is not None else []
+        kept.spans.append((span.start, span.end))
+        kept.size += length
+    return kept
 
 
 def whole_records(path: Path) -> Iterator[Span]:
@@ -168,7 +205,7 @@ def cut_out(path: Path, spans: list[tuple[int, int]]) -> Iterator[bytes]:
             yield file.read(end - start)
 
 
-def index_line(head: bytes, file_name: str, offset: int, length: int) -> bytes | None:
+def _index_line(head: bytes, file_name: str, offset: int, length: int) -> bytes | None:
     """The line for a response record; ``None`` for any other one."""
     warc_head, _, message = head.partition(b"\r\n\r\n")
     warc = headers_in(warc_head.decode("utf-8", "replace"))

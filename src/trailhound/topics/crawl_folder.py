@@ -18,10 +18,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 from itertools import count
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import msgspec
@@ -30,6 +28,7 @@ from trailhound import __version__
 from trailhound.config.settings import Settings, with_new_names
 from trailhound.errors import StorageError, UsageError
 from trailhound.storage.files import explaining, write_whole
+from trailhound.storage.locks import Ownership
 from trailhound.topics.workspace import TopicFolder
 
 KEPT_BACKLINKS = "backlinks.db"
@@ -136,49 +135,20 @@ class CrawlFolder:
             ) from error
 
 
-class CrawlLock:
-    """One crawl per topic at a time; the system releases it when its holder dies.
-
-    It is the lock of an empty SQLite database, which works alike on every system.
-    """
+class CrawlLock(Ownership):
+    """One crawl per topic at a time."""
 
     def __init__(self, topic: TopicFolder) -> None:
         path = topic.path / "crawl.lock"
-        try:
-            self._lock = sqlite3.connect(
-                path, timeout=0.0, isolation_level=None, check_same_thread=False
-            )
-        except sqlite3.Error as error:
-            raise _no_lock(path, error) from error
-        try:
-            self._lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.Error as error:
-            self._lock.close()
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-                raise StorageError(
-                    f"Another crawl of the topic '{topic.name}' is running. Wait until it has "
-                    "ended, or stop it with Ctrl-C; 'trailhound results' works meanwhile."
-                ) from error
-            raise _no_lock(path, error) from error
-
-    def release(self) -> None:
-        """Let another crawl have the topic."""
-        self._lock.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        exception_type: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.release()
+        in_use = StorageError(
+            f"Another crawl of the topic '{topic.name}' is running. Wait until it has ended, or "
+            "stop it with Ctrl-C; 'trailhound results' works meanwhile."
+        )
+        super().__init__(path, in_use=in_use, unwritable=lambda reason: _no_lock(path, reason))
 
 
-def _no_lock(path: Path, error: sqlite3.Error) -> StorageError:
+def _no_lock(path: Path, reason: str) -> StorageError:
     return StorageError(
-        f"{path} cannot be written ({error}). Check that you may write in that folder and that the "
-        "disk is not full, or choose another place with --workspace."
+        f"{path} cannot be written ({reason}). Check that you may write in that folder and that "
+        "the disk is not full, or choose another place with --workspace."
     )

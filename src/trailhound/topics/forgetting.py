@@ -20,8 +20,7 @@ from trailhound.sessions.files import read_session, write_session
 from trailhound.sources.crawled_links import forget_linked
 from trailhound.sources.kept_answers import forget_answers
 from trailhound.storage.files import cannot_write, explaining, write_whole
-from trailhound.storage.forgetting import forget_records
-from trailhound.storage.result_forgetting import forget_lines, forget_results
+from trailhound.storage.forgetting import forget_lines, forget_records, forget_results
 from trailhound.topics.crawl_folder import (
     CRAWL_LINKS,
     EDGE_INDICES,

@@ -18,8 +18,8 @@ from trailhound.records import Outcome
 from trailhound.sessions.events import Event, Mark, Session, Visit
 from trailhound.sessions.files import read_session, write_session
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
+from trailhound.storage.exporting import write_warc
 from trailhound.storage.results_reading import Results, StoredPage
-from trailhound.storage.warc_export import write_warc
 from trailhound.text.encoding import decode
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.workspace import TopicFolder
