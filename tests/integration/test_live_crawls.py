@@ -12,11 +12,11 @@ from live_webs import Resource, Site, TinySite
 from rich.console import Console
 
 from trailhound.cli.crawl_display import CrawlDisplay
+from trailhound.crawling.metrics import CrawlMetrics, metrics_served
 from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.errors import ConfigError, UsageError
 from trailhound.live.crawl import LiveCrawl
-from trailhound.live.metrics_server import metrics_served
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.results_reading import Results
 from trailhound.topics.explaining import Explainer
@@ -294,10 +294,14 @@ def test_attempts_count_in_the_next_run_as_well(topic: TopicFolder) -> None:
             assert crawl.progress.requests == 1
 
 
+def metrics_of(crawl: LiveCrawl) -> CrawlMetrics:
+    return CrawlMetrics(crawl.folder.topic.name, crawl.progress, crawl.stats)
+
+
 def test_metrics_are_served_on_this_machine(demo: Site, web: DemoWeb) -> None:
     with (
         demo.begun(crawl__seeds=web.start_urls, crawl__max_requests=10) as crawl,
-        metrics_served(crawl, 0) as address,
+        metrics_served(metrics_of(crawl), 0) as address,
     ):
         run(crawl)
         assert address.startswith("http://127.0.0.1:")
@@ -305,7 +309,10 @@ def test_metrics_are_served_on_this_machine(demo: Site, web: DemoWeb) -> None:
             text = answer.read().decode()
         assert "trailhound_requests_total" in text
         port = int(address.split(":")[2].partition("/")[0])
-        with pytest.raises(ConfigError, match="another port"), metrics_served(crawl, port):
+        with (
+            pytest.raises(ConfigError, match="another port"),
+            metrics_served(metrics_of(crawl), port),
+        ):
             pass
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from prometheus_client import CollectorRegistry, generate_latest
 
 from trailhound.cli.shown import duration, harmless, share, sparkline
 from trailhound.crawling.duplicates import DuplicateFinder
-from trailhound.crawling.metrics import metrics_text
+from trailhound.crawling.metrics import CrawlMetrics
 from trailhound.crawling.progress import BARREN_PAGES, MAX_BUCKETS, CrawlProgress, Harvest
 from trailhound.crawling.stopping import Budget
 from trailhound.frontier.base import FrontierStats
@@ -83,14 +84,26 @@ def test_a_crawl_that_finds_nothing_for_long_starves() -> None:
 def test_metrics_are_in_the_text_format_of_prometheus() -> None:
     progress = CrawlProgress(Budget(), 0.0)
     progress.add(event(1, relevant=True))
-    text = metrics_text(progress, FrontierStats(5, 2, 1, 3), 'bees "and"\nwasps\\', 60.0)
-    assert text.endswith("\n")
+    registry = CollectorRegistry()
+    stats = FrontierStats(5, 2, 1, 3)
+    registry.register(CrawlMetrics('bees "and"\nwasps\\', progress, lambda: stats, lambda: 60.0))
+    text = generate_latest(registry).decode()
     label = r'topic="bees \"and\"\nwasps\\"'
-    assert f'trailhound_pages_total{{{label},outcome="fetched"}} 1' in text
-    assert f'trailhound_frontier_urls{{{label},state="waiting"}} 5' in text
-    assert f"trailhound_run_seconds{{{label}}} 60" in text
-    for line in text.splitlines():
-        assert line.startswith(("# HELP ", "# TYPE ", "trailhound_"))
+    assert f'trailhound_pages_total{{outcome="fetched",{label}}} 1.0' in text
+    assert f'trailhound_frontier_urls{{state="waiting",{label}}} 5.0' in text
+    assert f"trailhound_run_seconds{{{label}}} 60.0" in text
+    samples = [line for line in text.splitlines() if not line.startswith("# ")]
+    assert {line.partition("{")[0] for line in samples} == {
+        "trailhound_pages_total",
+        "trailhound_frontier_urls",
+        "trailhound_relevant_total",
+        "trailhound_duplicates_total",
+        "trailhound_requests_total",
+        "trailhound_hosts_asked",
+        "trailhound_hosts_waiting",
+        "trailhound_barren_pages",
+        "trailhound_run_seconds",
+    }
 
 
 def test_figures_in_words() -> None:

@@ -198,9 +198,10 @@ def _metrics(running: LiveCrawl) -> Iterator[None]:
     if port is None:
         yield
         return
-    from trailhound.live.metrics_server import metrics_served
+    from trailhound.crawling.metrics import CrawlMetrics, metrics_served
 
-    with metrics_served(running, port) as address:
+    metrics = CrawlMetrics(running.folder.topic.name, running.progress, running.stats)
+    with metrics_served(metrics, port) as address:
         _say(f"Figures for Prometheus: {address}")
         yield
 

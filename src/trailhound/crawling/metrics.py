@@ -1,60 +1,87 @@
-"""A crawl's figures in the text format that Prometheus reads."""
+"""A running crawl's figures for Prometheus, served on this machine only."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from prometheus_client import CollectorRegistry, Metric, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from trailhound.crawling.progress import CrawlProgress
+from trailhound.errors import ConfigError
 from trailhound.frontier.base import FrontierStats
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_LOOPBACK = "127.0.0.1"
 
 
-def metrics_text(progress: CrawlProgress, stats: FrontierStats, topic: str, now: float) -> str:
-    """All figures, one family after the other."""
-    lines: list[str] = []
-    for name, kind, meaning, samples in _families(progress, stats, now):
-        lines += [f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"]
-        for labels, value in samples:
-            lines.append(f"{name}{_labels({'topic': topic, **labels})} {value:g}")
-    return "\n".join(lines) + "\n"
+class CrawlMetrics(Collector):
+    """Reads a crawl's figures whenever they are asked for; ``clock`` is the crawl's own."""
+
+    def __init__(
+        self,
+        topic: str,
+        progress: CrawlProgress,
+        stats: Callable[[], FrontierStats],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._topic = topic
+        self._progress = progress
+        self._stats = stats
+        self._clock = clock
+
+    def collect(self) -> Iterator[Metric]:
+        """All figures, each with the topic as a label."""
+        stats = self._stats()
+        yield from self._by_kind(stats)
+        yield from self._single_figures(stats)
+
+    def _by_kind(self, stats: FrontierStats) -> Iterator[Metric]:
+        # Prometheus sees a counter under its name with "_total" behind.
+        meaning = "Pages dealt with in this run, by outcome."
+        pages = CounterMetricFamily("trailhound_pages", meaning, labels=["topic", "outcome"])
+        for outcome, count in dict(self._progress.outcomes).items():
+            pages.add_metric([self._topic, outcome], count)
+        meaning = "URLs in the frontier, by state."
+        urls = GaugeMetricFamily("trailhound_frontier_urls", meaning, labels=["topic", "state"])
+        for state in ("waiting", "leased", "finished"):
+            urls.add_metric([self._topic, state], getattr(stats, state))
+        yield from (pages, urls)
+
+    def _single_figures(self, stats: FrontierStats) -> Iterator[Metric]:
+        progress = self._progress
+        counter, gauge = CounterMetricFamily, GaugeMetricFamily
+        for kind, name, meaning, value in (
+            (counter, "relevant", "Relevant pages of this run.", progress.relevant),
+            (counter, "duplicates", "Relevant copies.", progress.duplicates),
+            (counter, "requests", "Requests of all runs.", progress.requests),
+            (gauge, "hosts_asked", "Hosts asked in this run.", progress.hosts),
+            (gauge, "hosts_waiting", "Hosts with waiting URLs.", stats.hosts_waiting),
+            (gauge, "barren_pages", "Pages since a relevant one.", progress.barren),
+            (gauge, "run_seconds", "Length of this run.", progress.elapsed(self._clock())),
+        ):
+            family = kind(f"trailhound_{name}", meaning, labels=["topic"])
+            family.add_metric([self._topic], value)
+            yield family
 
 
-Samples = Iterable[tuple[dict[str, str], float]]
-
-
-def _families(
-    progress: CrawlProgress, stats: FrontierStats, now: float
-) -> Iterator[tuple[str, str, str, Samples]]:
-    outcomes = sorted(progress.outcomes.items())
-    yield (
-        "trailhound_pages_total",
-        "counter",
-        "Pages dealt with in this run, by outcome.",
-        [({"outcome": outcome}, count) for outcome, count in outcomes],
-    )
-    states = {"waiting": stats.waiting, "leased": stats.leased, "finished": stats.finished}
-    yield (
-        "trailhound_frontier_urls",
-        "gauge",
-        "URLs in the frontier, by state.",
-        [({"state": state}, count) for state, count in states.items()],
-    )
-    for name, kind, meaning, value in (
-        ("trailhound_relevant_total", "counter", "Relevant pages of this run.", progress.relevant),
-        ("trailhound_duplicates_total", "counter", "Relevant copies.", progress.duplicates),
-        ("trailhound_requests_total", "counter", "Requests of all runs.", progress.requests),
-        ("trailhound_hosts_asked", "gauge", "Hosts asked in this run.", progress.hosts),
-        ("trailhound_hosts_waiting", "gauge", "Hosts with waiting URLs.", stats.hosts_waiting),
-        ("trailhound_barren_pages", "gauge", "Pages since a relevant one.", progress.barren),
-        ("trailhound_run_seconds", "gauge", "Length of this run.", progress.elapsed(now)),
-    ):
-        yield name, kind, meaning, [({}, value)]
-
-
-def _labels(labels: dict[str, str]) -> str:
-    return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items()) + "}"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+@contextmanager
+def metrics_served(metrics: CrawlMetrics, port: int) -> Iterator[str]:
+    """Serve the figures while the context lasts; yields the address."""
+    registry = CollectorRegistry()
+    registry.register(metrics)
+    try:
+        server, thread = start_http_server(port, _LOOPBACK, registry)
+    except OSError as error:
+        raise ConfigError(
+            f"The metrics cannot be served at port {port}: {error.strerror or error}. Choose "
+            "another port with --metrics PORT, or leave it out."
+        ) from error
+    try:
+        yield f"http://{_LOOPBACK}:{server.server_port}/metrics"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
