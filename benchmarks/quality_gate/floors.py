@@ -10,7 +10,7 @@ import msgspec
 
 from trailhound.errors import StorageError, UsageError
 from trailhound.lab.results import ExperimentResults
-from trailhound.lab.results_files import write_whole_file
+from trailhound.storage.files import write_whole
 
 FLOORS_FILE = Path(__file__).with_name("floors.json")
 
@@ -67,7 +67,7 @@ def load_suites(path: Path = FLOORS_FILE) -> dict[str, Suite]:
 
 def save_suites(suites: Mapping[str, Suite], path: Path = FLOORS_FILE) -> None:
     """Replace the file."""
-    write_whole_file(path, msgspec.json.format(msgspec.json.encode(suites), indent=2) + b"\n")
+    write_whole(path, msgspec.json.format(msgspec.json.encode(suites), indent=2) + b"\n")
 
 
 def measured_means(results: ExperimentResults) -> Floors:

@@ -67,14 +67,19 @@ def test_no_difference_has_p_one() -> None:
     assert sign_flip_p([0.5, -0.5]) == 1.0
 
 
-def test_sign_flip_is_exact_with_39_topics() -> None:
-    assert sign_flip_p([0.01 * (1 + n) for n in range(39)]) == 2 / 2**39
+def test_sign_flip_is_exact_with_16_topics() -> None:
+    assert sign_flip_p([0.01 * (1 + n) for n in range(16)]) == 2 / 2**16
 
 
-def test_sign_flip_samples_beyond_forty_topics() -> None:
+def test_sign_flip_samples_when_there_are_many_topics() -> None:
     generator = np.random.default_rng(5)
+    assert sign_flip_p([0.01 * (1 + n) for n in range(39)]) == 2 / 100_000
     assert sign_flip_p(generator.normal(1.0, 1.0, size=60)) < 0.001
     assert sign_flip_p(np.tile([1.0, -1.01], 30)) > 0.5
+
+
+def test_one_topic_proves_nothing() -> None:
+    assert sign_flip_p([0.7]) == 1.0
 
 
 @given(st.lists(SMALL_FLOATS, min_size=1, max_size=9))

@@ -9,7 +9,7 @@ import pytest
 from made_results import make_results
 
 from trailhound.errors import StorageError, UsageError
-from trailhound.lab.results_files import read_results, write_results, write_whole_file
+from trailhound.lab.results_files import read_results, write_results
 
 
 def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_newer_version_is_refused(tmp_path: Path) -> None:
 def test_nothing_is_left_where_writing_fails(tmp_path: Path) -> None:
     (tmp_path / "results.json").mkdir()
     with pytest.raises(StorageError, match="Cannot write"):
-        write_whole_file(tmp_path / "results.json", b"x")
+        write_results(make_results(), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
 
 

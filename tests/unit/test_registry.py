@@ -34,8 +34,14 @@ GRAPH = PageGraph(
 
 def test_every_registered_strategy_describes_itself_and_can_be_made() -> None:
     class Answers:
-        def hops(self, url: str) -> int | None:
-            return None
+        def pursuit(self) -> Answers:
+            return self
+
+        def arrived(self, url: str) -> None:
+            """All the same."""
+
+        def worth(self, url: str) -> float:
+            return 0.0
 
     briefing = Briefing(GRAPH, seed=1, answers=Answers(), trace=six_user_trace())
     assert len(strategy_names()) >= 5

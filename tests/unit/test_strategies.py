@@ -27,8 +27,19 @@ GRAPH = PageGraph(
 
 
 class Answers:
-    def hops(self, url: str) -> int | None:
-        return {"http://h.test/2": 1, "http://h.test/3": 0}.get(url)
+    """The third link is the answer, and the second leads to it."""
+
+    def __init__(self) -> None:
+        self.found = False
+
+    def pursuit(self) -> Answers:
+        return Answers()
+
+    def arrived(self, url: str) -> None:
+        self.found |= url == LINKS[2].url
+
+    def worth(self, url: str) -> float:
+        return 0.0 if self.found else {LINKS[1].url: 0.5, LINKS[2].url: 0.9}.get(url, 0.0)
 
 
 BRIEFING = Briefing(GRAPH, seed=3, answers=Answers())
@@ -81,7 +92,24 @@ def test_shark_search_remembers_relevance_through_an_irrelevant_page() -> None:
     assert without[2].priority == 0
 
 
-def test_the_oracle_goes_by_true_distance() -> None:
+def test_the_oracle_goes_where_finds_are_and_forgets_what_is_found() -> None:
     strategy = OracleStrategy.from_briefing(BRIEFING)
-    scored = list(strategy.score_links(crawled({"bee": 1})))
-    assert [item.priority for item in scored] == [0.0, 0.5, 1.0]
+    first = crawled({"bee": 1})
+    strategy.observe(first)
+    scored = list(strategy.score_links(first))
+    assert [(item.link, item.priority) for item in scored] == [(LINKS[2], 1.9), (LINKS[1], 1.5)]
+    found = CrawledPage(Page(LINKS[2].url), Relevance(0.0, False), Candidate(LINKS[2].url, 1.9))
+    strategy.observe(found)
+    assert list(strategy.score_links(found)) == []
+
+
+def test_the_oracle_names_what_waits_again_above_what_it_said_before() -> None:
+    strategy = OracleStrategy.from_briefing(BRIEFING)
+    first, empty = crawled({"bee": 1}), Page("http://h.test/empty")
+    strategy.observe(first)
+    before = [item.priority for item in strategy.score_links(first)]
+    second = CrawledPage(empty, Relevance(0.0, False), Candidate(empty.url, 0.0))
+    strategy.observe(second)
+    again = list(strategy.score_links(second))
+    assert [item.link for item in again] == [LINKS[2], LINKS[1]]
+    assert min(item.priority for item in again) > max(before)

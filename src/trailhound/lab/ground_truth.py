@@ -7,17 +7,27 @@ counts once, under whatever URL it was fetched. Nothing that the session showed 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from trailhound.lab.corpora import Corpus
+from trailhound.lab.corpora import Corpus, LinkGraph
 from trailhound.lab.corpora.link_graph import UNREACHABLE, IntArray, links_inside
 from trailhound.records import Outcome, PageEvent
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.urls import canonicalize, host_key
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+
+LOOKAHEAD = 8
+"""Pages ahead at which the oracle compares how much each way would bring."""
+_BEHIND = 0.999
+"""An answer in sight goes before every other way, whatever that would bring."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,11 @@ class GroundTruth:
         """Distinct relevant pages."""
         return len(self._relevant)
 
+    def pursuit(self) -> RemainingAnswers:
+        """Begin a crawl that has found nothing yet."""
+        answers = [self._copies.with_copies(page) for page in sorted(self._relevant)]
+        return RemainingAnswers(self._corpus, self._open_graph, answers)
+
     def hops(self, url: str) -> int | None:
         """Links from the page behind ``url`` to the nearest relevant one; ``None`` for no way."""
         number = self._corpus.page_id(url)
@@ -105,16 +120,21 @@ class GroundTruth:
 
     @cached_property
     def _hops(self) -> IntArray:
+        pages = {page for each in self._relevant for page in self._copies.with_copies(each)}
+        return self._open_graph.hops_to(sorted(pages))
+
+    @cached_property
+    def _open_graph(self) -> LinkGraph:
+        """The links that a crawl may follow."""
         graph = self._corpus.graph
         shut = [
             number for url in self._off_limits if (number := self._corpus.page_id(url)) is not None
         ]
-        if shut:
-            allowed = np.ones(graph.n_pages, dtype=np.bool_)
-            allowed[shut] = False
-            graph = links_inside(graph, allowed)
-        pages = {page for each in self._relevant for page in self._copies.with_copies(each)}
-        return graph.hops_to(sorted(pages))
+        if not shut:
+            return graph
+        allowed = np.ones(graph.n_pages, dtype=np.bool_)
+        allowed[shut] = False
+        return links_inside(graph, allowed)
 
     def finds(self, events: Iterable[PageEvent]) -> list[int | None]:
         """For each event, the number of the relevant page that it brought for the first time."""
@@ -137,6 +157,74 @@ class GroundTruth:
         """Number of the page behind a URL; a duplicate's is that of its original."""
         number = self._corpus.page_id(url)
         return None if number is None else self._copies.original(number)
+
+
+class RemainingAnswers:
+    """What one crawl has left to find, and what every page of the web is worth to it.
+
+    A page that is an answer is worth a find for its requests. Any other is worth what the best way
+    from it brings: with ``d`` pages up to one that links to ``n`` answers not yet found, that is
+    ``n`` finds for ``d + n`` requests. Each redirect costs one more.
+    """
+
+    def __init__(self, corpus: Corpus, graph: LinkGraph, answers: Sequence[Sequence[int]]) -> None:
+        self._corpus = corpus
+        self._graph = graph
+        self._answer_of = {page: answer for answer in answers for page in answer}
+        self._missing = np.zeros(graph.n_pages, dtype=np.bool_)
+        self._missing[list(self._answer_of)] = True
+        self._fetched = np.zeros(graph.n_pages, dtype=np.bool_)
+        self._ways: Ways | None = None
+
+    def arrived(self, url: str) -> None:
+        """The page behind this URL was fetched: it is found, and so are its copies."""
+        page = self._corpus.page_id(url)
+        if page is None:
+            return
+        self._fetched[page] = True
+        self._missing[list(self._answer_of.get(page, ()))] = False
+        self._ways = None
+
+    def worth(self, url: str) -> float:
+        """Finds per request on the best way from here, within 0 and 1; 0 when it leads to none."""
+        page = self._corpus.page_id(url)
+        if page is None or self._fetched[page]:
+            return 0.0
+        if self._ways is None:
+            self._ways = best_ways(self._graph, self._missing, self._fetched)
+        redirects = self._corpus.redirects(url)
+        further = self._ways.finds[page] / (self._ways.requests[page] + redirects)
+        if not self._missing[page]:
+            return float(_BEHIND * further)
+        # Of two answers, the one that leads to more.
+        return float(_BEHIND / (1 + redirects) + (1 - _BEHIND) * further)
+
+
+class Ways(NamedTuple):
+    """The best way from every page: shape (pages,) each."""
+
+    finds: FloatArray
+    requests: FloatArray
+    """Including those for the finds; never 0."""
+
+
+def best_ways(graph: LinkGraph, missing: BoolArray, fetched: BoolArray) -> Ways:
+    """Where most finds come per request, looking ``LOOKAHEAD`` pages ahead.
+
+    From farther pages the way is to the nearest missing answer.
+    """
+    finds = np.zeros(graph.n_pages)
+    requests = np.ones(graph.n_pages)
+    hops = graph.hops_to(np.flatnonzero(missing))
+    far = hops > LOOKAHEAD
+    finds[far], requests[far] = 1.0, hops[far] + 1.0
+    links_to = graph.matrix() @ missing.astype(np.float64)
+    at_end = np.where(fetched, 0.0, links_to)
+    for pages in range(1, LOOKAHEAD + 1):
+        better = at_end * requests > finds * (pages + at_end)
+        finds[better], requests[better] = at_end[better], pages + at_end[better]
+        at_end = np.where(fetched, 0.0, graph.best_linked(at_end))
+    return Ways(finds, requests)
 
 
 def relevant_by_host(events: Iterable[PageEvent], finds: Iterable[int | None]) -> Counter[str]:

@@ -6,7 +6,6 @@ one finished run, so that an interruption costs little. A last line cut off by a
 
 from __future__ import annotations
 
-import os
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +21,7 @@ from trailhound.lab.results import (
     RunResult,
     RunTask,
 )
+from trailhound.storage.files import cannot_write, write_whole
 
 RESULTS_NAME = "results.json"
 REPORT_NAME = "report.html"
@@ -38,7 +38,9 @@ class _Header(msgspec.Struct):
 def write_results(results: ExperimentResults, folder: Path) -> Path:
     """Write ``results.json`` into ``folder``; an existing one is replaced in one step."""
     encoded = msgspec.json.format(msgspec.json.encode(results), indent=1)
-    return write_whole_file(folder / RESULTS_NAME, _compact_number_lists(encoded))
+    path = folder / RESULTS_NAME
+    write_whole(path, _compact_number_lists(encoded))
+    return path
 
 
 def _compact_number_lists(pretty: bytes) -> bytes:
@@ -87,33 +89,6 @@ def _decode(content: bytes, path: Path) -> ExperimentResults:
         ) from error
 
 
-def write_whole_file(path: Path, content: bytes) -> Path:
-    """Write ``content`` under a temporary name and rename it: never a half file at ``path``."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise cannot_write(path, error) from error
-    return path
-
-
-def cannot_write(path: Path, error: OSError) -> StorageError:
-    """What to tell a user whose folder or disk refused a file."""
-    return StorageError(
-        f"Cannot write {path}: {error.strerror or error}. Free space or choose another folder "
-        "with -o."
-    )
-
-
 class PartialHeader(msgspec.Struct, frozen=True):
     """What the runs depend on; only an experiment that agrees in all of it may take them over.
 
@@ -145,7 +120,7 @@ class PartialRuns:
         self.runs = self._read()
         # Written anew, so that no cut-off line precedes the lines to come.
         lines = [msgspec.json.encode(record) for record in (self._header, *self.runs.values())]
-        write_whole_file(self.path, b"\n".join(lines) + b"\n")
+        write_whole(self.path, b"\n".join(lines) + b"\n")
         self._file = FileIO(self.path, "a")
         return self
 

@@ -21,11 +21,23 @@ RESCORE_EVERY = 50
 """Fetched pages after which a strategy that can is asked to rank waiting candidates anew."""
 
 
+class Pursuit(Protocol):
+    """What one crawl has left to find, told as it goes on."""
+
+    def arrived(self, url: str) -> None:
+        """The page behind this URL was fetched: it is found, and so are its copies."""
+        ...
+
+    def worth(self, url: str) -> float:
+        """Finds per request on the best way from here, within 0 and 1; 0 when it leads to none."""
+        ...
+
+
 class AnswerKey(Protocol):
     """What the lab knows about the recorded web and no honest strategy may ask."""
 
-    def hops(self, url: str) -> int | None:
-        """Links from this page to the nearest relevant one; ``None`` when none leads there."""
+    def pursuit(self) -> Pursuit:
+        """Begin a crawl that has found nothing yet."""
         ...
 
 

@@ -46,6 +46,15 @@ class AddressBook:
     def __contains__(self, url: object) -> bool:
         return url in self.pages or url in self.others
 
+    def redirects(self, url: str) -> int:
+        """Requests that a visitor of ``url`` is sent on by before she gets an answer."""
+        for count in range(MAX_REDIRECTS + 1):
+            entry = None if url in self.pages else self.others.get(url)
+            if entry is None or entry.target is None or not entry.is_redirect:
+                return count
+            url = entry.target
+        return MAX_REDIRECTS
+
     def resolve(self, url: str) -> int | None:
         """The page that a visitor of ``url`` ends on; ``None`` for errors, loops, unknown URLs."""
         for _ in range(MAX_REDIRECTS + 1):

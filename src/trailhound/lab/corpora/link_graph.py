@@ -55,11 +55,23 @@ class LinkGraph:
 
     @cached_property
     def _reversed(self) -> LinkGraph:
-        ones = np.ones(self.n_links, dtype=np.int8)
-        shape = (self.n_pages, self.n_pages)
-        turned = csr_array((ones, self.indices, self.indptr), shape=shape).T.tocsr()
+        turned = self.matrix().T.tocsr()
         turned.sort_indices()
         return LinkGraph(turned.indptr.astype(np.int32), turned.indices.astype(np.int32))
+
+    def matrix(self) -> csr_array:
+        """Shape (pages, pages): 1 where a page links to another."""
+        shape = (self.n_pages, self.n_pages)
+        ones = np.ones(self.n_links, dtype=np.int8)
+        return csr_array((ones, self.indices, self.indptr), shape=shape)
+
+    def best_linked(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Shape (pages,): the largest value of any page that a page links to; 0 without links."""
+        best = np.zeros(self.n_pages)
+        linking = np.flatnonzero(np.diff(self.indptr))
+        if linking.size:
+            best[linking] = np.maximum.reduceat(values[self.indices], self.indptr[linking])
+        return best
 
     def hops_from(self, pages: Iterable[int]) -> IntArray:
         """Shape (pages,): links on the shortest path from any of ``pages``; -1 without one."""
@@ -112,10 +124,7 @@ class AnswerReach:
     """
 
     def __init__(self, graph: LinkGraph) -> None:
-        ones = np.ones(graph.n_links, dtype=np.int8)
-        shape = (graph.n_pages, graph.n_pages)
-        matrix = csr_array((ones, graph.indices, graph.indptr), shape=shape)
-        count, component = connected_components(matrix, directed=True, connection="strong")
+        count, component = connected_components(graph.matrix(), directed=True, connection="strong")
         self._n_components = int(count)
         self._component: list[int] = component.tolist()
         links = np.stack([component[link_sources(graph)], component[graph.indices]])

@@ -107,6 +107,10 @@ class Corpus:
         """The number of the page that a visitor of ``url`` ends on, redirects followed."""
         return self._addresses.resolve(url)
 
+    def redirects(self, url: str) -> int:
+        """Requests that a visitor of ``url`` is sent on by before she gets an answer."""
+        return self._addresses.redirects(url)
+
     def page(self, url: str) -> Page | None:
         """The page that a visitor of ``url`` ends on; ``None`` when there is none."""
         number = self.page_id(url)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from trailhound.lab.report import curves, tables
 from trailhound.lab.results import ExperimentResults
-from trailhound.lab.results_files import REPORT_NAME, write_whole_file
+from trailhound.lab.results_files import REPORT_NAME
 from trailhound.reports.html import template_environment
+from trailhound.storage.files import write_whole
 
 PANELS: tuple[tuple[str, str, curves.RunCurve], ...] = (
     ("Relevant pages found", "relevant pages found", curves.found),
@@ -21,7 +22,9 @@ PANELS: tuple[tuple[str, str, curves.RunCurve], ...] = (
 
 def write_report(results: ExperimentResults, folder: Path) -> Path:
     """Write ``report.html`` into ``folder``; an existing one is replaced in one step."""
-    return write_whole_file(folder / REPORT_NAME, render_report(results).encode())
+    path = folder / REPORT_NAME
+    write_whole(path, render_report(results).encode())
+    return path
 
 
 def render_report(results: ExperimentResults) -> str:
