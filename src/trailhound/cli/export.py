@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -73,18 +72,12 @@ def export(
 def _opened(out: Path) -> Iterator[BinaryIO]:
     """Stdout, or a file that appears under its name only when it is complete."""
     from trailhound.cli.output_files import make_folder_of
-    from trailhound.storage.files import explaining
+    from trailhound.storage.files import explaining, whole_file
 
     if str(out) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     make_folder_of(out)
-    draft = out.with_name(f".{out.name}.{os.getpid()}.part")
-    with explaining(out):
-        try:
-            with draft.open("wb") as file:
-                yield file
-            draft.replace(out)
-        finally:
-            draft.unlink(missing_ok=True)
+    with explaining(out), whole_file(out) as file:
+        yield file

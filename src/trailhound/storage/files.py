@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 from trailhound.errors import StorageError
 
@@ -97,17 +97,36 @@ class AppendFile:
         self.close()
 
 
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to, which appears under its name, on the disk, when it is complete.
+
+    After any error ``path`` is as it was before; an ``OSError`` is left to the caller to explain.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}{PARTIAL_SUFFIX}")
+    try:
+        with partial.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
 def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
     """Give a crawl's file a new content: complete and on the disk, or as it was before."""
-    with explaining(path):
-        _write_beside(path, pieces)
+    with explaining(path), whole_file(path) as file:
+        file.writelines(pieces)
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file, and its folder if need be, that appears under its name when it is complete."""
+    """Write a file in one go; its folder is made when it is missing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write_beside(path, [content])
+        with whole_file(path) as file:
+            file.write(content)
     except OSError as error:
         raise cannot_write(path, error) from error
 
@@ -117,20 +136,6 @@ def cannot_write(path: Path, error: OSError) -> StorageError:
     return StorageError(
         f"Cannot write {path}: {error.strerror or error}. Free space, or choose another place."
     )
-
-
-def _write_beside(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write under a name of this process's own, then rename."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}{PARTIAL_SUFFIX}")
-    try:
-        with partial.open("wb") as file:
-            file.writelines(pieces)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-    sync_folder(path.parent)
 
 
 def rename_file(path: Path, new_name: str) -> Path:
