@@ -30,6 +30,7 @@ from trailhound.strategies.base import (
 )
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.collaborative.ranking import TopicSignatures, WordSignatures
+from trailhound.strategies.collaborative.statistics import Limits
 from trailhound.strategies.collaborative.strategy import CollaborativeStrategy
 
 NOTHING = PageGraph((), (), frozenset())
@@ -189,6 +190,30 @@ def test_to_the_letter_one_unlucky_page_annihilates_all_others_of_its_reader() -
         priorities[literal] = (strategy.rescore({url("c"): b"x"}) or {})[url("c")]
     assert priorities["true"] < -10
     assert abs(priorities["false"]) < 0.2
+
+
+@pytest.mark.parametrize(("options", "offered"), [("literal=true", 60), ("session=false", 10)])
+def test_to_the_letter_all_candidates_are_offered_at_once(options: str, offered: int) -> None:
+    """A reader opened a relevant page and then sixty others; bounded, the ten next to it count.
+
+    P = 1/2 after two pages. To the letter, I^B of him is 1 / ½; nothing that was crawled is
+    near in time, and of the others one of two was relevant: I^TL is 1.
+    """
+    opened = ["good", *(f"c{number:02}" for number in range(60))]
+    visits = [(b"reader", 1e9 + 60 * at, url(page).encode()) for at, page in enumerate(opened)]
+    trace = trace_in_memory(visits, lambda _: 1)
+    strategy = made(f"{options},significance=0", trace=trace)
+    after(strategy, crawled("dull", relevant=False))
+    found = after(strategy, crawled("good", relevant=True))
+    assert sorted(names(found)) == opened[1 : offered + 1]
+    if offered == 60:
+        assert [each.priority for each in found] == pytest.approx([math.log(2)] * 60)
+
+
+def test_to_the_letter_all_words_are_signatures() -> None:
+    page = Page("http://h.test/", terms={f"w{number}": 1 for number in range(100)})
+    assert len(WordSignatures().of_page(page)) == 20
+    assert len(WordSignatures(Limits.none().words).of_page(page)) == 100
 
 
 def test_with_links_a_relevant_page_brings_all_its_links() -> None:

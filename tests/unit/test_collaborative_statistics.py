@@ -14,7 +14,6 @@ from six_users import U1, U2, U3, U4, U5, U6, crawl_of_five, number, six_user_tr
 from trailhound.sources.traces import TraceIndex, trace_in_memory
 from trailhound.strategies.collaborative.pair_counts import PairCounts, pair_keys
 from trailhound.strategies.collaborative.statistics import (
-    MAX_VISITS,
     Limits,
     Locality,
     PageInterest,
@@ -244,9 +243,9 @@ def test_what_comes_back_are_the_pages_around_and_only_once() -> None:
     assert (k.crawled, k.relevant) == (1, 0)
 
 
-def test_work_for_a_popular_page_is_bounded() -> None:
-    visits = 3 * MAX_VISITS
-    trace = trace_in_memory(
+def popular_page(visits: int) -> TraceIndex:
+    """So many users open the same page, and then each a page of his own."""
+    return trace_in_memory(
         (
             (f"u{user}".encode(), 1e9 + at, f"http://h.test/{page}".encode())
             for user in range(visits)
@@ -254,11 +253,36 @@ def test_work_for_a_popular_page_is_bounded() -> None:
         ),
         lambda client: int(client[1:]) + 1,
     )
+
+
+def test_work_for_a_popular_page_is_bounded() -> None:
+    trace = popular_page(3 * Limits().visits)
     k = VisitStatistics(trace, InterestRule(), limits=Limits(users=50))
     around = k.see(number(trace, "popular"), True, (1, 2))
     assert len(around) == 51
-    assert int(k.seen.sum()) == MAX_VISITS
+    assert int(k.seen.sum()) == Limits().visits
     assert len(k.interest(np.array([number(trace, "popular")])).users) <= 20
+
+
+def test_without_limits_everybody_counts() -> None:
+    visits = Limits().visits + 100
+    trace = popular_page(visits)
+    k = VisitStatistics(trace, InterestRule(literal=True), limits=Limits.none())
+    around = k.see(number(trace, "popular"), True, (1, 2))
+    assert len(around) == visits + 1, "the page itself, and one more for each reader"
+    assert int(k.seen.sum()) == visits
+    assert k.signatures.of(visits - 1, 2) == (1, 1)
+    assert len(k.interest(np.array([number(trace, "popular")])).users) == visits
+
+
+def test_without_limits_the_whole_history_is_around() -> None:
+    visits = ((b"u", 1e9 + 60 * at, f"http://h.test/{at}".encode()) for at in range(50))
+    trace = trace_in_memory(visits, lambda _: 1)
+    bounded, literal = (
+        VisitStatistics(trace, InterestRule(), limits=limits) for limits in (None, Limits.none())
+    )
+    assert len(bounded.see(number(trace, "25"), True, ())) == 21, "itself, ten before, ten after"
+    assert len(literal.see(number(trace, "25"), True, ())) == 50
 
 
 def test_a_snapshot_brings_everything_back() -> None:

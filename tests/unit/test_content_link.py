@@ -16,7 +16,7 @@ from trailhound.errors import SessionError, SourceError, TrailhoundError, UsageE
 from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.lab.experiment import plan_experiment, run_experiment
-from trailhound.records import Link, Page, Relevance
+from trailhound.records import Link, Page, PageEvent, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import SearchHit, SearchSource
 from trailhound.strategies.base import Briefing, learns_online
@@ -219,7 +219,7 @@ class NoJudge:
         return Relevance(0.0, False)
 
 
-def crawl_figure_3(options: str, folder: Path) -> list[str]:
+def crawl_figure_3(options: str, folder: Path) -> list[PageEvent]:
     """Crawl the paper's example from P; scores follow from the words in the addresses."""
     links = {
         "P": ["a", "b", "c", "d", "e"],
@@ -239,19 +239,50 @@ def crawl_figure_3(options: str, folder: Path) -> list[str]:
         fetcher=ReplayFetcher(corpus),
         judge=NoJudge(),
     )
-    return [event.url.removeprefix(H) for event in crawler.run([f"{H}P"])]
+    return list(crawler.run([f"{H}P"]))
+
+
+def names(events: Sequence[PageEvent]) -> list[str]:
+    return [event.url.removeprefix(H) for event in events]
 
 
 def test_the_papers_figure_3_is_crawled_to_its_end(tmp_path: Path) -> None:
-    order = crawl_figure_3("max_level=2", tmp_path)
+    events = crawl_figure_3("max_level=2", tmp_path)
+    order = names(events)
     assert order[0] == "P"
     assert sorted(order) == sorted("Pabcdefgh")
     # What the relevant page c links to comes before what is left behind the irrelevant P.
     assert order.index("f") < order.index("d")
+    # What is kept is the judge's business, and this one keeps nothing.
+    assert not any(event.relevance and event.relevance.relevant for event in events)
+
+
+def test_to_the_letter_the_limit_decides_what_is_kept(tmp_path: Path) -> None:
+    events = crawl_figure_3("literal=true,max_level=2,limit=0.6", tmp_path)
+    kept = [event for event in events if event.relevance and event.relevance.relevant]
+    # Every fetched page with the three words of the table has relevance 1, the others 0.
+    assert set(names(kept)) == set(names(events)) & set("cefgh") != set()
+    assert all(event.relevance and event.relevance.score == pytest.approx(1) for event in kept)
+
+
+def test_the_verdict_to_the_letter_by_hand() -> None:
+    """Table {hive 1, bee 1, wax 1}; a page with hive twice and bee once: 3 / √(3 · 5) = 0.775."""
+    page = crawled(f"{H}2", words="hive hive bee", parent=H)
+    for limit, kept in (("0.7", True), ("0.8", False)):
+        strategy = make(f"keywords=hive bee wax,literal=true,limit={limit}")
+        assert strategy.verdict(page) is None, "it has not been observed"
+        strategy.observe(page)
+        verdict = strategy.verdict(page)
+        assert verdict is not None
+        assert verdict.score == pytest.approx(3 / 15**0.5)
+        assert verdict.relevant is kept
+    repaired = make("keywords=hive bee wax,limit=0.7")
+    repaired.observe(page)
+    assert repaired.verdict(page) is None, "what is kept is the judge's business"
 
 
 def test_the_literal_reading_loses_pages_of_figure_3(tmp_path: Path) -> None:
-    order = crawl_figure_3("literal=true,max_level=0", tmp_path)
+    order = names(crawl_figure_3("literal=true,max_level=0", tmp_path))
     # All scores are equal: a fails, everything else sinks beyond the deepest level.
     assert order == ["P", "a"]
 

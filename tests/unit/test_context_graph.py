@@ -241,6 +241,16 @@ def test_impossible_options_are_refused(options: str) -> None:
 def test_the_literal_reading_reaches_the_classifier() -> None:
     literal = make("literal=true")._classifier.parameters
     assert (literal.threshold, literal.per_feature, literal.min_features) == ("min", False, 1)
+    assert literal.use_counts, "every occurrence of a word counts"
+    # Children are fetched before anything else, unless that is asked not to be.
+    for options, prefetches in (
+        ("literal=true", True),
+        ("literal=true,mode=inherit", False),
+        ("", False),
+        ("mode=prefetch", True),
+    ):
+        assert make(options)._prefetches is prefetches
+    assert make("priors=sizes")._classifier.parameters.priors == "sizes"
     assert make("literal=true,threshold=posterior")._classifier.parameters.threshold == "posterior"
     assert set(make("literal=true")._classifier.vocabulary) == {"honey", "wax", "bee"}
     assert set(make("vocabulary=targets")._classifier.vocabulary) == {"honey", "wax", "bee"}

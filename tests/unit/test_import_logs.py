@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+from array import array
 from pathlib import Path
 
 import pytest
@@ -191,6 +192,15 @@ def test_programs_and_shared_proxies_are_left_out(tmp_path: Path) -> None:
     assert found.tally.kept == 101 + 2001
     assert found.tally.skipped["by clients with under 2 pages"] == 1
     assert "too busy" in found.tally.notes[-1]
+
+
+def test_a_minute_is_any_sixty_seconds() -> None:
+    groups = GroupFilter(max_per_minute=3, max_per_day=5)
+    assert not groups.is_person(array("d", (76.0, 45.0, 60.0, 59.0)))
+    assert groups.is_person(array("d", (30.0, 50.0, 70.0, 90.0)))
+    night = 86_400.0
+    assert not groups.is_person(array("d", [night + 3600.0 * hour for hour in range(-3, 3)]))
+    assert groups.is_person(array("d", [night + 20_000.0 * n for n in range(-3, 3)]))
 
 
 def test_images_count_as_accesses_of_a_client(tmp_path: Path) -> None:

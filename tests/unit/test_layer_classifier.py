@@ -76,6 +76,26 @@ def test_equation_3_by_hand() -> None:
     assert verdict.likelihood == pytest.approx(LN(4 / 49) / 2)
 
 
+def test_equation_3_with_priors_by_hand() -> None:
+    classifier = learned(ClassifierParameters(min_features=1, priors="sizes"))
+    # Two of three documents are targets: 2/3 · 3/49 = 6/147; parents 1/3 · 4/49 = 4/147.
+    verdict = classifier.classify({"bee": 5, "list": 1})
+    assert verdict.queue == 0
+    assert verdict.posteriors.tolist() == pytest.approx([0.6, 0.4])
+    # The likelihood, by which a queue is sorted, has no prior in it.
+    assert verdict.likelihood == pytest.approx(LN(3 / 49) / 2)
+    kept = classifier_from_bytes(classifier.to_bytes(), classifier.parameters)
+    assert kept.classify({"bee": 5, "list": 1}).queue == 0
+
+
+def test_a_layer_without_documents_has_no_prior() -> None:
+    for priors in ("equal", "sizes"):
+        parameters = ClassifierParameters(min_features=1, priors=priors)
+        classifier = fit_layers([TARGETS, [], PARENTS], REFERENCE, parameters)
+        assert np.exp(classifier.log_priors)[1] == 0
+        assert classifier.classify({"link": 1, "list": 1, "bee": 1}).posteriors[1] == 0
+
+
 def test_counts_may_weigh() -> None:
     classifier = learned(ClassifierParameters(use_counts=True, threshold="min", min_features=1))
     verdict = classifier.classify({"bee": 2, "honey": 1})

@@ -69,6 +69,19 @@ def test_a_session_with_one_target_can_yield_the_target_cluster() -> None:
     assert NearestClusters(points, clusters, 5).cluster_of(direction(30)) == 1
 
 
+def test_to_the_letter_every_neighbour_has_one_vote() -> None:
+    # At 0°: cos 0° = 1 for cluster 1; cos 80° twice, 0.347 in all, for cluster 2: two votes to one.
+    points, clusters = directions(0, 80, -80, 170), labels(1, 2, 2, 1)
+    assert NearestClusters(points, clusters, 3, size_power=0).cluster_of(direction(0)) == 1
+    plain = NearestClusters(points, clusters, 3, majority=True)
+    assert plain.cluster_of(direction(0)) == 2
+    # Two more pages join cluster 0: of the three nearest, two.
+    assert plain.with_targets(directions(5, -5)).cluster_of(direction(0)) == 0
+    # The only target loses against the four others of five, as the papers have it.
+    alone = NearestClusters(directions(0, *[30] * 16), labels(0, *[1] * 16), 5, majority=True)
+    assert alone.cluster_of(direction(0)) == 1
+
+
 def test_a_page_without_known_words_is_an_ordinary_page_of_the_largest_cluster() -> None:
     nearest = NearestClusters(directions(0, 0, 0, 60, 60, 90), labels(0, 0, 0, 2, 2, 1), 3)
     assert nearest.cluster_of(np.zeros(2, np.float32)) == 2

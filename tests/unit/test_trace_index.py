@@ -197,6 +197,24 @@ def test_whoever_is_too_busy_for_one_person_is_left_out(tmp_path: Path, piece_ro
     assert header.notes == ("3 clients too busy to be one person",)
 
 
+@pytest.mark.parametrize("piece_rows", [3, 1000])
+def test_a_minute_is_any_sixty_seconds(tmp_path: Path, piece_rows: int) -> None:
+    page = b"http://h.test/1"
+    accesses: list[PageAccess] = [
+        # Two before the clock's minute ends and two after: four within 31 s.
+        *((b"across", at, page) for at in (45.0, 59.0, 60.0, 76.0)),
+        # Four in 60 s, the last when the minute of the first is over.
+        *((b"steady", at, page) for at in (30.0, 50.0, 70.0, 90.0)),
+    ]
+    index = built(
+        tmp_path / "a.trace",
+        accesses,
+        groups=GroupFilter(max_per_minute=3),
+        piece_rows=piece_rows,
+    )
+    assert shown(index) == [[(at, page.decode()) for at in (30.0, 50.0, 70.0, 90.0)]]
+
+
 SQUID = (
     "{at}.000    50 10.0.0.{user} TCP_MISS/200 900 GET http://h.test/{page} - "
     "HIER_DIRECT/192.0.2.1 text/html\n"

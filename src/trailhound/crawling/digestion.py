@@ -18,7 +18,7 @@ from trailhound.crawling.analysis import Analysis, LinkScore, link_scores, note_
 from trailhound.crawling.story import Story
 from trailhound.frontier.base import Frontier
 from trailhound.records import Candidate, CrawledPage, Outcome, Page
-from trailhound.strategies.base import Strategy
+from trailhound.strategies.base import Judging, Strategy
 
 _log = logging.getLogger(__name__)
 
@@ -98,7 +98,10 @@ class Digestion:
             raise ValueError("the analysis is incomplete")
         story.duplicate_of = self._earlier_copy(page, analysis.fingerprint)
         crawled = CrawledPage(page, relevance, story.candidate)
-        self._queue(story, page, await self._opinion(crawled, analysis.scores))
+        opinion = await self._opinion(crawled, analysis.scores)
+        if isinstance(self._strategy, Judging):
+            story.relevance = self._strategy.verdict(crawled) or relevance
+        self._queue(story, page, opinion)
 
     async def _opinion(
         self, crawled: CrawledPage, scores: list[LinkScore] | None

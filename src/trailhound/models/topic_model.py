@@ -25,7 +25,8 @@ class NearestClusters:
     """k nearest neighbours by cosine.
 
     A vote weighs the neighbour's cosine, divided by a power of its cluster's size. With the plain
-    majority of the papers a session with one target could never yield cluster 0 for k ≥ 3.
+    majority of the papers a session with one target could never yield cluster 0 for k ≥ 3;
+    ``majority`` asks for that one: each neighbour has one vote.
     ``points`` are the training pages' unit vectors, shape (n_pages, rank); ``clusters`` has shape
     (n_pages,); ``size_power`` 0 ignores cluster sizes, 1 votes by the share of a cluster that is
     near.
@@ -37,12 +38,15 @@ class NearestClusters:
         clusters: NDArray[np.int64],
         n_neighbours: int = 5,
         size_power: float = 0.5,
+        *,
+        majority: bool = False,
     ) -> None:
         if n_neighbours < 1:
             raise UsageError(
                 f"At least 1 training page must vote on a cluster, not {n_neighbours}."
             )
         self._size_power = size_power
+        self._majority = majority
         sizes = np.bincount(clusters, minlength=1)
         self._points = points
         self._clusters = clusters
@@ -58,15 +62,17 @@ class NearestClusters:
             np.concatenate([self._clusters, np.zeros(len(points), np.int64)]),
             self._n_neighbours,
             self._size_power,
+            majority=self._majority,
         )
 
     def cluster_of(self, point: NDArray[np.float32]) -> int:
         """The winning cluster; ties go to the smaller number."""
         cosines = self._points @ point
         nearest = np.argpartition(-cosines, self._n_neighbours - 1)[: self._n_neighbours]
-        votes = np.maximum(cosines[nearest], 0) * self._vote_weights[nearest]
-        if not votes.any():
+        near = np.maximum(cosines[nearest], 0)
+        if not near.any():
             return self._default
+        votes = np.ones_like(near) if self._majority else near * self._vote_weights[nearest]
         return int(np.bincount(self._clusters[nearest], votes).argmax())
 
 
@@ -115,7 +121,9 @@ class TopicModel:
         """Assigns new pages to clusters."""
         order = _by_address(self.graph)
         points, clusters = self.space.coordinates[order], self.clusters[order]
-        return NearestClusters(points, clusters, self.parameters.n_neighbours)
+        return NearestClusters(
+            points, clusters, self.parameters.n_neighbours, majority=self.parameters.literal
+        )
 
     def locate(self, terms: Terms) -> NDArray[np.float32]:
         """A page's unit vector in the latent space. Shape (rank,)."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from trailhound.errors import SessionError
-from trailhound.records import Candidate, CrawledPage, ScoredLink
+from trailhound.records import Candidate, CrawledPage, Relevance, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import AccessTrace, BacklinkSource, SearchSource
 from trailhound.text.tfidf import TargetSimilarity, target_similarity
@@ -159,6 +159,15 @@ class Rescoring(Protocol):
 
     def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
         """New priorities by URL, given each candidate's memory; ``None`` when nothing has moved."""
+        ...
+
+
+@runtime_checkable
+class Judging(Protocol):
+    """Optional: a strategy whose own verdict may decide what is kept, not the crawl's judge."""
+
+    def verdict(self, crawled: CrawledPage) -> Relevance | None:
+        """What it says of the page it has observed last; ``None`` leaves it to the judge."""
         ...
 
 

@@ -33,10 +33,11 @@ class RescorePace:
     """Often at first, when much is learned from each page; then every ``interval`` pages.
 
     Large frontiers are looked at less often, so that the cost for each fetched page stays the
-    same however many candidates wait.
+    same however many candidates wait; unless it is not ``bounded``.
     """
 
-    def __init__(self, interval: int, first: int) -> None:
+    def __init__(self, interval: int, first: int, *, bounded: bool = True) -> None:
+        self._bounded = bounded
         self._interval = interval
         self._first = first
         self.pages = 0
@@ -49,7 +50,8 @@ class RescorePace:
 
     def is_due(self, waiting: int) -> bool:
         """Whether it is time, with so many candidates waiting; if so, the next turn is later."""
-        pause = max(self._first, min(self._interval, self._last), waiting // CANDIDATES_PER_PAGE)
+        rest = waiting // CANDIDATES_PER_PAGE if self._bounded else 0
+        pause = max(self._first, min(self._interval, self._last), rest)
         if self.pages - self._last < pause:
             return False
         self._last = self.pages

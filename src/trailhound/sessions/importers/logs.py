@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trailhound.counting import counted
 from trailhound.errors import SessionError, UsageError
@@ -106,15 +107,21 @@ class GroupFilter:
         """Whether accesses at these times may be one person's."""
         if len(times) <= min(self.max_per_minute, self.max_per_day):
             return True
-        seconds = np.frombuffer(times, np.float64).astype(np.int64)
-        return (
-            _most_at_once(seconds // _MINUTE) <= self.max_per_minute
-            and _most_at_once(seconds // _DAY) <= self.max_per_day
+        ordered = np.sort(np.frombuffer(times, np.float64))
+        return not (
+            too_many_within(_MINUTE, self.max_per_minute, ordered).any()
+            or too_many_within(_DAY, self.max_per_day, ordered).any()
         )
 
 
-def _most_at_once(slots: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
-    return int(np.unique(slots, return_counts=True)[1].max())
+def too_many_within(seconds: float, limit: int, times: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether each access but the first ``limit`` ends a run of more than ``limit`` so close by.
+
+    ``times`` are in order. A minute is any sixty seconds, wherever the clock's minutes begin.
+    """
+    earlier = times[: max(0, len(times) - limit)]
+    close: NDArray[np.bool_] = times[limit:] - earlier < seconds
+    return close
 
 
 @dataclass(slots=True)

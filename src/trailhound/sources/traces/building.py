@@ -20,7 +20,7 @@ from trailhound.counting import counted
 from trailhound.errors import SourceError
 from trailhound.sessions.importers.base import Tally
 from trailhound.sessions.importers.log_formats import NOT_ON_THE_WEB
-from trailhound.sessions.importers.logs import GroupFilter
+from trailhound.sessions.importers.logs import GroupFilter, too_many_within
 from trailhound.sources.traces.folder import (
     ColumnFiles,
     Numbering,
@@ -297,8 +297,8 @@ class BusyClients:
 
     def __init__(self, groups: GroupFilter) -> None:
         self._busiest = (
-            _BusiestSlots(_MINUTE, groups.max_per_minute),
-            _BusiestSlots(_DAY, groups.max_per_day),
+            _BusyWithin(_MINUTE, groups.max_per_minute),
+            _BusyWithin(_DAY, groups.max_per_day),
         )
 
     def see(self, rows: Rows) -> None:
@@ -312,22 +312,21 @@ class BusyClients:
         return np.array(sorted(keys), np.uint64)
 
 
-class _BusiestSlots:
-    """Counts accesses per client and slot of time; a slot may go on in the next block."""
+class _BusyWithin:
+    """Clients with more than ``limit`` accesses within so many seconds, across blocks."""
 
     def __init__(self, seconds: int, limit: int) -> None:
         self._seconds = seconds
         self._limit = limit
-        self._open: tuple[int, int, int] = (0, -1, 0)
+        self._last_users: NDArray[np.uint64] = np.zeros(0, np.uint64)
+        self._last_times: NDArray[np.float64] = np.zeros(0)
         self.users: set[int] = set()
 
     def see(self, users: NDArray[np.uint64], times: NDArray[np.float64]) -> None:
-        slots = times.astype(np.int64) // self._seconds
-        changes = np.flatnonzero((users[1:] != users[:-1]) | (slots[1:] != slots[:-1])) + 1
-        starts = np.concatenate(([0], changes))
-        counts = np.diff(np.concatenate((starts, [len(users)])))
-        user, slot, before = self._open
-        if user == int(users[0]) and slot == int(slots[0]):
-            counts[0] += before
-        self._open = int(users[-1]), int(slots[-1]), int(counts[-1])
-        self.users.update(users[starts[counts > self._limit]].tolist())
+        users = np.concatenate((self._last_users, users))
+        times = np.concatenate((self._last_times, times))
+        same = users[self._limit :] == users[: max(0, len(users) - self._limit)]
+        busy = same & too_many_within(self._seconds, self._limit, times)
+        self.users.update(users[self._limit :][busy].tolist())
+        keep = max(0, len(users) - self._limit)
+        self._last_users, self._last_times = users[keep:], times[keep:]

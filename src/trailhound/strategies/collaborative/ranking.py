@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from trailhound.records import Page
 from trailhound.strategies.collaborative.statistics import (
+    Limits,
     PageInterest,
     Pages,
     VisitStatistics,
@@ -24,8 +25,6 @@ from trailhound.strategies.intelligent.link_interest import LinkInterest
 from trailhound.text.tfidf import TargetSimilarity, TermWeights
 from trailhound.text.tokens import count_terms
 
-WORDS_PER_PAGE = 20
-"""The most frequent words of a page stand for its vocabulary."""
 NEAREST_TOPICS = 5
 """k_max of the paper."""
 _KNOWN_ADDRESSES = 50_000
@@ -50,10 +49,13 @@ class WordSignatures:
     A word's number is its CRC: of 100,000 words two may share one, which does no harm.
     """
 
+    def __init__(self, most: int = Limits().words) -> None:
+        self._most = most
+
     def of_page(self, page: Page) -> Sequence[int]:
-        """At most 20 words of the text, and the words of the path."""
+        """At most so many words of the text, and the words of the path."""
         by_frequency = sorted(page.terms, key=page.terms.__getitem__, reverse=True)
-        words = map(_number, by_frequency[:WORDS_PER_PAGE])
+        words = map(_number, by_frequency[: self._most])
         return list(dict.fromkeys([*words, *self.of_address(page.url).tolist()]))
 
     def of_address(self, url: str) -> NDArray[np.int64]:

@@ -7,8 +7,9 @@ and signatures (5), (6).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailhound.sources import AccessTrace
+from trailhound.strategies.collaborative.pair_counts import MAX_SLOTS
 from trailhound.strategies.collaborative.user_signatures import (
     Columns,
     SignatureCounts,
@@ -55,10 +57,7 @@ def place_of(pages: UserNumbers, times: NDArray[np.float64], page: int, time: fl
     return place + (int(here[0]) if len(here) else 0)
 
 
-MAX_VISITS = 5_000
-"""Visits of one page that count; of a page with more, so many are taken at even distances."""
-MAX_WITNESSES = 12
-"""Visits of a candidate that are asked for an opinion, likewise."""
+NO_LIMIT = sys.maxsize
 
 _CRAWLED, _RELEVANT, _NEAR = 1, 2, 4
 
@@ -76,12 +75,32 @@ class Locality:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much is looked at after one fetch."""
+    """How much is looked at after one fetch. Of more visits, so many are taken at even distances.
+
+    The literal reading has no limits: ``Limits.none()``.
+    """
 
     users: int = 20
     """Users of the fetched page whose signatures and other pages are looked at."""
     window: int = 10
     """Visits before and after theirs, whose pages are."""
+    visits: int = 5_000
+    """Visits of the fetched page that count."""
+    witnesses: int = 12
+    """Visits of a candidate that are asked for an opinion."""
+    words: int = 20
+    """The most frequent words of a page, which stand for its vocabulary."""
+    pair_slots: int = MAX_SLOTS
+    """Room for pairs of a user and a signature; half of it is used."""
+    candidates: int = 20
+    """Candidates queued after one fetch, best first; the others when they are met again."""
+    first_candidates: int = 1000
+    """Candidates that the session may bring in before the first fetch has said anything."""
+
+    @classmethod
+    def none(cls) -> Limits:
+        """Everything is looked at, whatever it costs."""
+        return cls(*(NO_LIMIT for _ in fields(cls)))
 
 
 @dataclass(frozen=True)
@@ -146,9 +165,9 @@ class VisitStatistics:
     ) -> None:
         self.trace = trace
         self.rule = rule
-        self.signatures = SignatureCounts(rule, trace.n_users)
+        self.limits = limits or Limits()
+        self.signatures = SignatureCounts(rule, trace.n_users, self.limits.pair_slots)
         self._locality = locality or Locality()
-        self._limits = limits or Limits()
         self._own_divisor = own_divisor
         self.crawled = self.relevant = 0
         self.inside = self.inside_relevant = 0
@@ -192,11 +211,11 @@ class VisitStatistics:
             return np.zeros(0, np.int64)
         self._states[page] |= _CRAWLED | (_RELEVANT if relevant else 0)
         users, times = self.trace.visitors(page)
-        counted = distinct(users[evenly(len(users), MAX_VISITS)])
+        counted = distinct(users[evenly(len(users), self.limits.visits)])
         self.seen[counted] += 1
         if relevant:
             self.hits[counted] += 1
-        some = evenly(len(users), self._limits.users)
+        some = evenly(len(users), self.limits.users)
         self.signatures.see(distinct(users[some]).astype(np.int64), signatures, relevant)
         visits = zip(users[some].tolist(), times[some].tolist(), strict=True)
         return self._around(page, visits, relevant)
@@ -211,7 +230,7 @@ class VisitStatistics:
             self.outside_relevant += relevant
 
     def _around(self, page: int, visits: Iterable[tuple[int, float]], relevant: bool) -> Pages:
-        window, found = self._limits.window, []
+        window, found = self.limits.window, []
         for user, time in visits:
             pages, times = self.trace.history(user)
             at = place_of(pages, times, page, time)
@@ -284,7 +303,7 @@ class VisitStatistics:
 
         Returns the users, and for each of them the place of the page in ``pages``.
         """
-        users, owners = self.trace.some_visitors(pages, MAX_WITNESSES)
+        users, owners = self.trace.some_visitors(pages, self.limits.witnesses)
         known = self.seen[users] > 0
         pairs = distinct(owners[known] * self.trace.n_users + users[known])
         return pairs % self.trace.n_users, pairs // self.trace.n_users
@@ -329,7 +348,9 @@ class VisitStatistics:
             raise ValueError("its columns have different lengths")
         if max(users, default=0) >= len(self.seen) or max(pages, default=0) >= len(self._states):
             raise ValueError("it names users or pages that the trace has not")
-        signatures = SignatureCounts.restored(self.rule, self.trace.n_users, kept.signatures)
+        signatures = SignatureCounts.restored(
+            self.rule, self.trace.n_users, kept.signatures, self.limits.pair_slots
+        )
         self.seen[:], self.hits[:], self._states[:] = 0, 0, 0
         self.seen[users], self.hits[users], self._states[pages] = seen, hits, states
         self.signatures = signatures

@@ -16,7 +16,7 @@ from trailhound.records import Candidate, CrawledPage, Link, ScoredLink
 from trailhound.sessions.files import read_topic_set
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import AccessTrace
-from trailhound.strategies.base import Briefing
+from trailhound.strategies.base import RESCORE_EVERY, Briefing
 from trailhound.strategies.collaborative.ranking import (
     CandidateRanking,
     Factors,
@@ -69,7 +69,7 @@ def needed_trace(trace: AccessTrace | None) -> AccessTrace:
     return trace
 
 
-def page_signatures(kind: str, topics: str) -> PageSignatures:
+def page_signatures(kind: str, topics: str, limits: Limits) -> PageSignatures:
     """What the options ask for."""
     if kind == "topics":
         if not topics:
@@ -78,13 +78,9 @@ def page_signatures(kind: str, topics: str) -> PageSignatures:
                 "descriptions or a JSON file."
             )
         return TopicSignatures(read_topic_set(topics))
-    return WordSignatures() if kind == "words" else NoSignatures()
+    return WordSignatures(limits.words) if kind == "words" else NoSignatures()
 
 
-PAGES_PER_FETCH = 20
-"""Candidates queued after one fetch, best first; the others when they are met again."""
-FIRST_PAGES = 1000
-"""Candidates that the session may bring in before the first fetch has said anything."""
 _EXPLORING = 1e6
 """Above every interest ratio, below the seeds."""
 _MEMORY = struct.Struct("<4f")
@@ -140,9 +136,11 @@ class CollaborativeStrategy:
         self._rng = np.random.default_rng(seed)
         self._queued = np.full(self._trace.n_pages, -np.inf, np.float32)
         self._touched: Pages = np.zeros(0, np.int64)
-        self._limit = PAGES_PER_FETCH
+        self._session_waits = False
         self._fetched = 0
-        self._pace = RescorePace(self._habits.refresh, self._habits.refresh)
+        refresh = self._habits.refresh
+        self._pace = RescorePace(refresh, refresh, bounded=not statistics.rule.literal)
+        self.rescore_every = min(refresh, RESCORE_EVERY)
 
     @classmethod
     def from_briefing(
@@ -173,15 +171,16 @@ class CollaborativeStrategy:
         check_at_least(0, near=near, gap=gap, min_pages=min_pages, explore=explore)
         check_at_least(1, users=users, refresh=refresh)
         check_at_least(1e-6, threshold=threshold)
+        limits = Limits.none() if literal else Limits(users)
         strategy = cls(
             VisitStatistics(
                 trace,
                 rule,
                 locality=Locality(near, math.inf if literal else gap),
-                limits=Limits(users),
+                limits=limits,
                 own_divisor=literal or divisor == "user",
             ),
-            page_signatures(signatures, topics),
+            page_signatures(signatures, topics, limits),
             habits=Habits(
                 threshold, min_pages, refresh, 0.0 if literal else explore, one_sample=literal
             ),
@@ -201,7 +200,7 @@ class CollaborativeStrategy:
             if self._links is not None:
                 self._links.observe(crawled)
         self._touched = np.unique(np.concatenate(touched))
-        self._limit = FIRST_PAGES
+        self._session_waits = True
 
     def observe(self, crawled: CrawledPage) -> None:
         """Update K, and find the pages that its users opened around it."""
@@ -209,8 +208,7 @@ class CollaborativeStrategy:
         self._pace.page_done()
         touched = self._see(crawled)
         # What the session has brought waits for the first page to come along.
-        first = self._limit > PAGES_PER_FETCH
-        self._touched = np.union1d(self._touched, touched) if first else touched
+        self._touched = np.union1d(self._touched, touched) if self._session_waits else touched
         if self._links is not None:
             self._links.observe(crawled)
 
@@ -235,8 +233,10 @@ class CollaborativeStrategy:
 
     def _candidates(self) -> Iterator[ScoredLink]:
         """(12) above the threshold, of pages not crawled yet whose priority has risen."""
-        touched, limit = self._touched, self._limit
-        self._touched, self._limit = touched[:0], PAGES_PER_FETCH
+        limits = self._statistics.limits
+        limit = limits.first_candidates if self._session_waits else limits.candidates
+        touched = self._touched
+        self._touched, self._session_waits = touched[:0], False
         open_pages = touched[~self._statistics.is_crawled(touched)]
         if not len(open_pages):
             return
@@ -340,6 +340,6 @@ class CollaborativeStrategy:
         self._queued[queued] = np.frombuffer(priorities, "<f4")
         self._fetched = kept.fetched
         self._pace.go_on_from(kept.fetched)
-        self._touched, self._limit = self._touched[:0], PAGES_PER_FETCH
+        self._touched, self._session_waits = self._touched[:0], False
         # Not the numbers that were drawn before.
         self._rng = np.random.default_rng([self._fetched, self._statistics.crawled])

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.strategies.collaborative.pair_counts import PairCounts, pair_keys
+from trailhound.strategies.collaborative.pair_counts import MAX_SLOTS, PairCounts, pair_keys
 from trailhound.strategies.intelligent.interest_rule import Counts, InterestRule, Vector
 
 
@@ -81,10 +81,10 @@ class SignatureCounts:
         Σ_j (r^u + κ·P) / (r + κ)  =  Σ_j r^u/(r + κ)  +  P · Σ_j κ/(r + κ)
     """
 
-    def __init__(self, rule: InterestRule, n_users: int) -> None:
+    def __init__(self, rule: InterestRule, n_users: int, max_slots: int = MAX_SLOTS) -> None:
         self._rule = rule
         self._kappa = 0.0 if rule.literal else rule.smoothing
-        self._pairs = PairCounts()
+        self._pairs = PairCounts(max_slots)
         self._hits = np.zeros(n_users, np.float32)
         self._rest = np.zeros(n_users, np.float32)
         self._sizes = np.zeros(n_users, np.int32)
@@ -171,7 +171,9 @@ class SignatureCounts:
         return keys.astype("<u8").tobytes(), seen.astype("<u2").tobytes(), hits.tobytes()
 
     @classmethod
-    def restored(cls, rule: InterestRule, n_users: int, kept: Columns) -> SignatureCounts:
+    def restored(
+        cls, rule: InterestRule, n_users: int, kept: Columns, max_slots: int = MAX_SLOTS
+    ) -> SignatureCounts:
         """Counts that go on from a snapshot; ValueError when it makes no sense."""
         keys, seen, hits = (
             np.frombuffer(column, kind)
@@ -180,7 +182,7 @@ class SignatureCounts:
         owners = (keys >> np.uint64(32)).astype(np.int64)
         if not len(keys) == len(seen) == len(hits) or owners.max(initial=0) >= n_users:
             raise ValueError("its signatures do not fit")
-        counts = cls(rule, n_users)
+        counts = cls(rule, n_users, max_slots)
         counts._pairs.restore(keys, seen, hits)
         below = np.maximum(seen + counts._kappa, 1e-12)
         counts._hits[:] = np.bincount(owners, hits / below, n_users)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import msgspec
 
 from trailhound.errors import UsageError
-from trailhound.records import Candidate, CrawledPage, Page, ScoredLink
+from trailhound.records import Candidate, CrawledPage, Page, Relevance, ScoredLink
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.content_link.irrelevant_table import TableFirst
 from trailhound.strategies.content_link.link_scores import (
@@ -85,7 +85,8 @@ class ContentLinkStrategy:
     """Pages by a table of topic words; links by their words and the pages that have them.
 
     Whether a page is relevant is the strategy's own question here, not the judge's: the limit
-    decides whether its links join the queue or have to be tunnelled to.
+    decides whether its links join the queue or have to be tunnelled to, and in the literal reading
+    also whether it is kept.
     """
 
     name: ClassVar[str] = "content-link"
@@ -110,7 +111,7 @@ class ContentLinkStrategy:
         self._expansion = expansion
         self._literal = literal
         self._scorer = LinkScorer(table, literal=literal)
-        self._latest: Page | None = None
+        self._latest: tuple[Page, Relevance] | None = None
 
     @classmethod
     def from_briefing(
@@ -171,7 +172,13 @@ class ContentLinkStrategy:
             self._scorer.table_changed()
         self._learn_links(crawled, relevance, relevant)
         self._tunnels.visit(crawled, relevant)
-        self._latest = page
+        self._latest = page, Relevance(relevance, relevant)
+
+    def verdict(self, crawled: CrawledPage) -> Relevance | None:
+        """As published, pages above the limit are kept; else that is the judge's business."""
+        if not self._literal or self._latest is None or self._latest[0] is not crawled.page:
+            return None
+        return self._latest[1]
 
     def _learn_links(self, crawled: CrawledPage, relevance: float, relevant: bool) -> None:
         own = (crawled.page.url, crawled.candidate.url)
@@ -185,7 +192,7 @@ class ContentLinkStrategy:
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """Each link by eq. 4, then by the tunnel it lies in."""
         page = crawled.page
-        if self._latest is not page:
+        if self._latest is None or self._latest[0] is not page:
             self.observe(crawled)
         parts = self._scorer.parts(page.links, page.language)
         scores = self._scorer.scores(parts)

@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from trailhound.records import Candidate, CrawledPage, Link, ScoredLink
+from trailhound.strategies.base import RESCORE_EVERY
 from trailhound.strategies.content_link.link_scores import ScoreParts
 from trailhound.strategies.learning import RescorePace
 
@@ -68,7 +69,6 @@ class Families:
         return len(failed) - bisect_left(failed, score)
 
 
-RESCORE_EVERY = 50
 _TAG = struct.Struct("<4fdhI")
 
 

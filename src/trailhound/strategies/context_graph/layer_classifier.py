@@ -27,6 +27,7 @@ MIN_POSTERIOR = 0.5
 MIN_FEATURES = 3
 """A page with fewer known words says too little for any layer."""
 THRESHOLDS = ("quantile", "min", "posterior")
+PRIORS = ("equal", "sizes")
 
 Floats = NDArray[np.float64]
 
@@ -67,6 +68,9 @@ class ClassifierParameters:
     """Whether likelihoods are means over a document's terms; the paper's product shrinks with
     every term, so that long pages look unlikely."""
     min_features: int = MIN_FEATURES
+    priors: str = "equal"
+    """P(c): the same for all layers, as published; or ``sizes``, the share of the training
+    documents that are in the layer."""
 
 
 class Verdict(NamedTuple):
@@ -93,6 +97,8 @@ class LayerClassifier:
     """Shape (layers, terms): ln P(w|c) of eq. (4); minus infinity for a layer without documents."""
     thresholds: Floats
     """Shape (layers,): the least likelihood that a page of the layer has."""
+    log_priors: Floats
+    """Shape (layers,): ln P(c), up to a constant; minus infinity for a layer without documents."""
 
     @property
     def n_layers(self) -> int:
@@ -126,11 +132,12 @@ class LayerClassifier:
         columns, _, counts = self.reduced(terms)
         if len(columns) < max(self.parameters.min_features, 1):
             return Verdict(self.other, -math.inf, np.zeros(self.n_layers))
-        sums = self._log_products(columns, counts)
-        layer = int(sums.argmax())
-        posteriors = np.exp(sums - sums[layer])
+        products = self._log_products(columns, counts)
+        joint = products + self.log_priors
+        layer = int(joint.argmax())
+        posteriors = np.exp(joint - joint[layer])
         posteriors /= posteriors.sum()
-        likelihood = self._scaled(float(sums[layer]), counts)
+        likelihood = self._scaled(float(products[layer]), counts)
         if self.parameters.threshold == "posterior":
             fits = posteriors[layer] >= MIN_POSTERIOR
         else:
@@ -138,7 +145,7 @@ class LayerClassifier:
         return Verdict(layer if fits else self.other, likelihood, posteriors)
 
     def _log_products(self, columns: NDArray[np.int64], counts: Floats) -> Floats:
-        """Eq. (3) with equal priors, as logarithms. Shape (layers,)."""
+        """Eq. (3) without the priors, as logarithms. Shape (layers,)."""
         logs = self.log_p[:, columns]
         products: Floats = logs @ counts if self.parameters.use_counts else logs.sum(axis=1)
         return products
@@ -158,6 +165,7 @@ class LayerClassifier:
                 self.idf.tobytes(),
                 self.log_p.tobytes(),
                 self.thresholds.tobytes(),
+                self.log_priors.tobytes(),
             )
         )
 
@@ -168,6 +176,8 @@ class _Kept(msgspec.Struct, array_like=True):
     idf: bytes
     log_p: bytes
     thresholds: bytes
+    log_priors: bytes = b""
+    """Missing in what older versions kept: priors were equal."""
 
 
 def classifier_from_bytes(content: bytes, parameters: ClassifierParameters) -> LayerClassifier:
@@ -176,13 +186,15 @@ def classifier_from_bytes(content: bytes, parameters: ClassifierParameters) -> L
     idf, log_p, thresholds = (
         np.frombuffer(each, np.float64) for each in (kept.idf, kept.log_p, kept.thresholds)
     )
-    shapes = (len(idf), len(log_p), len(thresholds))
+    equal = np.zeros(kept.n_layers)
+    priors = np.frombuffer(kept.log_priors, np.float64) if kept.log_priors else equal
+    shapes = (len(idf), len(log_p), len(thresholds), len(priors))
     size = len(kept.terms)
-    if shapes != (size, size * kept.n_layers, kept.n_layers):
+    if shapes != (size, size * kept.n_layers, kept.n_layers, kept.n_layers):
         raise ValueError("its parts do not fit together")
     vocabulary = {term: column for column, term in enumerate(kept.terms)}
     return LayerClassifier(
-        parameters, vocabulary, idf, log_p.reshape(kept.n_layers, size), thresholds
+        parameters, vocabulary, idf, log_p.reshape(kept.n_layers, size), thresholds, priors
     )
 
 
@@ -202,7 +214,12 @@ def fit_layers(
     idf = np.fromiter(map(reference.weight, vocabulary), np.float64, len(vocabulary))
     n_layers = len(layers)
     blank = LayerClassifier(
-        parameters, vocabulary, idf, np.zeros((n_layers, len(idf))), np.full(n_layers, math.inf)
+        parameters,
+        vocabulary,
+        idf,
+        log_p=np.zeros((n_layers, len(idf))),
+        thresholds=np.full(n_layers, math.inf),
+        log_priors=_log_priors([len(documents) for documents in layers], parameters),
     )
     counted = [_CountedLayer(blank, documents) for documents in layers]
     return replace(
@@ -210,6 +227,14 @@ def fit_layers(
         log_p=np.array([layer.log_probabilities() for layer in counted]),
         thresholds=np.array([layer.threshold() for layer in counted]),
     )
+
+
+def _log_priors(sizes: Sequence[int], parameters: ClassifierParameters) -> Floats:
+    """ln P(c) of eq. (3), up to a constant: of the layers' sizes, or 0 for all with documents."""
+    weights = np.array(sizes, np.float64)
+    with np.errstate(divide="ignore"):
+        logs: Floats = np.log(weights if parameters.priors == "sizes" else np.sign(weights))
+    return logs
 
 
 class _CountedLayer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 import msgspec
@@ -15,6 +16,7 @@ from trailhound.records import CrawledPage, Link, ScoredLink
 from trailhound.strategies.back_crawling import BackCrawling, back_crawling
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.context_graph.layer_classifier import (
+    PRIORS,
     TERMS,
     THRESHOLDS,
     ClassifierParameters,
@@ -35,7 +37,7 @@ from trailhound.strategies.context_graph.training import (
 )
 from trailhound.strategies.options import check_at_least, check_choice
 
-MODES = ("inherit", "prefetch")
+MODES = ("auto", "inherit", "prefetch")
 AT_ONCE = 1000.0
 """Added to a priority that comes before all queues."""
 MAX_FAMILIES = 5000
@@ -83,8 +85,9 @@ class ContextGraphStrategy:
         layer_size: int = LAYER_SIZE,
         ration: int = RATION,
         terms: int = TERMS,
-        mode: str = "inherit",
+        mode: str = "auto",
         threshold: str = "auto",
+        priors: str = "equal",
         training: str = "auto",
         reference: str = "learned",
         vocabulary: str = "first-layer",
@@ -95,11 +98,14 @@ class ContextGraphStrategy:
     ) -> ContextGraphStrategy:
         """Back-crawl from the targets, take the session's own pages, and learn each layer.
 
+        ``literal`` is the paper to the letter: children are fetched before anything else unless
+        ``mode`` says otherwise, and every occurrence of a word counts.
         ``back_crawl`` pages that link to each find are queued as well. ``rebuild_every`` finds
         become targets of their own, and everything is learned again.
         """
         check_choice("mode", mode, MODES)
         check_choice("threshold", threshold, ("auto", *THRESHOLDS))
+        check_choice("priors", priors, PRIORS)
         check_choice("training", training, TRAINING_SETS)
         check_choice("reference", reference, REFERENCES)
         check_choice("vocabulary", vocabulary, VOCABULARIES)
@@ -115,7 +121,7 @@ class ContextGraphStrategy:
             reference=reference,
             vocabulary=vocabulary,
             literal=literal,
-            classifier=_classifier_parameters(terms, threshold, counts, literal),
+            classifier=_classifier_parameters(terms, threshold, priors, counts, literal),
         )
         parents = back_crawling(briefing, back_crawl)
         rng = np.random.default_rng(briefing.seed)
@@ -123,7 +129,7 @@ class ContextGraphStrategy:
         documents = [[page.terms for page in layer] for layer in found]
         return cls(
             learn_layers(documents, briefing.graph.pages, parameters),
-            mode=mode,
+            mode=("prefetch" if literal else "inherit") if mode == "auto" else mode,
             back_crawl=parents,
             rebuilding=_rebuilding(briefing, parameters, found, rng, rebuild_every),
             literal=literal,
@@ -244,15 +250,13 @@ def _rebuilding(
 
 
 def _classifier_parameters(
-    terms: int, threshold: str, counts: bool, literal: bool
+    terms: int, threshold: str, priors: str, counts: bool, literal: bool
 ) -> ClassifierParameters:
-    if not literal:
-        repaired = "posterior" if threshold == "auto" else threshold
-        return ClassifierParameters(n_terms=terms, threshold=repaired, use_counts=counts)
-    return ClassifierParameters(
+    default = "min" if literal else "posterior"
+    repaired = ClassifierParameters(
         n_terms=terms,
-        threshold="min" if threshold == "auto" else threshold,
-        use_counts=counts,
-        per_feature=False,
-        min_features=1,
+        threshold=default if threshold == "auto" else threshold,
+        use_counts=counts or literal,
+        priors=priors,
     )
+    return replace(repaired, per_feature=False, min_features=1) if literal else repaired

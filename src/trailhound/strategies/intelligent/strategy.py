@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trailhound.errors import UsageError
 from trailhound.records import CrawledPage, ScoredLink
-from trailhound.strategies.base import Briefing
+from trailhound.strategies.base import RESCORE_EVERY, Briefing
 from trailhound.strategies.intelligent.interest_rule import InterestRule
 from trailhound.strategies.intelligent.link_interest import FACTORS, LinkInterest
 from trailhound.strategies.learning import RescorePace, session_as_crawl
@@ -46,6 +46,7 @@ class IntelligentStrategy:
             raise UsageError(f"Option refresh is {refresh}, but it should be 1 page or more.")
         self._interest = interest
         self._pace = RescorePace(refresh, min(refresh, _FIRST_REFRESH))
+        self.rescore_every = min(refresh, RESCORE_EVERY)
 
     @classmethod
     def from_briefing(
