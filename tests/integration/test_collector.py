@@ -18,7 +18,7 @@ import msgspec
 import pytest
 from learned_topics import park_session
 
-from trailhound.cli.collect import _say
+from trailhound.cli.terminal import say
 from trailhound.collector import Collector, load_pairing
 from trailhound.collector.guard import MAX_BODY_BYTES, RefusedRequestError
 from trailhound.collector.store import EventsMessage, SessionStore, without_page
@@ -338,7 +338,7 @@ def test_a_session_that_teaches_nothing_is_said(tmp_path: Path) -> None:
 
 
 def test_words_from_the_web_do_nothing_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    _say("bees: Useful: http://evil.example/\x1b[2J\x07[bold]\u202egnp")
+    say("bees: Useful: http://evil.example/\x1b[2J\x07[bold]\u202egnp")
     shown = capsys.readouterr().err
     assert "[bold]" in shown
     assert not set(shown) & set("\x1b\x07\u202e")

@@ -11,7 +11,7 @@ import pytest
 from live_webs import Resource, Site, TinySite
 from rich.console import Console
 
-from trailhound.cli.crawl_display import CrawlDisplay
+from trailhound.cli.crawl_view import CrawlDisplay
 from trailhound.crawling.metrics import CrawlMetrics, metrics_served
 from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb

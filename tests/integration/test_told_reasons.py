@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from live_webs import Site
 
-from trailhound.cli.crawl_summary import next_steps
+from trailhound.cli.crawl_view import next_steps
 from trailhound.config import configure
 from trailhound.demo import DemoWeb
 from trailhound.errors import UsageError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from live_webs import Site, learn
 
-from trailhound.cli.crawl_summary import next_steps
+from trailhound.cli.crawl_view import next_steps
 from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.demo.files import write_access_log

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from trailhound.cli.shown import duration, harmless, share, sparkline
+from trailhound.cli.terminal import duration, harmless, share, sparkline
 from trailhound.crawling.duplicates import DuplicateFinder
 from trailhound.crawling.metrics import CrawlMetrics
 from trailhound.crawling.progress import BARREN_PAGES, MAX_BUCKETS, CrawlProgress, Harvest

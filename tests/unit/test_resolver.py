@@ -38,6 +38,19 @@ def test_nearest_mapping_wins(host: str, expected: tuple[str, int, int]) -> None
     assert resolved(HOSTS, host) == expected
 
 
+def test_a_star_stands_for_every_host_that_nothing_else_names() -> None:
+    hosts = {**HOSTS, "*": "127.0.0.9:9090"}
+    assert resolved(hosts, "example.org") == ("127.0.0.9", 9090, socket.AF_INET)
+    assert resolved(hosts, "localhost") == ("127.0.0.9", 9090, socket.AF_INET)
+    assert resolved(hosts, "a.demo.test") == ("127.0.0.1", 8080, socket.AF_INET)
+
+
+@pytest.mark.parametrize("name", ["*example.org", "www.*.org", "**", "*.*.org"])
+def test_a_star_elsewhere_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="is no host"):
+        MappedResolver({name: "127.0.0.1"})
+
+
 @pytest.mark.parametrize("host", ["demo.test", "notdemo.test", "test", "example.org"])
 def test_other_names_go_nowhere_without_dns(host: str) -> None:
     with pytest.raises(OSError, match="not mapped"):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trailhound.cli.learn import WorkspaceOption
+from trailhound.cli.options import WorkspaceOption, open_workspace
+from trailhound.cli.terminal import say
 
 if TYPE_CHECKING:
     from trailhound.collector import Collector, Pairing
@@ -34,13 +34,12 @@ def collect(
       trailhound collect --learn
     """
     from trailhound.collector import DEFAULT_PORT, Collector, load_pairing
-    from trailhound.topics.workspace import Workspace, workspace_folder
 
-    place = Workspace(workspace_folder(workspace, os.environ))
+    place = open_workspace(workspace)
     pairing = load_pairing(place.folder, new=new_code)
-    collector = Collector(place, pairing, learn=learn, report=_say)
+    collector = Collector(place, pairing, learn=learn, report=say)
     _serve(collector, DEFAULT_PORT if port is None else port, pairing, place)
-    _say("Stopped. What was collected is safe.")
+    say("Stopped. What was collected is safe.")
 
 
 def _serve(collector: Collector, port: int, pairing: Pairing, workspace: Workspace) -> None:
@@ -95,11 +94,4 @@ def _introduce(port: int, pairing: Pairing, workspace: Workspace) -> None:
         "'trailhound forget' removes it again.",
         f"Listening at http://127.0.0.1:{port}. Ctrl-C stops.",
     ):
-        _say(line)
-
-
-def _say(message: str) -> None:
-    from trailhound.cli.console import messages
-    from trailhound.cli.shown import harmless
-
-    messages.print(harmless(message), soft_wrap=True, markup=False)
+        say(line)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from trailhound.cli.crawl_options import ConfigOption
+from trailhound.cli.options import ConfigOption, JsonOption
+from trailhound.cli.terminal import output, print_json, say, show_table
 
 if TYPE_CHECKING:
     from trailhound.config import Configuration
@@ -23,7 +24,7 @@ app = typer.Typer(
 @app.command("show")
 def show(
     config: ConfigOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show every setting with its value, its origin and its meaning."""
     configuration = _read(config)
@@ -36,7 +37,6 @@ def show(
 @app.command("check")
 def check(config: ConfigOption = None) -> None:
     """Check the file and the environment; exit code 2 when something is wrong."""
-    from trailhound.cli.console import output
     from trailhound.config.layers import find_file, unknown_variables
     from trailhound.errors import ConfigError
 
@@ -56,26 +56,19 @@ def _read(config: Path | None) -> Configuration:
 
 
 def _show(configuration: Configuration) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from trailhound.cli.console import messages, output
     from trailhound.config.settings import all_settings
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("setting", "value", "origin", "meaning"):
-        table.add_column(heading, overflow="fold")
-    for each in all_settings():
-        table.add_row(
+    rows = [
+        (
             each.key,
-            Text(_in_words(configuration.settings.value(each.key))),
-            Text(configuration.origins[each.key]),
-            Text(each.description),
+            _in_words(configuration.settings.value(each.key)),
+            configuration.origins[each.key],
+            each.description,
         )
-    output.print(table)
-    messages.print(
-        "In the environment, TRAILHOUND_ and the name in capitals: TRAILHOUND_MAX_REQUESTS."
-    )
+        for each in all_settings()
+    ]
+    show_table(("setting", "value", "origin", "meaning"), rows)
+    say("In the environment, TRAILHOUND_ and the name in capitals: TRAILHOUND_MAX_REQUESTS.")
 
 
 def _in_words(value: object) -> str:
@@ -89,10 +82,8 @@ def _in_words(value: object) -> str:
 
 
 def _print_json(configuration: Configuration) -> None:
-    import msgspec
-
     told = {
         key: {"value": configuration.settings.value(key), "origin": origin}
         for key, origin in configuration.origins.items()
     }
-    typer.echo(msgspec.json.encode(told).decode())
+    print_json(told)

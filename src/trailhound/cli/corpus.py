@@ -42,8 +42,7 @@ def import_(
 
       trailhound corpus import wikispeedia downloads/wikispeedia -o wikispeedia.thc -j 2
     """
-    from trailhound.cli.console import messages, output
-    from trailhound.cli.progress import import_bar
+    from trailhound.cli.terminal import import_bar, messages, output
     from trailhound.lab.importers import import_corpus
 
     with import_bar() as progress:
@@ -67,7 +66,7 @@ def info(
     """
     import msgspec
 
-    from trailhound.cli.console import output
+    from trailhound.cli.terminal import output
     from trailhound.lab.corpora import Corpus
 
     with Corpus.open(corpus) as opened:

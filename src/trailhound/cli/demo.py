@@ -42,7 +42,7 @@ def demo(
     To try learning by hand: [bold]trailhound demo --write-sessions sessions[/bold], then
     [bold]trailhound learn bees --session sessions/bee-health.jsonl[/bold].
     """
-    from trailhound.cli.console import output
+    from trailhound.cli.terminal import output
     from trailhound.demo import DemoWeb
 
     if write_sessions is not None:
@@ -85,7 +85,7 @@ def _choose_topic(web: DemoWeb, topic: str | None) -> str:
 
 def _crawl_over_http(web: DemoWeb, topic: str, max_requests: int) -> None:
     from trailhound.assemble import DemoCrawl, demo_page_graph
-    from trailhound.cli.console import output
+    from trailhound.cli.terminal import output
     from trailhound.demo.server import serve_in_thread
 
     graph = demo_page_graph(web, topic)
@@ -104,7 +104,7 @@ def _watch(crawl: DemoCrawl) -> None:
     """Run one crawl with a progress line, and say what it found."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from trailhound.cli.console import messages, output
+    from trailhound.cli.terminal import messages, output
 
     columns = (TextColumn("   {task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=messages, transient=True) as progress:
@@ -125,9 +125,8 @@ def _watch(crawl: DemoCrawl) -> None:
 
 
 def _compare_in_the_lab(out: Path, seed: int, max_requests: int, jobs: int) -> None:
-    from trailhound.cli.console import output
     from trailhound.cli.lab_tables import summary_table
-    from trailhound.cli.progress import import_bar, runs_bar
+    from trailhound.cli.terminal import import_bar, output, runs_bar
     from trailhound.lab.experiment import plan_experiment, run_experiment
     from trailhound.lab.importers import import_corpus
     from trailhound.lab.report import write_report

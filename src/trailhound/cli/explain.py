@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trailhound.cli.learn import TopicArgument, WorkspaceOption
+from trailhound.cli.options import JsonOption, TopicArgument, WorkspaceOption
 from trailhound.cli.results import crawl_folder
+from trailhound.cli.terminal import harmless, output, patiently, print_json
 
 if TYPE_CHECKING:
     from trailhound.topics.crawl_folder import CrawlFolder
@@ -19,7 +20,7 @@ def explain(
     topic: TopicArgument,
     url: Annotated[str, typer.Argument(metavar="URL", help="The page in question.")],
     workspace: WorkspaceOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Tell why a page was fetched when it was, or why it was not.
 
@@ -28,15 +29,12 @@ def explain(
     """
     explanation = _explanation(crawl_folder(topic, workspace), url)
     if as_json:
-        import msgspec
-
-        typer.echo(msgspec.json.encode(explanation).decode())
+        print_json(explanation)
     else:
         _show(explanation)
 
 
 def _explanation(folder: CrawlFolder, url: str) -> Explanation:
-    from trailhound.cli.waiting import patiently
     from trailhound.storage.results_reading import Results
     from trailhound.topics.explaining import Explainer
 
@@ -73,9 +71,6 @@ class Beliefs:
 
 def _show(explanation: Explanation) -> None:
     from rich.text import Text
-
-    from trailhound.cli.console import output
-    from trailhound.cli.shown import harmless
 
     def line(text: str, style: str = "") -> None:
         output.print(Text(harmless(text), style=style), soft_wrap=True)

@@ -11,8 +11,9 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from trailhound.cli.learn import TopicArgument, WorkspaceOption
+from trailhound.cli.options import TopicArgument, WorkspaceOption, make_folder_of
 from trailhound.cli.results import AllOption, MinScoreOption, NewOption, crawl_folder
+from trailhound.cli.terminal import say
 
 
 class ExportFormat(StrEnum):
@@ -52,7 +53,6 @@ def export(
 
       trailhound export bees --format urls | head
     """
-    from trailhound.cli.console import messages
     from trailhound.counting import counted
     from trailhound.storage.exporting import WRITERS, write_warc
     from trailhound.storage.results_reading import Results
@@ -65,13 +65,12 @@ def export(
         else:
             number = WRITERS[format_.value](pages, file)
     if str(out) != "-":
-        messages.print(f"{counted(number, 'page')} in {out}", soft_wrap=True, markup=False)
+        say(f"{counted(number, 'page')} in {out}")
 
 
 @contextmanager
 def _opened(out: Path) -> Iterator[BinaryIO]:
     """Stdout, or a file that appears under its name only when it is complete."""
-    from trailhound.cli.output_files import make_folder_of
     from trailhound.storage.files import explaining, whole_file
 
     if str(out) == "-":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trailhound.cli.learn import WorkspaceOption
+from trailhound.cli.options import WorkspaceOption
 
 if TYPE_CHECKING:
     from trailhound.topics.forgetting import ForgetReport
@@ -54,7 +54,7 @@ def forget(
 
       trailhound forget --topic bees --all
     """
-    from trailhound.cli.waiting import patiently
+    from trailhound.cli.terminal import patiently
     from trailhound.errors import UsageError
     from trailhound.topics.workspace import Workspace, workspace_folder
 

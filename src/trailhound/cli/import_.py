@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trailhound.cli.importing import FetchChoice, ImportJob, chosen_period, run_import
-from trailhound.cli.learn import WorkspaceOption
+from trailhound.cli.options import WorkspaceOption
 
 app = typer.Typer(
     help="Turn browsing that was recorded elsewhere into sessions to learn from.",

@@ -106,7 +106,7 @@ def run_import(
 ) -> None:
     """The whole of an import."""
     from trailhound.cli.import_report import print_json, show_report
-    from trailhound.cli.waiting import patiently
+    from trailhound.cli.terminal import patiently
     from trailhound.sessions.importers.choosing import (
         MarkedSessions,
         SessionsInPeriod,
@@ -165,7 +165,7 @@ def _completed(
     """The sessions with pages from the web."""
     import asyncio
 
-    from trailhound.cli.progress import import_bar
+    from trailhound.cli.terminal import import_bar
     from trailhound.config import configure, find_file
     from trailhound.errors import UsageError
     from trailhound.topics.forgetting import FETCHED_NAME
@@ -220,8 +220,7 @@ def _check_something_kept(kept: Kept, imported: Imported, job: ImportJob) -> Non
 
 def say(message: str) -> None:
     """One line on stderr."""
-    from trailhound.cli.console import messages
-    from trailhound.cli.shown import harmless
+    from trailhound.cli.terminal import harmless, messages
 
     messages.print(harmless(message), soft_wrap=True, markup=False, highlight=False)
 

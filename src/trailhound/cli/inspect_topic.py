@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trailhound.cli.learn import TopicArgument, WorkspaceOption
+from trailhound.cli.options import (
+    JsonOption,
+    TopicArgument,
+    WorkspaceOption,
+    make_folder_of,
+    open_workspace,
+)
+from trailhound.cli.terminal import output, patiently, print_json, show_matrix, show_pairs
+from trailhound.counting import counted
 
 if TYPE_CHECKING:
+    from trailhound.models.diagnosis import ClusterFigures, WordScore
     from trailhound.topics.learned import LearnedTopic
 
 
@@ -24,7 +33,7 @@ def inspect(
     words: Annotated[
         int, typer.Option(min=1, max=30, help="Words shown of each cluster, by each measure.")
     ] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show what was learned about a topic: distances, clusters and their words, A, B, the judge.
 
@@ -34,12 +43,8 @@ def inspect(
 
       trailhound inspect bees --html bees.html
     """
-    from trailhound.cli.waiting import patiently
-    from trailhound.topics.workspace import Workspace, workspace_folder
-
     with patiently("Reading the model") as report:
-        place = Workspace(workspace_folder(workspace, os.environ))
-        learned = place.topic(topic).load()
+        learned = open_workspace(workspace).topic(topic).load()
         report("Measuring")
         _ = learned.diagnosis
         if html is not None:
@@ -51,13 +56,10 @@ def inspect(
     if as_json:
         _print_json(learned)
     elif html is None:
-        from trailhound.cli.inspect_tables import show_model
-
-        show_model(learned, words)
+        _show_model(learned, words)
 
 
 def _write_page(learned: LearnedTopic, path: Path) -> None:
-    from trailhound.cli.output_files import make_folder_of
     from trailhound.reports.inspection import render_inspection
     from trailhound.storage.files import write_whole
 
@@ -74,4 +76,84 @@ def _print_json(learned: LearnedTopic) -> None:
         "judge_name": learned.judge_name,
         "judges": learned.figures_by_judge,
     }
-    typer.echo(msgspec.json.encode(shown).decode())
+    print_json(shown)
+
+
+def _show_model(learned: LearnedTopic, n_words: int) -> None:
+    """Everything, warnings first; of each cluster the ``n_words`` strongest words."""
+    from trailhound.cli.learn_tables import show_warnings
+    from trailhound.reports.names import state_names
+
+    found = learned.diagnosis
+    show_warnings(found.warnings)
+    _show_summary(learned)
+    states = state_names(len(found.level_sizes))
+    # Short, so that eight clusters fit into a terminal.
+    clusters = ["targets", *[f"#{cluster.number}" for cluster in found.clusters[1:]]]
+    show_matrix(
+        "A: from a page's distance to that of a page it links to",
+        [[f"{value:.3f}" for value in row] for row in found.transition],
+        states,
+        states,
+    )
+    show_matrix(
+        "B: from a page's distance to its cluster",
+        [[f"{value:.3f}" for value in row] for row in found.emission],
+        states,
+        clusters,
+    )
+    show_matrix(
+        "Concept graph: links between clusters",
+        [[f"{count:,}" for count in row] for row in found.concept_links],
+        clusters,
+        clusters,
+    )
+    for cluster in found.clusters:
+        _show_cluster(cluster, n_words)
+
+
+def _show_summary(learned: LearnedTopic) -> None:
+    from trailhound.cli.learn_tables import judge_lines
+    from trailhound.reports.names import distance_line, sessions_line
+
+    found, origin = learned.diagnosis, learned.origin
+    languages = [f"{code or 'unknown'} {count}" for code, count in found.languages.items()]
+    rows = {
+        "topic": origin.topic + (f" (label {origin.label})" if origin.label else ""),
+        "learned from": sessions_line(origin),
+        "pages": f"{found.n_pages:,}: {found.n_targets:,} useful, {found.n_rejected:,} not useful, "
+        f"{found.n_without_content:,} without content",
+        "links": f"{found.n_links:,}",
+        "languages": ", ".join(languages),
+        "terms": f"{found.n_terms:,} in {counted(found.rank, 'dimension')} "
+        f"({found.variance_share:.0%} of the variance)",
+        "by distance": distance_line(found.level_sizes),
+        "judges": judge_lines(learned),
+        "made by": origin.made_by,
+    }
+    show_pairs(rows.items())
+
+
+def _show_cluster(cluster: ClusterFigures, n_words: int) -> None:
+    from rich.text import Text
+
+    from trailhound.reports.names import cluster_name, distances
+
+    output.print()
+    name = cluster_name(cluster.number).capitalize()
+    output.print(
+        Text.assemble((name, "bold"), f"  {counted(cluster.pages, 'page')}  {distances(cluster)}")
+    )
+    _show_words("log odds", cluster.log_odds[:n_words])
+    _show_words("mutual information", cluster.mutual_information[:n_words])
+    for page in cluster.examples:
+        output.print(Text(f"  · {page.title or page.url}"), overflow="ellipsis", no_wrap=True)
+
+
+def _show_words(measure: str, words: Sequence[WordScore]) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    listed = ", ".join(word.word for word in words) or "none"
+    told = Text.assemble((f"by {measure}: ", "italic"), listed)
+    output.print(Padding(told, (0, 0, 0, 2)))

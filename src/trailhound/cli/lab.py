@@ -43,8 +43,8 @@ def topics(
 
     Example: [bold]trailhound lab topics demo.thc[/bold]
     """
-    from trailhound.cli.console import output
     from trailhound.cli.lab_tables import topics_table
+    from trailhound.cli.terminal import output
     from trailhound.lab.topics import describe_topics
 
     described = describe_topics(corpus, topics_file, n_seed_sets=seed_sets, seed=seed)
@@ -105,9 +105,8 @@ def run(
 
       trailhound lab run demo.thc --strategy shark-search:decay=0.3 --max-pages 200 -j 2 -o out
     """
-    from trailhound.cli.console import messages, output
     from trailhound.cli.lab_tables import summary_table
-    from trailhound.cli.progress import runs_bar
+    from trailhound.cli.terminal import messages, output, runs_bar
     from trailhound.lab.experiment import plan_experiment, run_experiment
     from trailhound.lab.report import write_report
 
@@ -153,7 +152,7 @@ def report(
 @contextmanager
 def _interruptible(out: Path) -> Iterator[None]:
     """Ctrl-C and a polite kill end the experiment in order, and say how to go on."""
-    from trailhound.cli.console import messages
+    from trailhound.cli.terminal import messages
 
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

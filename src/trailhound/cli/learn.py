@@ -10,22 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from trailhound.cli.options import TopicArgument, WorkspaceOption
+
 if TYPE_CHECKING:
     from trailhound.models.topic_model import TopicParameters
     from trailhound.sessions.events import Session
     from trailhound.sessions.shown_pages import Content
     from trailhound.topics.learned import LearnedTopic
     from trailhound.topics.workspace import Workspace
-
-WorkspaceOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--workspace",
-        metavar="FOLDER",
-        help="Where topics are kept. Default: TRAILHOUND_WORKSPACE, else your data folder.",
-    ),
-]
-TopicArgument = Annotated[str, typer.Argument(metavar="TOPIC", help="Name of the topic.")]
 
 
 def learn(
@@ -89,7 +81,7 @@ def learn(
       trailhound learn bees --states 5        (again, from the same sessions)
     """
     from trailhound.cli.learn_tables import learned_json, show_learned
-    from trailhound.cli.waiting import patiently
+    from trailhound.cli.terminal import patiently
     from trailhound.errors import UsageError
     from trailhound.topics.learning import LearningRequest, learn_each_label, learn_into
     from trailhound.topics.workspace import Workspace, workspace_folder
@@ -133,7 +125,7 @@ def _parameters(**chosen: Any) -> TopicParameters:
 
 def _read(sources: Sequence[Path], *, strict: bool) -> list[Session]:
     """All sessions; what was wrong with their files goes to stderr."""
-    from trailhound.cli.console import messages
+    from trailhound.cli.terminal import messages
     from trailhound.sessions.events import problem_summary
     from trailhound.sessions.files import read_with_problems, session_paths
 

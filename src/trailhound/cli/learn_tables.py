@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trailhound.cli.console import messages, output
+from trailhound.cli.terminal import messages, output
 
 if TYPE_CHECKING:
     from rich.table import Table

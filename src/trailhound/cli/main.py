@@ -9,6 +9,7 @@ import typer
 
 from trailhound import __version__
 from trailhound.cli import (
+    catalogue,
     collect,
     config,
     corpus,
@@ -19,15 +20,14 @@ from trailhound.cli import (
     forget,
     import_,
     inspect_topic,
-    judges,
     lab,
     learn,
     mark,
     results,
-    strategies,
     turns,
 )
-from trailhound.cli.console import messages
+from trailhound.cli.help import PlainCommand
+from trailhound.cli.terminal import log_to_stderr, messages
 from trailhound.errors import TrailhoundError
 
 OLD_OPTIONS = {"max-pages": "max-requests"}
@@ -35,32 +35,38 @@ OLD_OPTIONS = {"max-pages": "max-requests"}
 
 app = typer.Typer(
     name="trailhound",
-    help="A focused web crawler that learns from how people browse.",
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={
         "help_option_names": ["-h", "--help"],
         "token_normalize_func": lambda name: OLD_OPTIONS.get(name, name),
     },
 )
-app.command("demo")(demo.demo)
-app.command("collect")(collect.collect)
-app.command("learn")(learn.learn)
-app.command("inspect")(inspect_topic.inspect)
-app.command("crawl")(crawl.crawl)
-app.command("turns")(turns.turns)
-app.command("results")(results.results)
-app.command("mark")(mark.mark)
-app.command("export")(export.export)
-app.command("explain")(explain.explain)
-app.command("strategies")(strategies.strategies)
-app.command("judges")(judges.judges)
-app.add_typer(import_.app, name="import")
-app.command("forget")(forget.forget)
-app.add_typer(corpus.app, name="corpus")
-app.add_typer(lab.app, name="lab")
-app.add_typer(config.app, name="config")
+for function in (
+    demo.demo,
+    collect.collect,
+    learn.learn,
+    inspect_topic.inspect,
+    crawl.crawl,
+    turns.turns,
+    results.results,
+    mark.mark,
+    export.export,
+    explain.explain,
+    catalogue.strategies,
+    catalogue.judges,
+    forget.forget,
+):
+    app.command(function.__name__)(function)
+for name, group, summary in (
+    ("import", import_.app, "Turn browsing that was recorded elsewhere into sessions."),
+    ("corpus", corpus.app, "Turn data sets and web archives into recorded webs for the lab."),
+    ("lab", lab.app, "Compare crawl strategies on a recorded web, with known answers."),
+    ("config", config.app, "Show the settings of crawls, and check them."),
+):
+    app.add_typer(group, name=name, short_help=summary)
+PlainCommand.take_over(app)
 
 
 def _show_version(wanted: bool) -> None:
@@ -72,29 +78,41 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+        bool,
+        typer.Option(
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Show which version this is, and exit.",
+        ),
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            help="Tell on stderr what is being done, page by page.",
+        ),
     ] = False,
 ) -> None:
     """A focused web crawler that learns from how people browse.
 
-    Try [bold]trailhound demo[/bold] first: it needs no network and takes under a minute.
+    Try 'trailhound demo' first: it needs no network and takes under a minute.
     """
     del version
+    if verbose:
+        log_to_stderr()
 
 
 def run() -> None:
     """Entry point: known errors become one message and an exit code, never a traceback."""
+    from rich.markup import escape
+
     try:
         app()
     except TrailhoundError as error:
-        messages.print(f"[bold red]Error:[/bold red] {_escaped(str(error))}", soft_wrap=True)
+        messages.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         messages.print("Interrupted.")
         sys.exit(130)
-
-
-def _escaped(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)

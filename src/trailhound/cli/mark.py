@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trailhound.cli.learn import TopicArgument, WorkspaceOption
+from trailhound.cli.options import TopicArgument, WorkspaceOption
 from trailhound.cli.results import crawl_folder
 from trailhound.counting import counted
 
@@ -48,8 +48,8 @@ def mark(
 
       trailhound export bees -f urls | trailhound mark bees --from -
     """
-    from trailhound.cli.url_lists import listed_urls
-    from trailhound.cli.waiting import patiently
+    from trailhound.cli.options import listed_urls
+    from trailhound.cli.terminal import patiently
     from trailhound.errors import UsageError
     from trailhound.topics.marking import mark_results
 
@@ -71,7 +71,7 @@ def mark(
 def _learn(topic: str, workspace: Path | None, *, as_json: bool) -> None:
     """As ``trailhound learn TOPIC`` would, with the parameters that the topic was learned with."""
     from trailhound.cli.learn_tables import learned_json, show_learned
-    from trailhound.cli.waiting import patiently
+    from trailhound.cli.terminal import patiently
     from trailhound.topics.learning import learn_into, same_request
     from trailhound.topics.workspace import Workspace, workspace_folder
 
@@ -95,7 +95,7 @@ def _print_json(marked: Marked, verdict: bool | None) -> None:
 
 
 def _tell(marked: Marked, verdict: bool | None, topic: str, *, learn: bool) -> None:
-    from trailhound.cli.console import messages
+    from trailhound.cli.terminal import messages
 
     what = {True: "marked useful", False: "marked not useful", None: "no longer marked"}[verdict]
     count = counted(len(marked.pages), "page")

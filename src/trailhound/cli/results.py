@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trailhound.cli.learn import TopicArgument, WorkspaceOption
+from trailhound.cli.options import JsonOption, TopicArgument, WorkspaceOption, open_workspace
+from trailhound.cli.terminal import harmless, output, print_json, say
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def results(
     new: NewOption = False,
     everything: AllOption = False,
     workspace: WorkspaceOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List what was found, best first, each with the path that led there.
 
@@ -71,10 +71,8 @@ def results(
 def crawl_folder(topic: str, workspace: Path | None) -> CrawlFolder:
     """The crawl of a topic; UsageError when there is none."""
     from trailhound.topics.crawl_folder import CrawlFolder
-    from trailhound.topics.workspace import Workspace, workspace_folder
 
-    place = Workspace(workspace_folder(workspace, os.environ))
-    return CrawlFolder(place.topic(topic)).require()
+    return CrawlFolder(open_workspace(workspace).topic(topic)).require()
 
 
 def _marks(folder: CrawlFolder) -> Mapping[str, str]:
@@ -93,14 +91,11 @@ def _print_json(stored: Results, pages: list[StoredPage], marks: Mapping[str, st
         row = msgspec.structs.asdict(page)
         del row["memory"]
         rows.append({**row, "path": stored.path_to(page), "marked": marks.get(page.address)})
-    typer.echo(msgspec.json.encode(rows).decode())
+    print_json(rows)
 
 
 def _show(stored: Results, pages: list[StoredPage], topic: str, marks: Mapping[str, str]) -> None:
     from rich.text import Text
-
-    from trailhound.cli.console import messages, output
-    from trailhound.cli.shown import harmless
 
     for rank, page in enumerate(pages, start=1):
         score = f"{page.score:.2f}" if page.score is not None else " –  "
@@ -115,7 +110,7 @@ def _show(stored: Results, pages: list[StoredPage], topic: str, marks: Mapping[s
         output.print(
             Text(f"           {path_line(stored.path_to(page))}", style="dim"), soft_wrap=True
         )
-    messages.print(_count(stored, pages, topic), soft_wrap=True, markup=False)
+    say(_count(stored, pages, topic))
 
 
 def path_line(path: Sequence[str]) -> str:

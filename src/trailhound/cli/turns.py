@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trailhound.cli.crawl_options import (
+from trailhound.cli.options import (
     INTERRUPTED_EXIT_CODE,
     AllowAddressOption,
     AllowImpoliteOption,
     ConfigOption,
     DelayOption,
     ExcludeOption,
+    JsonOption,
     ResolveOption,
     ScopeOption,
     StrategyOption,
+    TopicArgument,
     UserAgentOption,
+    WorkspaceOption,
+    open_workspace,
+    settings_from,
+    several,
 )
-from trailhound.cli.learn import TopicArgument, WorkspaceOption
+from trailhound.cli.terminal import output, print_json, say, show_table
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
-    from types import FrameType
-
-    from trailhound.config.settings import Settings
-    from trailhound.live.crawl import LiveCrawl
     from trailhound.topics.turn_records import TurnReport
     from trailhound.topics.turns import SearchTurns, TurnsRequest
 
@@ -71,7 +70,7 @@ def turns(
     resolve: ResolveOption = None,
     config: ConfigOption = None,
     workspace: WorkspaceOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Take turns with a search engine: ask it, crawl from what it names, learn, ask better.
 
@@ -96,81 +95,39 @@ def turns(
     limits = TurnLimits(words, near.hits, new_seeds, None if all_clusters else near.hops)
     flags = {
         "crawl.strategy": strategy,
-        "crawl.scope": _names(scope),
-        "crawl.exclude": _names(exclude),
+        "crawl.scope": several(scope),
+        "crawl.exclude": several(exclude),
         "sources.search": search,
         "fetch.user_agent": user_agent,
         "fetch.delay_seconds": delay,
         "fetch.allow_impolite": allow_impolite,
-        "fetch.allow_addresses": _names(allow_address),
-        "fetch.resolve": _names(resolve),
+        "fetch.allow_addresses": several(allow_address),
+        "fetch.resolve": several(resolve),
     }
     given = {key: value for key, value in flags.items() if value is not None}
     request = TurnsRequest(
-        _settings(given, config), given, rounds, max_requests, tuple(seed or ()), limits
+        settings_from(given, config), given, rounds, max_requests, tuple(seed or ()), limits
     )
     running, reports = _run(topic, workspace, request)
     _tell(running, reports, as_json=as_json)
 
 
-def _settings(given: dict[str, Any], config: Path | None) -> Settings:
-    from trailhound.config import configure, find_file
-
-    return configure(given, os.environ, find_file(config, os.environ, Path.cwd())).settings
-
-
 def _run(
     topic: str, workspace: Path | None, request: TurnsRequest
 ) -> tuple[SearchTurns, list[TurnReport]]:
+    from trailhound.cli.crawl_view import run_shown
     from trailhound.topics.turns import SearchTurns
-    from trailhound.topics.workspace import Workspace, workspace_folder
 
-    place = Workspace(workspace_folder(workspace, os.environ))
-    running = SearchTurns(place, place.topic(topic), request, notify=_say)
+    place = open_workspace(workspace)
+    running = SearchTurns(place, place.topic(topic), request, notify=say)
     reports = []
-    for report in running.run(_crawl):
-        _say(
+    for report in running.run(run_shown):
+        say(
             f"Round {report.number}: {counted(report.relevant, 'relevant page')} in "
             f"{counted(report.requests, 'request')}; learned from: {report.adopted}."
         )
         reports.append(report)
     return running, reports
-
-
-def _crawl(crawl: LiveCrawl) -> None:
-    from trailhound.cli.crawl_display import CrawlDisplay
-
-    display = CrawlDisplay(crawl)
-
-    def stop() -> None:
-        display.stopping = True
-        crawl.stop()
-
-    with _stoppable(stop), display.shown():
-        for _ in crawl.run():
-            display.update()
-
-
-@contextmanager
-def _stoppable(stop: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C, or a request to terminate, stops cleanly; the second one at once."""
-    asked = False
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        del number, frame
-        if asked:
-            raise KeyboardInterrupt
-        asked = True
-        stop()
-
-    kinds = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(kind, handle) for kind in kinds]
-    try:
-        yield
-    finally:
-        for kind, handler in zip(kinds, before, strict=True):
-            signal.signal(kind, handler)
 
 
 def _tell(running: SearchTurns, reports: list[TurnReport], *, as_json: bool) -> None:
@@ -185,8 +142,6 @@ def _tell(running: SearchTurns, reports: list[TurnReport], *, as_json: bool) -> 
 
 
 def _print_json(running: SearchTurns, reports: list[TurnReport]) -> None:
-    import msgspec
-
     told = {
         "topic": running.folder.topic.name,
         "turns": reports,
@@ -194,20 +149,17 @@ def _print_json(running: SearchTurns, reports: list[TurnReport]) -> None:
         "problem": running.problem,
         "rounds_left": running.record.last_turn - len(running.record.turns),
     }
-    typer.echo(msgspec.json.encode(told).decode())
+    print_json(told)
 
 
 def _show(running: SearchTurns, reports: list[TurnReport]) -> None:
-    from rich.table import Table
-
-    from trailhound.cli.console import output
-
     if reports:
-        table = Table("round", "queries", "new start pages", "requests", "relevant", "learned from")
-        for each in reports:
-            figures = (len(each.queries), each.seeds, each.requests, each.relevant, each.adopted)
-            table.add_row(str(each.number), *(f"{figure:,}" for figure in figures))
-        output.print(table)
+        headings = ("round", "queries", "new start pages", "requests", "relevant", "learned from")
+        figures = [
+            (each.number, len(each.queries), each.seeds, each.requests, each.relevant, each.adopted)
+            for each in reports
+        ]
+        show_table(headings, [[f"{figure:,}" for figure in row] for row in figures], headings)
     for line in _next_steps(running, reports):
         output.print(line, soft_wrap=True, markup=False)
 
@@ -223,13 +175,3 @@ def _next_steps(running: SearchTurns, reports: list[TurnReport]) -> Iterator[str
         yield "Stopped. Give the same command again to go on."
     if any(report.relevant for report in reports):
         yield f"See what was found: trailhound results {name}"
-
-
-def _say(message: str) -> None:
-    from trailhound.cli.console import messages
-
-    messages.print(message, soft_wrap=True, markup=False)
-
-
-def _names(values: list[str] | None) -> tuple[str, ...] | None:
-    return tuple(values) if values else None

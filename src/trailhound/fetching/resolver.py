@@ -21,6 +21,10 @@ from trailhound.errors import ConfigError
 _ADDRESS = re.compile(r"\[(?P<v6>[^\]]+)\](?::(?P<p6>\d+))?|(?P<v4>[^:]+)(?::(?P<p4>\d+))?")
 
 
+_EVERY_HOST = ""
+"""What is left of ``*`` without its star."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Endpoint:
     address: str
@@ -35,14 +39,13 @@ class _Endpoint:
 class MappedResolver(AbstractResolver):
     """Maps names (``www.demo.test``) and suffixes (``*.demo.test``) to ``address[:port]``.
 
-    The exact name wins, then the longest suffix. Other names go to the system's DNS, or nowhere
-    when ``use_dns`` is false: then nothing leaves the mapped addresses.
+    The exact name wins, then the longest suffix, then ``*``, which is every host. Other names go
+    to the system's DNS, or nowhere when ``use_dns`` is false: then nothing leaves the mapped
+    addresses. Whether an address may be visited at all is for the address guard to say, as ever.
     """
 
     def __init__(self, hosts: Mapping[str, str], *, use_dns: bool = True) -> None:
-        self._endpoints = {
-            name.lower().removeprefix("*"): _endpoint(name, where) for name, where in hosts.items()
-        }
+        self._endpoints = {_pattern(name): _endpoint(name, where) for name, where in hosts.items()}
         self._use_dns = use_dns
         self._dns: AbstractResolver | None = None
 
@@ -71,7 +74,18 @@ class MappedResolver(AbstractResolver):
         while found is None and dot >= 0:
             found = self._endpoints.get(host[dot:])
             dot = host.find(".", dot + 1)
-        return found
+        return found or self._endpoints.get(_EVERY_HOST)
+
+
+def _pattern(name: str) -> str:
+    """``name`` as it is looked up: a whole name, or the end of one that begins with a dot."""
+    pattern = name.lower().removeprefix("*")
+    if "*" in pattern or (name.startswith("*") and pattern and not pattern.startswith(".")):
+        raise ConfigError(
+            f"'{name}' is no host. Write a name (www.example.org), all names below one "
+            "(*.example.org), or * for every host."
+        )
+    return pattern
 
 
 def _endpoint(name: str, where: str) -> _Endpoint:

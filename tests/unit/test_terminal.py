@@ -6,7 +6,7 @@ import threading
 import pytest
 from rich.console import Console
 
-from trailhound.cli import console, waiting
+from trailhound.cli import terminal
 
 
 class Screen(io.StringIO):
@@ -25,25 +25,25 @@ class Screen(io.StringIO):
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
     shown = Screen()
-    terminal = Console(file=shown, force_terminal=True, width=80)
-    monkeypatch.setattr(console, "messages", terminal)
+    console = Console(file=shown, force_terminal=True, width=80)
+    monkeypatch.setattr(terminal, "messages", console)
     return shown
 
 
 def test_a_quick_step_shows_nothing(screen: Screen) -> None:
-    with waiting.patiently("Reading") as report:
+    with terminal.patiently("Reading") as report:
         report("Learning")
     assert "Reading" not in screen.getvalue()
     assert "Learning" not in screen.getvalue()
 
 
 def test_a_slow_step_is_named(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0.01)
-    with waiting.patiently("Reading") as report:
+    monkeypatch.setattr(terminal, "PATIENCE_SECONDS", 0.01)
+    with terminal.patiently("Reading") as report:
         report("Learning")
         assert screen.shows_learning.wait(60)
 
 
 def test_a_failure_passes_through(screen: Screen) -> None:
-    with pytest.raises(ValueError, match="broken"), waiting.patiently("Reading"):
+    with pytest.raises(ValueError, match="broken"), terminal.patiently("Reading"):
         raise ValueError("broken")

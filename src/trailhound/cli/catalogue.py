@@ -1,0 +1,59 @@
+"""``trailhound strategies`` and ``trailhound judges``: what there is to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from trailhound.cli.options import JsonOption
+from trailhound.cli.terminal import output, print_json, show_table
+
+
+def strategies(as_json: JsonOption = False) -> None:
+    """List the crawl strategies: which link is fetched next, with options and source paper.
+
+    Options are set as in the example.
+
+    Example:
+
+      trailhound crawl bees --seed URL --strategy shark-search:decay=0.3,anchor_weight=0.7
+    """
+    from trailhound.strategies.choosing import describe_strategy, strategy_names
+
+    known = [describe_strategy(name) for name in strategy_names()]
+    if as_json:
+        print_json([asdict(info) for info in known])
+        return
+    show_table(
+        ("strategy", "what it does", "options", "paper"),
+        [(info.name, info.summary, _in_words(info.options), info.paper) for info in known],
+    )
+
+
+def judges(as_json: JsonOption = False) -> None:
+    """List the judges: is a page on topic, with their options.
+
+    A Python file with a function judge(page) works as well.
+
+    Example:
+
+      trailhound crawl bees --seed URL --judge 'keywords:words=hive "honey bee" varroa,least=2'
+    """
+    from trailhound.judges.choosing import describe_judge, judge_names
+
+    known = [describe_judge(name) for name in judge_names()]
+    if as_json:
+        print_json([asdict(info) for info in known])
+        return
+    show_table(
+        ("judge", "a page is on topic by", "options"),
+        [(info.name, info.summary, _in_words(info.options)) for info in known],
+    )
+    output.print(
+        "Without --judge a crawl takes 'auto': contrast, or cosine where every page that was "
+        "visited is marked useful."
+    )
+
+
+def _in_words(options: Mapping[str, object]) -> str:
+    return "\n".join(f"{name}={default}" for name, default in options.items())

@@ -1,0 +1,74 @@
+"""``--help`` in plain text that fits narrow terminals: options in groups, flags without values."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from trailhound.cli.terminal import log_to_stderr
+
+_TYPES = {"int range": "N", "int": "N", "float range": "N", "float": "N", "str": "TEXT"}
+"""What a kind of value is called, instead of the name of a Python type."""
+_TYPE = re.compile(r"<([^>]+)>$")
+_OBVIOUS = re.compile(r"; x>=[01](?=\])|\s*\[x>=[01]\]")
+"""That a count is not negative goes without saying."""
+
+
+class PlainCommand(TyperCommand):
+    """A command whose help says what there is to say, and no more.
+
+    ``rich_help_panel`` of an option is the heading of its group.
+    """
+
+    @classmethod
+    def take_over(cls, app: typer.Typer) -> None:
+        """Let all commands of ``app``, and of the groups in it, be of this class."""
+        for command in app.registered_commands:
+            command.cls = cls
+        for group in app.registered_groups:
+            if group.typer_instance is not None:
+                cls.take_over(group.typer_instance)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """``--verbose`` is an option of ``trailhound``; people write it behind the command, too."""
+        for index, word in enumerate(args):
+            if word == "--":
+                break
+            if word in ("-v", "--verbose"):
+                log_to_stderr()
+                args = args[:index] + args[index + 1 :]
+                break
+        return super().parse_args(ctx, args)
+
+    def get_short_help_str(self, limit: int = 0) -> str:
+        """The whole first sentence, for the list of commands."""
+        del limit
+        return " ".join((self.help or "").split("\n\n")[0].split())
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """``TOPIC`` for what is required; Typer would write ``{TOPIC}``."""
+        return [re.sub(r"^\{(.*)\}", r"\1", piece) for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Arguments, then the groups of options as they come, then what belongs to none."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                usual = "Arguments" if param.param_type_name == "argument" else "Options"
+                heading = getattr(param, "rich_help_panel", None) or usual
+                groups.setdefault(heading, []).append(_plain(*record))
+        groups["Options"] = groups.pop("Options")
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+def _plain(name: str, told: str) -> tuple[str, str]:
+    def named(found: re.Match[str]) -> str:
+        return _TYPES.get(found[1], found[1].upper() if found[1].isalpha() else found[1])
+
+    return _TYPE.sub(named, name), _OBVIOUS.sub("", told)

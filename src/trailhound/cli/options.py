@@ -1,0 +1,142 @@
+"""What several commands take: arguments, options, lists of addresses, the workspace, settings."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from trailhound.config import Settings
+    from trailhound.topics.workspace import Workspace
+
+INTERRUPTED_EXIT_CODE = 130
+
+WHERE = "Where to go"
+SOURCES = "What to ask besides the web"
+MANNERS = "Manners and addresses"
+"""Headings of groups of options."""
+
+TopicArgument = Annotated[str, typer.Argument(metavar="TOPIC", help="Name of the topic.")]
+WorkspaceOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--workspace",
+        metavar="FOLDER",
+        help="Where topics are kept. Default: TRAILHOUND_WORKSPACE, else your data folder.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", metavar="FILE", help="Settings. Default: trailhound.toml in this folder."
+    ),
+]
+StrategyOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Which link next; see 'trailhound strategies'."),
+]
+ScopeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="HOST",
+        help="Stay on this host (*.example.org) or URL; repeatable.",
+        rich_help_panel=WHERE,
+    ),
+]
+ExcludeOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="HOST", help="Never go there; repeatable.", rich_help_panel=WHERE),
+]
+UserAgentOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Who you are, with a contact: 'bees-bot (+https://…)'.",
+        rich_help_panel=MANNERS,
+    ),
+]
+DelayOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0, metavar="SECONDS", help="Between requests to a host.", rich_help_panel=MANNERS
+    ),
+]
+AllowImpoliteOption = Annotated[
+    bool | None,
+    typer.Option("--allow-impolite", help="Accept rude settings.", rich_help_panel=MANNERS),
+]
+AllowAddressOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="HOST",
+        help="Host, address or network that may be private; repeatable.",
+        rich_help_panel=MANNERS,
+    ),
+]
+ResolveOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="HOST=ADDRESS[:PORT]",
+        help="Where a host is, whatever DNS says; *.example.org for a domain, * for every host; "
+        "repeatable.",
+        rich_help_panel=MANNERS,
+    ),
+]
+
+
+def several(values: Sequence[str] | None) -> tuple[str, ...] | None:
+    """What a repeatable option was given, as a setting holds it; ``None`` when it was not."""
+    return tuple(values) if values else None
+
+
+def open_workspace(folder: Path | None) -> Workspace:
+    """The one chosen by option, variable or default."""
+    from trailhound.topics.workspace import Workspace, workspace_folder
+
+    return Workspace(workspace_folder(folder, os.environ))
+
+
+def settings_from(flags: Mapping[str, Any], file: Path | None) -> Settings:
+    """Flags by ``section.name``, then the environment, then ``file`` or trailhound.toml here."""
+    from trailhound.config import configure, find_file
+
+    found = find_file(file, os.environ, Path.cwd())
+    return configure(flags, os.environ, found).settings
+
+
+def listed_urls(given: Sequence[str], file: Path | None, noun: str) -> list[str]:
+    """Those given and those in a file; its comments (#) and empty lines do not count."""
+    urls = list(given)
+    if file is not None:
+        lines = (line.strip() for line in _read(file, noun).splitlines())
+        urls += [line for line in lines if line and not line.startswith("#")]
+    return urls
+
+
+def _read(file: Path, noun: str) -> str:
+    from trailhound.errors import UsageError
+
+    try:
+        if str(file) == "-":
+            return sys.stdin.read()
+        return file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The {noun} {file} cannot be read: {error}.") from error
+
+
+def make_folder_of(path: Path) -> None:
+    """Make the folder that ``path`` is to be in, and say so on stderr, unless it is there."""
+    from trailhound.cli.terminal import say
+    from trailhound.storage.files import explaining
+
+    if path.parent.exists():
+        return
+    with explaining(path):
+        path.parent.mkdir(parents=True)
+    say(f"Made the folder {path.parent}")
