@@ -23,7 +23,7 @@ from trailhound.errors import StorageError
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.importers import import_corpus
 from trailhound.records import Exchange, Outcome, Relevance
-from trailhound.storage.cdxj import INDEX_NAME, cdx_line, merge_index, mime_type, parse_line
+from trailhound.storage.cdxj import INDEX_NAME, parse_line
 from trailhound.storage.warc import ArchiveWriter, safe_prefix
 from trailhound.storage.warc_records import CaptureNotes
 from trailhound.urls import canonicalize
@@ -236,15 +236,6 @@ def test_a_crawl_without_answers_leaves_no_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["archive.lock"]
 
 
-def test_merging_again_changes_nothing(tmp_path: Path) -> None:
-    archive(tmp_path, (exchange("http://bees.test/b"),), (exchange("http://bees.test/a"),))
-    before = (tmp_path / INDEX_NAME).read_bytes()
-    (tmp_path / "left-over.cdxj").write_bytes(before)
-    merge_index(tmp_path)
-    assert (tmp_path / INDEX_NAME).read_bytes() == before
-    assert not (tmp_path / "left-over.cdxj").exists()
-
-
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     with (
         ArchiveWriter(tmp_path, "bees", started_at=AT),
@@ -273,19 +264,6 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
 )
 def test_names_are_safe_on_every_system(name: str, prefix: str) -> None:
     assert safe_prefix(name) == prefix
-
-
-@pytest.mark.parametrize(
-    ("header", "mime"),
-    [
-        ("text/html; charset=x", "text/html"),
-        ("", "unk"),
-        ("TEXT/HTML", "text/html"),
-        (" ; x", "unk"),
-    ],
-)
-def test_media_types_are_bare(header: str, mime: str) -> None:
-    assert mime_type(header) == mime
 
 
 def test_our_own_importer_reads_it(tmp_path: Path) -> None:
@@ -318,15 +296,6 @@ def test_warcio_finds_nothing_wrong(tmp_path: Path) -> None:
         [sys.executable, "-m", "warcio.cli", "check", *files], capture_output=True, timeout=60
     )
     assert (checked.returncode, checked.stdout) == (0, b"")
-
-
-def test_lines_have_the_form_that_tools_expect() -> None:
-    entry = parse_line(b'k 20260301120000 {"url":"http://b.test/","mime":"unk","status":"200"}\n')[
-        1
-    ]
-    assert cdx_line(entry, "20260301120000") == (
-        b'test,b)/ 20260301120000 {"url":"http://b.test/","mime":"unk","status":"200"}\n'
-    )
 
 
 @pytest.fixture

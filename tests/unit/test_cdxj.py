@@ -1,12 +1,21 @@
-"""Keys of an index: those that replay tools compute."""
+"""The index of an archive: its lines, and the keys that replay tools compute."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.storage.cdxj import surt_key
+from trailhound.storage.cdxj import (
+    INDEX_NAME,
+    cdx_line,
+    merge_index,
+    mime_type,
+    parse_line,
+    surt_key,
+)
 from trailhound.urls import canonicalize
 
 # Every answer is what pywb's own key function (surt 0.3.1) gives.
@@ -60,3 +69,38 @@ def test_any_canonical_url_has_a_key_without_blanks(path: str, query: str) -> No
         assert key.startswith("org,example)/")
         assert not any(sign.isspace() for sign in key)
         assert key == key.lower()
+
+
+@pytest.mark.parametrize(
+    ("header", "mime"),
+    [
+        ("text/html; charset=x", "text/html"),
+        ("", "unk"),
+        ("TEXT/HTML", "text/html"),
+        (" ; x", "unk"),
+    ],
+)
+def test_media_types_are_bare(header: str, mime: str) -> None:
+    assert mime_type(header) == mime
+
+
+def test_merging_again_changes_nothing(tmp_path: Path) -> None:
+    index = b"".join(
+        b'test,b)/%b 20260301120000 {"url":"http://b.test/%b","mime":"unk","status":"200"}\n'
+        % (name, name)
+        for name in (b"a", b"b")
+    )
+    for name in ("left-over.cdxj", "another.cdxj", INDEX_NAME):
+        (tmp_path / name).write_bytes(index)
+    merge_index(tmp_path)
+    assert (tmp_path / INDEX_NAME).read_bytes() == index
+    assert [path.name for path in tmp_path.iterdir()] == [INDEX_NAME]
+
+
+def test_lines_have_the_form_that_tools_expect() -> None:
+    entry = parse_line(b'k 20260301120000 {"url":"http://b.test/","mime":"unk","status":"200"}\n')[
+        1
+    ]
+    assert cdx_line(entry, "20260301120000") == (
+        b'test,b)/ 20260301120000 {"url":"http://b.test/","mime":"unk","status":"200"}\n'
+    )
