@@ -25,7 +25,7 @@ MAX_PAGES = 400
 
 def measure(corpus: Path, strategies: list[str], n_topics: int, max_pages: int) -> list[RunResult]:
     """Runs in this process, one after the other, after one that only warms it up."""
-    plan = plan_experiment(corpus, strategies, max_pages=max_pages, seed_sets=1)
+    plan = plan_experiment(corpus, strategies, max_requests=max_pages, seed_sets=1)
     tasks = [task for task in plan.tasks() if task.topic in plan.parameters.topics[:n_topics]]
     runner = TopicRunner(plan)
     runner.run(tasks[0])

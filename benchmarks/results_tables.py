@@ -53,7 +53,8 @@ def table(results: ExperimentResults) -> str:
     asked = results.parameters
     caption = (
         f"{results.corpus.kind}: {len(asked.topics)} topics × {asked.seed_sets} seed sets × "
-        f"{asked.max_pages} requests, seed {asked.seed}; corpus {results.corpus.fingerprint[:12]}"
+        f"{asked.max_requests} requests, seed {asked.seed}; "
+        f"corpus {results.corpus.fingerprint[:12]}"
     )
     if asked.without:
         caption += f"; without {', '.join(asked.without)}"

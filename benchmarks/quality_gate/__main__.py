@@ -84,7 +84,7 @@ def _measure(suite: Suite, corpus: Path, folder: Path, jobs: int) -> ExperimentR
         corpus,
         suite.strategies,
         topics=suite.topics,
-        max_pages=suite.max_pages,
+        max_requests=suite.max_pages,
         seed_sets=suite.seed_sets,
         seed=suite.seed,
         without=suite.without,

@@ -128,7 +128,7 @@ def test_collaborative_crawls_the_recorded_demo_web(path: Path, tmp_path: Path) 
         path,
         ("collaborative", "breadth-first"),
         topics=("bee-health",),
-        max_pages=60,
+        max_requests=60,
         seed_sets=1,
     )
     runs = run_experiment(plan, tmp_path).runs

@@ -27,7 +27,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def plan(corpus: Path) -> ExperimentPlan:
-    return plan_experiment(corpus, STRATEGIES, max_pages=BUDGET, seed_sets=2)
+    return plan_experiment(corpus, STRATEGIES, max_requests=BUDGET, seed_sets=2)
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_a_failing_run_is_named_and_the_others_are_kept(
         '[topics.nothing]\nurl_patterns = ["http://nowhere.test/*"]\n'
     )
     plan = plan_experiment(
-        corpus, ["breadth-first", "oracle"], topics_file=topics_file, max_pages=10, seed_sets=1
+        corpus, ["breadth-first", "oracle"], topics_file=topics_file, max_requests=10, seed_sets=1
     )
     with pytest.raises(TrailhoundError) as raised:
         run_experiment(plan, tmp_path / "out", jobs=jobs)
@@ -160,8 +160,8 @@ def test_unknown_names_are_refused_before_anything_runs(corpus: Path) -> None:
         plan_experiment(corpus, ["oracle"], topics=["bee"])
     with pytest.raises(UsageError, match="--strategy"):
         plan_experiment(corpus, [])
-    with pytest.raises(UsageError, match="--max-pages"):
-        plan_experiment(corpus, ["oracle"], max_pages=0)
+    with pytest.raises(UsageError, match="--max-requests"):
+        plan_experiment(corpus, ["oracle"], max_requests=0)
 
 
 def test_a_repeated_name_is_run_once(corpus: Path) -> None:
@@ -204,7 +204,9 @@ def test_pages_shown_in_the_session_do_not_count(results: ExperimentResults) -> 
 
 def test_pages_can_be_closed_to_all_crawls(corpus: Path, tmp_path: Path) -> None:
     closed = "http://bees.test/1/"
-    plan = plan_experiment(corpus, ["breadth-first"], seed_sets=1, max_pages=200, without=[closed])
+    plan = plan_experiment(
+        corpus, ["breadth-first"], seed_sets=1, max_requests=200, without=[closed]
+    )
     results = run_experiment(plan, tmp_path)
     with Corpus.open(corpus) as web:
         urls = web.page_urls

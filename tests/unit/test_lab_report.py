@@ -128,7 +128,7 @@ def test_writing_replaces_the_old_report(tmp_path: Path) -> None:
 def test_the_command_line_repeats_the_experiment() -> None:
     command = command_line(make_results(("best-first",), ("a topic",)))
     assert command == (
-        "trailhound lab run tiny.thc --strategy best-first --topic 'a topic' --max-pages 10 "
+        "trailhound lab run tiny.thc --strategy best-first --topic 'a topic' --max-requests 10 "
         "--seed-sets 2 --seed 7 -o OUT"
     )
 

@@ -58,9 +58,17 @@ def test_another_json_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = write_results(make_results(), tmp_path)
-    path.write_text(path.read_text("utf-8").replace('"version": 1', '"version": 99', 1), "utf-8")
+    path.write_text(path.read_text("utf-8").replace('"version": 2', '"version": 99', 1), "utf-8")
     with pytest.raises(StorageError, match="newer Trailhound"):
         read_results(tmp_path)
+
+
+def test_results_of_version_1_are_read(tmp_path: Path) -> None:
+    made = make_results()
+    path = write_results(made, tmp_path)
+    old = path.read_text("utf-8").replace('"version": 2', '"version": 1', 1)
+    path.write_text(old.replace('"max_requests"', '"max_pages"'), "utf-8")
+    assert read_results(tmp_path) == made
 
 
 def test_nothing_is_left_where_writing_fails(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_the_path_to_a_page_begins_at_a_seed() -> None:
 
 def test_a_strategy_that_asks_nothing_pays_for_no_search(corpus: Corpus) -> None:
     parameters = Parameters(
-        strategies=["best-first"], topics=["bees"], max_pages=20, seed_sets=1, seed=SEED
+        strategies=["best-first"], topics=["bees"], max_requests=20, seed_sets=1, seed=SEED
     )
     runner = TopicRunner(ExperimentPlan(corpus.path, parameters))
     result = runner.run(RunTask("bees", 0, "best-first"))
@@ -122,7 +122,7 @@ def test_a_strategy_that_asks_nothing_pays_for_no_search(corpus: Corpus) -> None
 def test_a_query_for_the_topics_words_is_charged(corpus: Corpus) -> None:
     spec = "content-link:query=honey hive,results=6"
     parameters = Parameters(
-        strategies=[spec], topics=["bees"], max_pages=30, seed_sets=1, seed=SEED
+        strategies=[spec], topics=["bees"], max_requests=30, seed_sets=1, seed=SEED
     )
     result = TopicRunner(ExperimentPlan(corpus.path, parameters)).run(RunTask("bees", 0, spec))
     assert (result.learning_queries, result.learning_pages, result.queries) == (1, 6, 0)

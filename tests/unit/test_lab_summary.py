@@ -7,6 +7,7 @@ from made_results import make_run
 
 from trailhound.lab.statistics import (
     SUMMARY_METRICS,
+    bound_beaten,
     choose_baseline,
     compare,
     summarise,
@@ -59,3 +60,16 @@ def test_differences_are_paired_by_topic() -> None:
 
 def test_without_a_rival_nothing_is_compared() -> None:
     assert compare([make_run()], ["best-first"], None) == []
+
+
+def test_runs_that_beat_the_oracle_from_the_same_seeds_are_named() -> None:
+    runs = [
+        make_run("bees", "oracle", [1, 2], seed_set=0),
+        make_run("bees", "oracle", [0, 1], seed_set=1),
+        make_run("bees", "best-first", [1, 2], seed_set=0),
+        make_run("bees", "best-first", [1, 1], seed_set=1),
+        make_run("rocks", "best-first", [1, 2]),
+    ]
+    (beaten,) = bound_beaten(runs)
+    assert (beaten.topic, beaten.seed_set, beaten.strategy) == ("bees", 1, "best-first")
+    assert beaten.nauc > beaten.bound

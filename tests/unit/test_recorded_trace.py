@@ -97,7 +97,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_in_the_lab_goes_by_the_trace(walked: Path, tmp_path: Path) -> None:
     plan = plan_experiment(
-        walked, ["breadth-first", "collaborative:min_pages=20"], topics=["bees"], max_pages=30,
+        walked, ["breadth-first", "collaborative:min_pages=20"], topics=["bees"], max_requests=30,
         seed_sets=1,
     )  # fmt: skip
     results = run_experiment(plan, tmp_path / "out")
@@ -139,7 +139,7 @@ def test_noise_replaces_accesses_by_random_pages(walked: Path) -> None:
 def test_a_corpus_without_trails_fails_that_strategy_alone(tmp_path: Path) -> None:
     path = write_tiny_web(tmp_path / "tiny.thc")
     plan = plan_experiment(
-        path, ["breadth-first", "collaborative"], topics=["bees"], max_pages=10, seed_sets=1
+        path, ["breadth-first", "collaborative"], topics=["bees"], max_requests=10, seed_sets=1
     )
     with pytest.raises(
         Exception, match=r"strategy collaborative: .* such as wikispeedia"

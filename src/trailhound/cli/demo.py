@@ -135,7 +135,7 @@ def _compare_in_the_lab(out: Path, seed: int, max_requests: int, jobs: int) -> N
     corpus = out / "demo.thc"
     with import_bar() as progress:
         import_corpus("demo", None, corpus, progress, jobs, seed)
-    plan = plan_experiment(corpus, LAB_STRATEGIES, max_pages=max_requests, seed_sets=2)
+    plan = plan_experiment(corpus, LAB_STRATEGIES, max_requests=max_requests, seed_sets=2)
     with runs_bar() as runs:
         results = run_experiment(plan, out, jobs=jobs, progress=runs)
     output.print(summary_table(results))

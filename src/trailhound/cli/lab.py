@@ -74,7 +74,7 @@ def run(
         typer.Option(metavar="NAME", help="Topic to crawl for; repeatable. Default: all."),
     ] = None,
     topics_file: TopicsOption = None,
-    max_pages: Annotated[
+    max_requests: Annotated[
         int, typer.Option(min=1, help="Budget of each crawl in fetches, failures included.")
     ] = 400,
     seed_sets: Annotated[
@@ -103,7 +103,7 @@ def run(
 
       trailhound lab run demo.thc --strategy best-first --strategy breadth-first -o out
 
-      trailhound lab run demo.thc --strategy shark-search:decay=0.3 --max-pages 200 -j 2 -o out
+      trailhound lab run demo.thc --strategy shark-search:decay=0.3 --max-requests 200 -j 2 -o out
     """
     from trailhound.cli.lab_tables import summary_table
     from trailhound.cli.terminal import messages, output, runs_bar
@@ -115,7 +115,7 @@ def run(
         strategy,
         topics=topic or (),
         topics_file=topics_file,
-        max_pages=max_pages,
+        max_requests=max_requests,
         seed_sets=seed_sets,
         seed=seed,
         judge=judge,
@@ -171,5 +171,11 @@ def _interruptible(out: Path) -> Iterator[None]:
 def _summary_json(results: ExperimentResults) -> str:
     import msgspec
 
-    kept = {"summary": results.summary, "comparisons": results.comparisons}
+    from trailhound.lab.statistics import bound_beaten
+
+    kept = {
+        "summary": results.summary,
+        "comparisons": results.comparisons,
+        "bound_beaten": bound_beaten(results.runs),
+    }
     return msgspec.json.encode(kept).decode()

@@ -89,7 +89,7 @@ def _caption(results: ExperimentResults) -> str:
     text = (
         f"{results.corpus.name}: mean over {counted(len(parameters.topics), 'topic')} "
         f"with 95 % interval; {counted(len(results.runs), 'run')} of at most "
-        f"{counted(parameters.max_pages, 'fetch')}; "
+        f"{counted(parameters.max_requests, 'fetch')}; "
         "CPU ms per fetch."
     )
     if results.baseline is not None:

@@ -55,14 +55,14 @@ def plan_experiment(
     *,
     topics: Sequence[str] = (),
     topics_file: Path | None = None,
-    max_pages: int = 400,
+    max_requests: int = 400,
     seed_sets: int = 3,
     seed: int = 7,
     judge: str = "cosine",
     without: Sequence[str] = (),
 ) -> ExperimentPlan:
     """Check what was asked for; without ``topics``, all of the corpus are taken."""
-    _check_numbers(max_pages, seed_sets)
+    _check_numbers(max_requests, seed_sets)
     chosen = _without_repeats(strategies)
     if not chosen:
         raise UsageError("No strategy to compare. Name some, e.g. --strategy best-first.")
@@ -72,7 +72,7 @@ def plan_experiment(
     parameters = Parameters(
         strategies=chosen,
         topics=_chosen_topics(corpus, topics, topics_file, without),
-        max_pages=max_pages,
+        max_requests=max_requests,
         seed_sets=seed_sets,
         seed=seed,
         topics_file=None if topics_file is None else topics_file.name,
@@ -157,7 +157,7 @@ def _partial_header(plan: ExperimentPlan, corpus: CorpusSummary) -> PartialHeade
     return PartialHeader(
         created_by=CREATED_BY,
         fingerprint=corpus.fingerprint,
-        max_pages=parameters.max_pages,
+        max_requests=parameters.max_requests,
         seed_sets=parameters.seed_sets,
         seed=parameters.seed,
         topics_digest=parameters.topics_digest,
@@ -185,8 +185,8 @@ def _failed(failures: Sequence[RunFailure], plan: ExperimentPlan, folder: Path) 
     return TrailhoundError("\n".join(lines))
 
 
-def _check_numbers(max_pages: int, seed_sets: int) -> None:
-    for option, value in (("--max-pages", max_pages), ("--seed-sets", seed_sets)):
+def _check_numbers(max_requests: int, seed_sets: int) -> None:
+    for option, value in (("--max-requests", max_requests), ("--seed-sets", seed_sets)):
         if value < 1:
             raise UsageError(f"{option} is {value}; it must be at least 1.")
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import msgspec
 
 RESULTS_FORMAT = "trailhound-results"
-RESULTS_VERSION = 1
+RESULTS_VERSION = 2
+"""2 calls the budget ``max_requests``; 1 called it ``max_pages``."""
 
 
 class Estimate(msgspec.Struct, frozen=True):
@@ -107,8 +108,8 @@ class Parameters(msgspec.Struct, frozen=True):
 
     strategies: list[str]
     topics: list[str]
-    max_pages: int
-    """Budget of each crawl in GETs."""
+    max_requests: int
+    """Budget of each crawl, failures and questions to sources included."""
     seed_sets: int
     seed: int
     topics_file: str | None = None
@@ -134,6 +135,17 @@ class Comparison(msgspec.Struct, frozen=True):
     """Exact two-sided sign-flip test over topics."""
     p_holm: float
     """Corrected for the number of strategies compared."""
+
+
+class BeatenBound(msgspec.Struct, frozen=True):
+    """A run that did better than the oracle from the same seeds, which should not be possible."""
+
+    topic: str
+    seed_set: int
+    strategy: str
+    nauc: float
+    bound: float
+    """nAUC of the oracle."""
 
 
 class ExperimentResults(msgspec.Struct, frozen=True, kw_only=True):

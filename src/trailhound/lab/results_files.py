@@ -9,7 +9,7 @@ from __future__ import annotations
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -82,11 +82,21 @@ def _decode(content: bytes, path: Path) -> ExperimentResults:
                 f"{path} was written by a newer Trailhound (format {header.version}, this one "
                 f"reads {RESULTS_VERSION}). Update Trailhound to read it."
             )
+        if header.version == 1:
+            return _from_version_1(content)
         return msgspec.json.decode(content, type=ExperimentResults)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError) as error:
         raise StorageError(
             f"{path} is damaged ({error}). Run the experiment again: trailhound lab run"
         ) from error
+
+
+def _from_version_1(content: bytes) -> ExperimentResults:
+    written = msgspec.json.decode(content, type=dict[str, Any])
+    parameters = written["parameters"]
+    parameters["max_requests"] = parameters.pop("max_pages")
+    written["version"] = RESULTS_VERSION
+    return msgspec.convert(written, ExperimentResults)
 
 
 class PartialHeader(msgspec.Struct, frozen=True):
@@ -98,7 +108,7 @@ class PartialHeader(msgspec.Struct, frozen=True):
 
     created_by: str
     fingerprint: str
-    max_pages: int
+    max_requests: int
     seed_sets: int
     seed: int
     topics_digest: str | None

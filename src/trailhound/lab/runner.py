@@ -92,8 +92,8 @@ class TopicRunner:
         seed = run_seed(self._parameters.seed, task.topic, task.seed_set)
         # One thread: sums in another order would let results depend on the machine's load.
         with threadpool_limits(limits=1):
-            crawl = bench.crawl(task, seed, self._parameters.max_pages)
-            return bench.measure(task, seed, crawl, self._parameters.max_pages)
+            crawl = bench.crawl(task, seed, self._parameters.max_requests)
+            return bench.measure(task, seed, crawl, self._parameters.max_requests)
 
     def _bench_for(self, topic: str) -> TopicBench:
         if self._bench is None or self._bench.topic.name != topic:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from trailhound.lab.results import Comparison, Estimate, RunResult
+from trailhound.lab.results import BeatenBound, Comparison, Estimate, RunResult
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -48,6 +48,9 @@ SUMMARY_METRICS = (
 )
 COMPARED_METRICS = ("nauc", "harvest", "recall")
 PREFERRED_BASELINE = "best-first"
+UPPER_BOUND = "oracle"
+"""A strategy that is told the answers: shown, but never the best."""
+_TIE = 1e-9
 
 
 def estimate(per_topic: Sequence[float] | FloatArray) -> Estimate:
@@ -143,6 +146,16 @@ def summarise(
         }
         for strategy in strategies
     }
+
+
+def bound_beaten(runs: Sequence[RunResult]) -> list[BeatenBound]:
+    """Runs with a larger nAUC than the oracle's from the same seeds; none where it did not run."""
+    bounds = {(run.topic, run.seed_set): run.nauc for run in runs if run.strategy == UPPER_BOUND}
+    return [
+        BeatenBound(run.topic, run.seed_set, run.strategy, run.nauc, bound)
+        for run in runs
+        if (bound := bounds.get((run.topic, run.seed_set))) is not None and run.nauc > bound + _TIE
+    ]
 
 
 def choose_baseline(strategies: Sequence[str]) -> str | None:

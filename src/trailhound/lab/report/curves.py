@@ -86,11 +86,11 @@ def strategy_curve(
     results: ExperimentResults, strategy: str, quantity: RunCurve, n_points: int = 160
 ) -> Curve:
     """Mean over topics (runs averaged within each) with its pointwise bootstrap band."""
-    points = _drawn_points(results.parameters.max_pages, n_points)
+    points = _drawn_points(results.parameters.max_requests, n_points)
     by_topic = _topic_rows(
         (run for run in results.runs if run.strategy == strategy),
         quantity,
-        results.parameters.max_pages,
+        results.parameters.max_requests,
     )
     rows = np.array([row[points] for row in by_topic.values()])
     mean, low, high = bands(rows)
@@ -99,7 +99,7 @@ def strategy_curve(
 
 def topic_curve(results: ExperimentResults, strategy: str, topic: str, n_points: int = 60) -> Curve:
     """Mean of one topic's runs, with their smallest and largest values as limits."""
-    budget = results.parameters.max_pages
+    budget = results.parameters.max_requests
     points = _drawn_points(budget, n_points)
     rows = np.array(
         [

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from trailhound.lab.results import Comparison, Estimate, ExperimentResults, RunResult
-from trailhound.lab.statistics import COMPARED_METRICS, estimate, topic_means
+from trailhound.lab.statistics import (
+    COMPARED_METRICS,
+    UPPER_BOUND,
+    bound_beaten,
+    estimate,
+    topic_means,
+)
 
 
 @dataclass(frozen=True)
@@ -43,9 +49,6 @@ class Table:
     headings: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Cell, ...], ...]
 
-
-UPPER_BOUND = "oracle"
-"""A strategy that is told the answers: shown, but never the best."""
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 """Cosines above which the hidden-Markov papers call a page relevant."""
@@ -82,7 +85,7 @@ def scope(results: ExperimentResults) -> dict[str, int]:
         "strategies": len(results.parameters.strategies),
         "topics": len(results.parameters.topics),
         "seed_sets": results.parameters.seed_sets,
-        "budget": results.parameters.max_pages,
+        "budget": results.parameters.max_requests,
         "runs": len(results.runs),
     }
 
@@ -162,6 +165,15 @@ def topic_table(results: ExperimentResults) -> Table:
     return Table(headings, tuple(rows))
 
 
+def beaten_bounds(results: ExperimentResults) -> list[str]:
+    """A sentence for each run that beat the upper bound."""
+    return [
+        f"{beaten.strategy} beats the {UPPER_BOUND} on {beaten.topic}, seed set "
+        f"{beaten.seed_set + 1}: nAUC {beaten.nauc:.3f} against {beaten.bound:.3f}."
+        for beaten in bound_beaten(results.runs)
+    ]
+
+
 def outcome_table(results: ExperimentResults) -> Table:
     """How the fetches of each strategy ended, over all runs."""
     counts = {name: Counter[str]() for name in results.parameters.strategies}
@@ -187,7 +199,7 @@ def command_line(results: ExperimentResults) -> str:
         words += ["--topics", parameters.topics_file]
     for beginning in parameters.without:
         words += ["--without", beginning]
-    words += ["--max-pages", str(parameters.max_pages)]
+    words += ["--max-requests", str(parameters.max_requests)]
     words += ["--seed-sets", str(parameters.seed_sets), "--seed", str(parameters.seed)]
     return shlex.join([*words, "-o", "OUT"])
 
