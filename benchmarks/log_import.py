@@ -19,10 +19,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from trailhound.cli.importing import FetchChoice, ImportJob, run_import
-from trailhound.sessions.importers.choosing import Period
-from trailhound.sessions.importers.logs import GroupFilter, read_combined, read_squid
-from trailhound.topics.importing import pseudonyms
+from trailhound.sessions.importers import importer, read_recording
+from trailhound.topics.importing import PseudonymousSessions, keep_sessions
+from trailhound.topics.workspace import Workspace
 
 MAX_SECONDS = 20.0
 MAX_MEGABYTES = 500.0
@@ -70,23 +69,17 @@ def generated(kind: str, lines: int, users: int) -> Iterator[str]:
 
 def measure(kind: str, log: Path, workspace: Path) -> None:
     """One import in this process; prints seconds and megabytes."""
-    name_of = pseudonyms(workspace)
-    job = ImportJob("bees", None, Period(), workspace, as_json=False)
+    options = {"site": "https://www.example.org"} if kind == "combined" else {}
     started, cpu_before = time.perf_counter(), time.process_time()
-    if kind == "squid":
-        run_import(job, lambda: read_squid(log, "bees", name_of, GroupFilter()), _NO_FETCH)
-    else:
-        site = "https://www.example.org"
-        run_import(job, lambda: read_combined(log, "bees", name_of, GroupFilter(), site), _NO_FETCH)
+    imported = read_recording(importer(kind), log, "bees", options)
+    named = PseudonymousSessions(imported.sessions, workspace)
+    keep_sessions(Workspace(workspace).folder_for("bees"), named)
     seconds = time.perf_counter() - started
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     cpu = time.process_time() - cpu_before
     print(f"{kind}: {seconds:.1f} s ({cpu:.1f} s of CPU), {megabytes:.0f} MB")
     if seconds > MAX_SECONDS or megabytes > MAX_MEGABYTES:
         sys.exit(1)
-
-
-_NO_FETCH = FetchChoice(wanted=False, max_pages=1, user_agent=None, config=None)
 
 
 def main() -> None:

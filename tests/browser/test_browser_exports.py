@@ -12,9 +12,9 @@ from trailhound.demo import DemoWeb
 from trailhound.demo.server import serve_in_thread
 from trailhound.sessions.events import Mark, Reached, Visit
 from trailhound.sessions.importers.base import Imported
-from trailhound.sessions.importers.browser_histories import read_chrome
+from trailhound.sessions.importers.browser_histories import ChromeImporter
 from trailhound.sessions.importers.choosing import useful_pages
-from trailhound.sessions.importers.har import read_har
+from trailhound.sessions.importers.har import HarImporter
 from trailhound.sessions.page_graph import build_page_graph
 
 pytestmark = pytest.mark.browser
@@ -74,7 +74,7 @@ def test_a_har_recorded_by_chromium_is_the_walk(
     context = launched.new_context(record_har_path=har)
     shown = walk(context.new_page(), demo)
     context.close()
-    found = read_har(har, "bees")
+    found = HarImporter().read(har, "bees")
     assert [visit.url for visit in visits(found)] == shown
     assert [visit.reached for visit in visits(found)] == [
         Reached.TYPED,
@@ -112,10 +112,10 @@ def test_the_history_of_chromium_is_the_walk(
     page.wait_for_timeout(500)
     context.close()
     (history,) = profile.rglob("History")
-    found = visits(read_chrome(history, "bees"))
+    found = visits(ChromeImporter().read(history, "bees"))
     assert [visit.url for visit in found if visit.reached is not Reached.BACK] == shown
     assert [visit.url for visit in found if visit.reached is Reached.BACK] == [shown[1]]
     assert [visit.from_url for visit in found[1:3]] == shown[:2]
     assert found[-1].requested_url == redirect
     assert all(visit.title for visit in found)
-    assert read_chrome(history.parent, "bees").tally.kept == len(found)
+    assert ChromeImporter().read(history.parent, "bees").tally.kept == len(found)

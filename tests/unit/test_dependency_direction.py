@@ -33,7 +33,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "counting": frozenset(),
     "urls": FIRST_TIER,
     "sources": FIRST_TIER | {"sessions", "text", "fetching", "storage", "web_archives"},
-    "sessions": LEARNING | {"web_archives"},
+    "sessions": LEARNING | {"plugins", "web_archives"},
     "web_archives": FIRST_TIER | {"fetching"},
     "text": FIRST_TIER,
     "models": LEARNING,

@@ -133,6 +133,16 @@ def test_each_weakness_is_named_with_a_next_step(found: PageGraph, expected: str
     assert warnings[expected].next_step.endswith(".")
 
 
+def test_pages_without_contents_are_what_is_missing() -> None:
+    pages = [
+        Page(f"http://a.test/{n}", title="Bee", terms={"bee": 1, f"w{n}": 1}) for n in range(12)
+    ]
+    bare = PageGraph(tuple(pages), (), frozenset({4, 5}))
+    (advice,) = [each for each in diagnosis_of(bare).warnings if each.code == "no-links"]
+    assert "came without content" in advice.problem
+    assert "--fetch" in advice.next_step
+
+
 def test_targets_near_the_start_page_are_explained() -> None:
     found = graph([(0, 4), (0, 5), (0, 6)], {4, 5, 6})
     (warning,) = diagnosis_of(found).warnings

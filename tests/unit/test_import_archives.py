@@ -13,7 +13,7 @@ from test_warc_importer import ArchiveBuilder
 
 from trailhound.errors import UsageError
 from trailhound.sessions.events import Reached, Visit
-from trailhound.sessions.importers.archives import read_archive
+from trailhound.sessions.importers.archives import ArchiveImporter
 from trailhound.sessions.importers.base import Imported
 
 HIVE = "http://hive.test/"
@@ -50,7 +50,9 @@ def test_a_wacz_gives_the_listed_pages_in_order_with_titles(tmp_path: Path) -> N
         {"id": "2", "url": HIVE + "old", "ts": "2024-01-01T00:01:00Z", "title": "The queen"},
         {"id": "1", "url": HIVE, "ts": "2024-01-01T00:00:00.500Z", "title": "The hive"},
     ]
-    found = read_archive(package(tmp_path / "r.wacz", lines, recorded().content()), "bees")
+    found = ArchiveImporter().read(
+        package(tmp_path / "r.wacz", lines, recorded().content()), "bees"
+    )
     home, queen = visits(found)
     assert (home.url, home.title, home.reached) == (HIVE, "The hive", Reached.TYPED)
     assert home.html is not None
@@ -69,7 +71,9 @@ def test_listed_pages_that_are_not_archived_keep_their_titles(tmp_path: Path) ->
         {"url": "about:blank", "ts": "2024-01-01T00:00:00Z"},
         {"no": "page"},
     ]
-    found = read_archive(package(tmp_path / "r.wacz", lines, recorded().content()), "bees")
+    found = ArchiveImporter().read(
+        package(tmp_path / "r.wacz", lines, recorded().content()), "bees"
+    )
     assert [(each.title, each.html is None) for each in visits(found)] == [
         ("Lost", True),
         ("Hive", False),
@@ -82,7 +86,7 @@ def test_in_a_plain_warc_every_page_is_a_visit(tmp_path: Path) -> None:
     path = tmp_path / "r.warc.gz"
     archive = recorded()
     path.write_bytes(archive.content())
-    found = read_archive(path, "bees")
+    found = ArchiveImporter().read(path, "bees")
     assert [each.url for each in visits(found)] == [HIVE, HIVE + "queen", HIVE + "advertisement"]
     assert visits(found)[1].requested_url == HIVE + "old"
     assert visits(found)[0].title == "Hive"
@@ -91,7 +95,7 @@ def test_in_a_plain_warc_every_page_is_a_visit(tmp_path: Path) -> None:
 def test_a_cut_archive_is_read_up_to_the_cut(tmp_path: Path) -> None:
     path = tmp_path / "r.warc.gz"
     path.write_bytes(recorded().content()[:-20])
-    found = read_archive(path, "bees")
+    found = ArchiveImporter().read(path, "bees")
     assert len(visits(found)) == 3
     assert "could not be read to its end" in found.tally.notes[0]
 
@@ -100,12 +104,12 @@ def test_a_cut_archive_is_read_up_to_the_cut(tmp_path: Path) -> None:
 def test_what_is_no_archive_gives_nothing(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.wacz"
     path.write_bytes(content)
-    assert visits(read_archive(path, "bees")) == []
+    assert visits(ArchiveImporter().read(path, "bees")) == []
 
 
 def test_a_missing_archive_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="There is no file or folder"):
-        read_archive(tmp_path / "none.warc", "bees")
+        ArchiveImporter().read(tmp_path / "none.warc", "bees")
 
 
 def test_a_zip_bomb_is_not_unpacked(tmp_path: Path) -> None:
@@ -116,7 +120,7 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path) -> None:
     ):
         for _ in range(60):
             member.write(bytes(1_000_000))
-    found = read_archive(path, "bees")
+    found = ArchiveImporter().read(path, "bees")
     assert visits(found) == []
     assert "unpack to far more" in found.tally.notes[0]
 
@@ -127,7 +131,7 @@ def test_a_body_that_unpacks_to_gigabytes_is_cut(tmp_path: Path) -> None:
     archive.response(HIVE, bomb, content_type="text/html", Content_Encoding="gzip")
     path = tmp_path / "bomb.warc.gz"
     path.write_bytes(archive.content())
-    (visit,) = visits(read_archive(path, "bees"))
+    (visit,) = visits(ArchiveImporter().read(path, "bees"))
     assert visit.html is not None
     assert len(visit.html) <= 32 * 1024 * 1024
 
@@ -139,6 +143,8 @@ def test_a_list_of_pages_that_is_a_bomb_is_cut(
     lines: list[object] = [
         {"url": f"{HIVE}{number}", "ts": "2024-01-01T00:00:00Z"} for number in range(100)
     ]
-    found = read_archive(package(tmp_path / "r.wacz", lines, recorded().content()), "bees")
+    found = ArchiveImporter().read(
+        package(tmp_path / "r.wacz", lines, recorded().content()), "bees"
+    )
     assert 5 < len(visits(found)) < 30
     assert any("is cut after" in note for note in found.tally.notes)

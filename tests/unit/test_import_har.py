@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Reached, Visit
 from trailhound.sessions.importers.base import Imported
-from trailhound.sessions.importers.har import parse_har, read_har
+from trailhound.sessions.importers.har import HarImporter, parse_har
 
 GARDEN = "https://garden.test/"
 
@@ -162,9 +162,9 @@ def test_what_is_no_har_is_refused_with_the_next_step(content: bytes) -> None:
 
 def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="There is no file"):
-        read_har(tmp_path / "none.har", "bees")
+        HarImporter().read(tmp_path / "none.har", "bees")
     with pytest.raises(UsageError, match="is a folder"):
-        read_har(tmp_path, "bees")
+        HarImporter().read(tmp_path, "bees")
 
 
 _JSON = st.recursive(

@@ -14,10 +14,8 @@ from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Reached, Visit
 from trailhound.sessions.importers.base import Imported
 from trailhound.sessions.importers.browser_histories import (
-    chrome_bookmarks,
-    firefox_bookmarks,
-    read_chrome,
-    read_firefox,
+    ChromeImporter,
+    FirefoxImporter,
 )
 
 HOME, BEES, QUEEN = "http://hive.test/", "http://hive.test/bees", "http://hive.test/queen"
@@ -25,7 +23,7 @@ LINK, TYPED, BOOKMARK, EMBED, MOVED, DOWNLOAD, RELOAD = 1, 2, 3, 4, 5, 7, 9
 """Firefox's kinds."""
 BACK, CLIENT_REDIRECT, SERVER_REDIRECT = 0x01000000, 0x40000000, 0x80000000
 """Chrome's flags."""
-READERS = [(read_firefox, "places.sqlite"), (read_chrome, "History")]
+READERS = [(FirefoxImporter().read, "places.sqlite"), (ChromeImporter().read, "History")]
 
 
 def visits(found: Imported) -> list[Visit]:
@@ -44,7 +42,7 @@ def test_firefox_visits_are_chained_by_the_visit_they_came_from(tmp_path: Path) 
         Step(QUEEN, BOOKMARK),
         Step(QUEEN, RELOAD, 3),
     ]
-    found = read_firefox(places(tmp_path / "places.sqlite", steps), "bees")
+    found = FirefoxImporter().read(places(tmp_path / "places.sqlite", steps), "bees")
     assert ways(found) == [
         (HOME, Reached.TYPED, None, None),
         (BEES, Reached.LINK, HOME, None),
@@ -65,7 +63,7 @@ def test_firefox_redirects_are_one_visit_and_parts_of_pages_none(tmp_path: Path)
         Step(HOME + "file.zip", DOWNLOAD, 4),
         Step("about:config", TYPED),
     ]
-    found = read_firefox(places(tmp_path / "places.sqlite", steps), "bees")
+    found = FirefoxImporter().read(places(tmp_path / "places.sqlite", steps), "bees")
     assert ways(found)[1] == (BEES, Reached.LINK, HOME, HOME + "old")
     assert len(visits(found)) == found.tally.kept == 2
     assert found.tally.skipped == {
@@ -87,7 +85,7 @@ def test_chrome_transitions_tell_how_a_page_was_reached(tmp_path: Path) -> None:
         Step(HOME + "tab", 0, 0, opener=6),
         Step(HOME + "ad", 3, 6),
     ]
-    found = read_chrome(chrome_history(tmp_path / "History", steps), "bees")
+    found = ChromeImporter().read(chrome_history(tmp_path / "History", steps), "bees")
     assert [(each.reached, each.from_url) for each in visits(found)] == [
         (Reached.TYPED, None),
         (Reached.LINK, HOME),
@@ -108,14 +106,14 @@ def test_chrome_redirects_are_one_visit(tmp_path: Path) -> None:
         Step(HOME + "b", SERVER_REDIRECT, 2),
         Step(BEES, CLIENT_REDIRECT, 3),
     ]
-    found = read_chrome(chrome_history(tmp_path / "History", steps), "bees")
+    found = ChromeImporter().read(chrome_history(tmp_path / "History", steps), "bees")
     assert ways(found)[1] == (BEES, Reached.LINK, HOME, HOME + "a")
     assert found.tally.kept == 2
 
 
 def test_circles_of_redirects_come_to_an_end(tmp_path: Path) -> None:
     steps = [Step(HOME, SERVER_REDIRECT, 2), Step(BEES, SERVER_REDIRECT, 1), Step(QUEEN, 0, 99)]
-    found = read_chrome(chrome_history(tmp_path / "History", steps), "bees")
+    found = ChromeImporter().read(chrome_history(tmp_path / "History", steps), "bees")
     assert [each.url for each in visits(found)] == [QUEEN]
 
 
@@ -131,7 +129,7 @@ def test_a_running_browser_is_no_problem(tmp_path: Path) -> None:
             (AT * 2_000_000,),
         )
         before = sorted(each.name for each in tmp_path.iterdir())
-        found = read_firefox(tmp_path, "bees")
+        found = FirefoxImporter().read(tmp_path, "bees")
         assert sorted(each.name for each in tmp_path.iterdir()) == before
     assert ways(found)[1] == (BEES, Reached.LINK, HOME, None)
 
@@ -140,12 +138,12 @@ def test_bookmarks_come_with_their_folders(tmp_path: Path) -> None:
     path = places(
         tmp_path / "places.sqlite", [Step(HOME, TYPED)], [("Bees", QUEEN), ("Cars", HOME)]
     )
-    assert {(each.url, each.folders[-1]) for each in firefox_bookmarks(path)} == {
+    assert {(each.url, each.folders[-1]) for each in FirefoxImporter().bookmarks(path)} == {
         (QUEEN, "Bees"),
         (HOME, "Cars"),
     }
     chrome_bookmarks_file(tmp_path / "Bookmarks", "Bees", [QUEEN])
-    (kept,) = chrome_bookmarks(tmp_path / "History")
+    (kept,) = ChromeImporter().bookmarks(tmp_path / "History")
     assert (kept.url, kept.folders) == (QUEEN, ("Bookmarks bar", "Bees"))
 
 
@@ -153,12 +151,12 @@ def test_bookmarks_come_with_their_folders(tmp_path: Path) -> None:
 def test_damaged_bookmarks_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "Bookmarks").write_text(content)
     with pytest.raises(SessionError, match="cannot be read"):
-        chrome_bookmarks(tmp_path)
+        ChromeImporter().bookmarks(tmp_path)
 
 
 def test_strange_bookmarks_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "Bookmarks").write_text('{"roots": {"a": [1], "b": {"children": [2, {"url": 3}]}}}')
-    assert chrome_bookmarks(tmp_path) == []
+    assert ChromeImporter().bookmarks(tmp_path) == []
 
 
 @pytest.mark.parametrize(("read", "name"), READERS)
@@ -190,7 +188,7 @@ def test_a_truncated_history_is_refused_not_crashed_on(tmp_path: Path) -> None:
     path = places(tmp_path / "places.sqlite", steps)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(SessionError, match="cannot be read as"):
-        read_firefox(path, "bees")
+        FirefoxImporter().read(path, "bees")
 
 
 def test_damaged_rows_are_counted(tmp_path: Path) -> None:
@@ -199,7 +197,7 @@ def test_damaged_rows_are_counted(tmp_path: Path) -> None:
         db.execute("UPDATE visits SET visit_time = 'never' WHERE id = 1")
         db.execute("UPDATE urls SET url = x'ff00', title = x'fffe' WHERE id = 2")
         db.commit()
-    found = read_chrome(path, "bees")
+    found = ChromeImporter().read(path, "bees")
     assert [each.url for each in visits(found)] == [QUEEN]
     assert found.tally.read == 3
     assert found.tally.skipped["damaged visit"] == 1
@@ -209,4 +207,4 @@ def test_an_older_chrome_without_openers_is_read(tmp_path: Path) -> None:
     path = chrome_history(tmp_path / "History", [Step(HOME, 1), Step(BEES, 0, 1)])
     with closing(sqlite3.connect(path)) as db:
         db.execute("ALTER TABLE visits DROP COLUMN opener_visit")
-    assert ways(read_chrome(path, "bees"))[1] == (BEES, Reached.LINK, HOME, None)
+    assert ways(ChromeImporter().read(path, "bees"))[1] == (BEES, Reached.LINK, HOME, None)

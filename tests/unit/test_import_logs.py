@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Reached, Session, Visit
+from trailhound.sessions.importers import importer, read_recording
 from trailhound.sessions.importers.base import Imported, Tally
 from trailhound.sessions.importers.log_formats import combined_accesses, squid_accesses
 from trailhound.sessions.importers.logs import (
     MAX_LINE_BYTES,
+    CombinedImporter,
     GroupFilter,
+    SquidImporter,
     Traces,
-    plain_address,
-    read_combined,
-    read_squid,
 )
 from trailhound.topics.importing import pseudonyms
 from trailhound.urls import canonicalize
@@ -48,12 +48,12 @@ def combined(
 
 def from_squid(path: Path, *lines: str, groups: GroupFilter = ANYBODY) -> Imported:
     path.write_text("\n".join(lines))
-    return read_squid(path, "bees", plain_address, groups)
+    return SquidImporter().read(path, "bees", **vars(groups))
 
 
 def from_combined(path: Path, *lines: str, site: str = SITE) -> Imported:
     path.write_text("\n".join(lines))
-    return read_combined(path, "bees", plain_address, ANYBODY, site)
+    return CombinedImporter().read(path, "bees", site=site, **vars(ANYBODY))
 
 
 def visits(session: Session) -> list[Visit]:
@@ -160,7 +160,7 @@ def test_pages_are_on_the_web_exactly_when_their_addresses_have_a_canonical_form
     scheme: str, host: str, rest: str
 ) -> None:
     urls = [scheme + host + rest, f"{scheme}{host}/other", f"{scheme}{host}/third"]
-    traces, tally = Traces("bees", "test", plain_address, with_referers=False), Tally("lines")
+    traces, tally = Traces("bees", "test", with_referers=False), Tally("lines")
     traces.collect([(b"client", 1.0, url.encode(), b"") for url in urls], tally, ANYBODY)
     wrong = sum(canonicalize(url) is None for url in urls)
     assert tally.skipped["not an address on the web"] == wrong
@@ -217,9 +217,8 @@ def test_ten_thousand_lines_with_damage_are_accounted_for(
     log = "".join(generated(kind, 10_000, 50)).encode()
     path = tmp_path / "access.log"
     path.write_bytes(gzip.compress(log) if packed else log)
-    read = {"squid": read_squid, "combined": read_combined}[kind]
-    extra = (SITE,) if kind == "combined" else ()
-    found = read(path, "bees", plain_address, GroupFilter(), *extra)
+    options = {"site": SITE} if kind == "combined" else {}
+    found = read_recording(importer(kind), path, "bees", options)
     assert found.tally.read == 10_000
     assert found.tally.skipped["not a line of this format"] == 20
     assert found.tally.kept == sum(len(visits(session)) for session in found.sessions) > 2000
@@ -243,7 +242,7 @@ def test_huge_binary_and_foreign_lines_are_counted(tmp_path: Path) -> None:
             ]
         )
     )
-    found = read_squid(path, "bees", plain_address, ANYBODY)
+    found = SquidImporter().read(path, "bees", min_pages=1)
     assert found.tally.skipped["longer than 64 KB"] == 2
     assert found.tally.kept == 3
 
@@ -252,7 +251,7 @@ def test_urls_in_other_encodings_stay_readable(tmp_path: Path) -> None:
     path = tmp_path / "access.log"
     lines = [squid("c", 0, "http://a.test/käse"), squid("c", 1, "http://a.test/honig")]
     path.write_bytes("\r\n".join(lines).encode("latin-1"))
-    (session,) = read_squid(path, "bees", plain_address, ANYBODY).sessions
+    (session,) = SquidImporter().read(path, "bees", min_pages=1).sessions
     assert [each.url for each in visits(session)] == [
         "http://a.test/k\ufffdse",
         "http://a.test/honig",
@@ -264,7 +263,7 @@ def test_a_cut_gzip_file_is_read_up_to_the_cut(tmp_path: Path) -> None:
     lines = [squid("c", number, f"http://a.test/{number}") for number in range(5000)]
     packed = gzip.compress("\n".join(lines).encode())
     path.write_bytes(packed[: len(packed) // 2])
-    found = read_squid(path, "bees", plain_address, GroupFilter(max_per_day=9999))
+    found = SquidImporter().read(path, "bees", max_per_day=9999)
     assert 100 < found.tally.kept < 5000
     assert "damaged" in found.tally.notes[0]
 
@@ -274,9 +273,9 @@ def test_what_is_no_log_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "access.log"
     path.write_bytes(content)
     with pytest.raises(SessionError, match="is no log in Squid's native format"):
-        read_squid(path, "bees", plain_address, ANYBODY)
+        SquidImporter().read(path, "bees", min_pages=1)
     with pytest.raises(SessionError, match="is no log in the combined format"):
-        read_combined(path, "bees", plain_address, ANYBODY, SITE)
+        CombinedImporter().read(path, "bees", site=SITE)
 
 
 @given(st.lists(st.binary(max_size=200), max_size=5))

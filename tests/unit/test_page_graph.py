@@ -86,6 +86,21 @@ def test_a_click_without_a_hyperlink_gives_no_edge() -> None:
     assert graph_of(events, page("a"), page("b")).edges == ()
 
 
+def test_of_a_page_without_content_the_links_are_known_that_were_followed() -> None:
+    events = [
+        Visit(1, SITE + "a", title="Bees", reached=Reached.TYPED),
+        Visit(2, SITE + "b", from_url=SITE + "a#top"),
+        Visit(3, SITE + "a", reached=Reached.BACK, from_url=SITE + "b"),
+        Visit(4, SITE + "c", from_url=SITE + "a", requested_url=SITE + "old"),
+        Visit(5, SITE + "d", reached=Reached.FORM, from_url=SITE + "c"),
+        Visit(6, SITE + "e", from_url=SITE + "d"),
+        Visit(7, SITE + "f", from_url=SITE + "never-shown"),
+    ]
+    assert named_edges(graph_of(events)) == {"a>b", "a>c", "d>e"}
+    # Where the source was kept it says what is linked.
+    assert named_edges(graph_of(events, page("a", "c", text="Of bees"))) == {"a>c", "d>e"}
+
+
 def test_pages_that_led_nowhere_stay() -> None:
     graph = graph_of([*visits("a", "dead-end", "b"), Mark(9, SITE + "b")], page("a", "b"))
     assert names(graph) == ["a", "dead-end", "b"]

@@ -84,7 +84,7 @@ def _forget(
 
 
 def _show(report: ForgetReport, topic: str, *, dry_run: bool) -> None:
-    from trailhound.cli.importing import say
+    from trailhound.cli.import_report import say
 
     verb = "Would remove" if dry_run else "Removed"
     for what, count in report.removed.items():

@@ -1,271 +1,275 @@
-"""``trailhound import``: browsing that other programs have recorded, as sessions of a topic."""
+"""``trailhound import``: browsing that other programs have recorded, as sessions of a topic.
+
+There is one command for each importer that is registered, third parties' included; its options are
+those of all imports and its own.
+"""
 
 from __future__ import annotations
 
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
+from typer.core import TyperGroup
 
-from trailhound.cli.importing import FetchChoice, ImportJob, chosen_period, run_import
 from trailhound.cli.options import WorkspaceOption
 
+if TYPE_CHECKING:
+    from trailhound.config.settings import FetchSettings
+    from trailhound.sessions.events import Session
+    from trailhound.sessions.importers.base import Importer
+    from trailhound.sessions.importers.choosing import Period
+    from trailhound.topics.page_fetching import FetchedPages, Progress
+    from trailhound.topics.workspace import TopicFolder
+
+_USEFUL = "Page that was useful, or a file with one address in a line; repeatable."
+_USEFUL_OR_BOOKMARKS = (
+    "Useful pages: an address, a file of addresses, or the visited bookmarks; repeatable."
+)
+_WITH_BOOKMARKS = typer.Option(
+    "--useful", "-u", metavar="URL|FILE|bookmarks[:FOLDER]", help=_USEFUL_OR_BOOKMARKS
+)
+_KEEP_ADDRESSES = Annotated[
+    bool, typer.Option("--keep-addresses", help="Keep clients' addresses instead of pseudonyms.")
+]
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """What a user may ask of every import."""
+
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What to import.")]
+    topic: Annotated[
+        str, typer.Option("--topic", "-t", metavar="TOPIC", help="Topic that the sessions are for.")
+    ]
+    useful: Annotated[
+        list[str] | None, typer.Option("--useful", "-u", metavar="URL|FILE", help=_USEFUL)
+    ] = None
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="Only from here on: 2026-03-01, or with a time."),
+    ] = None
+    until: Annotated[str | None, typer.Option(metavar="DATE", help="Only up to here.")] = None
+    fetch: Annotated[
+        bool, typer.Option("--fetch", help="Ask the web, politely, for pages without contents.")
+    ] = False
+    max_pages: Annotated[
+        int, typer.Option(min=1, help="With --fetch: the most pages, most visited first.")
+    ] = 500
+    user_agent: Annotated[
+        str | None,
+        typer.Option(help="With --fetch: who you are, with a contact: 'bees-bot (+https://…)'."),
+    ] = None
+    config: Annotated[
+        Path | None, typer.Option("--config", metavar="FILE", help="With --fetch: settings.")
+    ] = None
+    workspace: WorkspaceOption = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False
+
+
+class ImporterCommands(TyperGroup):
+    """One command for each importer, made when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """The names of all importers."""
+        from trailhound.sessions.importers import importer_names
+
+        return list(importer_names())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of one importer; a broken one says so when it is used."""
+        from trailhound.errors import TrailhoundError
+        from trailhound.sessions.importers import importer
+
+        if cmd_name not in self.list_commands(ctx) and not cmd_name.endswith(".py"):
+            return None
+        try:
+            return _command(cmd_name, importer(cmd_name))
+        except TrailhoundError as error:
+            return _broken_command(cmd_name, error)
+
+
 app = typer.Typer(
+    cls=ImporterCommands,
     help="Turn browsing that was recorded elsewhere into sessions to learn from.",
     no_args_is_help=True,
 )
 
-FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="What to import.")]
-TopicOption = Annotated[
-    str, typer.Option("--topic", "-t", metavar="TOPIC", help="Topic that the sessions are for.")
-]
-UsefulOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--useful",
-        "-u",
-        metavar="URL|FILE",
-        help="Page that was useful, or a file with one address in a line; repeatable.",
-    ),
-]
-BookmarksOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--useful",
-        "-u",
-        metavar="URL|FILE|bookmarks[:FOLDER]",
-        help="Useful pages: an address, a file of addresses, or the visited bookmarks; repeatable.",
-    ),
-]
-SinceOption = Annotated[
-    str | None, typer.Option(metavar="DATE", help="Only from here on: 2026-03-01, or with a time.")
-]
-UntilOption = Annotated[str | None, typer.Option(metavar="DATE", help="Only up to here.")]
-FetchOption = Annotated[
-    bool, typer.Option("--fetch", help="Ask the web, politely, for pages without contents.")
-]
-MaxPagesOption = Annotated[
-    int, typer.Option(min=1, help="With --fetch: the most pages, most visited first.")
-]
-UserAgentOption = Annotated[
-    str | None,
-    typer.Option(help="With --fetch: who you are, with a contact: 'bees-bot (+https://…)'."),
-]
-ConfigOption = Annotated[
-    Path | None, typer.Option("--config", metavar="FILE", help="With --fetch: settings.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-KeepAddressesOption = Annotated[
-    bool,
-    typer.Option("--keep-addresses", help="Keep clients' addresses instead of pseudonyms."),
-]
-PerDayOption = Annotated[
-    int, typer.Option(min=1, help="Clients with more accesses on any day are no person.")
-]
-PerMinuteOption = Annotated[
-    int, typer.Option(min=1, help="Clients with more accesses in any minute are no person.")
-]
-MinPagesOption = Annotated[int, typer.Option(min=1, help="Clients with fewer pages are left out.")]
 
+def _command(name: str, found: Importer) -> Any:
+    own = _own_options(found)
 
-@app.command("har")
-def import_har(
-    file: FileArgument,
-    topic: TopicOption,
-    useful: UsefulOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    fetch: FetchOption = False,
-    max_pages: MaxPagesOption = 500,
-    user_agent: UserAgentOption = None,
-    config: ConfigOption = None,
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Import a HAR file: what the browser's developer tools recorded.
+    def run(**given: Any) -> None:
+        options = {option: given.pop(option) for option in own}
+        keep_addresses = given.pop("keep_addresses", True)
+        _import(found, ImportRequest(**given), options, keep_addresses=keep_addresses)
 
-    In Chrome, Edge or Firefox: press F12, choose Network, tick 'Preserve log', browse, then
-    'Save all as HAR with content'.
-
-    Example:
-
-      trailhound import har monday.har --topic bees --useful https://example.org/hives
-    """
-    from trailhound.sessions.importers.har import read_har
-
-    job = ImportJob(topic, useful, chosen_period(since, until), workspace, as_json)
-    run_import(
-        job, lambda: read_har(file, topic), FetchChoice(fetch, max_pages, user_agent, config)
+    parameters = [*_common_parameters(found), *own.values()]
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        sorted(parameters, key=lambda each: each.default is not inspect.Parameter.empty)
     )
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    text = inspect.cleandoc(type(found).__doc__ or "")
+    return _made(name, run, f"{found.summary}\n\n{text}")
 
 
-@app.command("warc")
-@app.command("wacz")
-def import_archive(
-    file: FileArgument,
-    topic: TopicOption,
-    useful: UsefulOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    fetch: FetchOption = False,
-    max_pages: MaxPagesOption = 500,
-    user_agent: UserAgentOption = None,
-    config: ConfigOption = None,
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
+def _made(name: str, function: Callable[..., None], text: str, **settings: Any) -> Any:
+    alone = typer.Typer(add_completion=False)
+    alone.command(name, help=text, context_settings=settings)(function)
+    return typer.main.get_command(alone)
+
+
+def _broken_command(name: str, error: Exception) -> Any:
+    def fail(ignored: Annotated[list[str] | None, typer.Argument()] = None) -> None:
+        del ignored
+        raise error
+
+    return _made(name, fail, f"(broken) {error}", ignore_unknown_options=True)
+
+
+def _common_parameters(found: Importer) -> list[inspect.Parameter]:
+    """Those of :class:`ImportRequest`, as far as they mean something to this importer."""
+    from trailhound.sessions.importers.base import KnowsBookmarks, NamesPeople
+
+    common = dict(inspect.signature(ImportRequest, eval_str=True).parameters)
+    file = Annotated[Path, typer.Argument(metavar="FILE", help=found.reads)]
+    common["file"] = common["file"].replace(annotation=file)
+    if isinstance(found, KnowsBookmarks):
+        useful = Annotated[list[str] | None, _WITH_BOOKMARKS]
+        common["useful"] = common["useful"].replace(annotation=useful)
+    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in common.values()]
+    if isinstance(found, NamesPeople):
+        keep = inspect.Parameter("keep_addresses", inspect.Parameter.KEYWORD_ONLY, default=False)
+        parameters.append(keep.replace(annotation=_KEEP_ADDRESSES))
+    return parameters
+
+
+def _own_options(found: Importer) -> dict[str, inspect.Parameter]:
+    """The importer's options, with their help texts where the command line looks for them."""
+    from trailhound.errors import ConfigError
+    from trailhound.sessions.importers import options_of
+
+    own = {}
+    for name, option in options_of(found).items():
+        if name in (*ImportRequest.__dataclass_fields__, "keep_addresses"):
+            raise ConfigError(
+                f"The importer '{found.name}' has an option '{name}', which all imports have. "
+                "Repair or uninstall the package that provides it."
+            )
+        kind: Any = option.annotation
+        text = get_args(kind)[1] if get_origin(kind) is Annotated else ""
+        own[name] = option.replace(annotation=Annotated[kind, typer.Option(help=str(text))])
+    return own
+
+
+def _import(
+    found: Importer, request: ImportRequest, options: Mapping[str, Any], *, keep_addresses: bool
 ) -> None:
-    """Import a web archive: a WARC file, a WACZ package, or a folder of them.
+    """The whole of an import: read, choose, name, perhaps fetch, keep, and tell."""
+    from trailhound.cli.import_report import print_json, refuse_nothing, show_report
+    from trailhound.cli.terminal import patiently
+    from trailhound.sessions.importers import read_recording
+    from trailhound.sessions.importers.base import KnowsBookmarks
+    from trailhound.sessions.importers.choosing import (
+        MarkedSessions,
+        SessionsInPeriod,
+        useful_pages,
+    )
+    from trailhound.topics.importing import PseudonymousSessions, RecalledSessions, keep_sessions
+    from trailhound.topics.workspace import Workspace, workspace_folder
 
-    The extension ArchiveWeb.page records what you browse and downloads it as WACZ, with the list
-    of the pages you visited. In a plain WARC file every HTML page counts as visited.
+    place = Workspace(workspace_folder(request.workspace, os.environ))
+    folder, period = place.folder_for(request.topic), _period(request.since, request.until)
+    bookmarks = found.bookmarks if isinstance(found, KnowsBookmarks) else None
+    useful = useful_pages(request.useful or (), bookmarks and (lambda: bookmarks(request.file)))
+    with patiently("Reading"):
+        imported = read_recording(found, request.file, request.topic, options)
+    sessions: Iterable[Session] = SessionsInPeriod(imported.sessions, period, imported.tally)
+    if not keep_addresses:
+        sessions = PseudonymousSessions(sessions, place.folder)
+    sessions = RecalledSessions(folder, MarkedSessions(sessions, useful))
+    fetched, unfetched = _fetched(sessions, folder, request) if request.fetch else (None, 0)
+    with patiently("Writing"):
+        kept = keep_sessions(folder, fetched.fill(sessions) if fetched is not None else sessions)
+    if fetched is not None:
+        kept.fetched, kept.unfetched = dict(fetched.outcomes()), unfetched
+        fetched.discard()
+    refuse_nothing(request.topic, imported.tally, kept)
+    tell = print_json if request.as_json else show_report
+    tell(folder, imported.tally, kept, useful.unvisited)
 
-    Example:
 
-      trailhound import wacz recording.wacz --topic bees --useful useful.txt
-    """
-    from trailhound.sessions.importers.archives import read_archive
+def _period(since: str | None, until: str | None) -> Period:
+    """The time that ``--since`` and ``--until`` name, in local time unless they say otherwise."""
+    from trailhound.errors import UsageError
+    from trailhound.sessions.importers.choosing import Period
 
-    job = ImportJob(topic, useful, chosen_period(since, until), workspace, as_json)
-    fetching = FetchChoice(fetch, max_pages, user_agent, config)
-    run_import(job, lambda: read_archive(file, topic), fetching)
+    period = Period(_local_time(since, float("-inf")), _local_time(until, float("inf")))
+    if period.since >= period.until:
+        raise UsageError(f"--since {since} is not before --until {until}.")
+    return period
 
 
-@app.command("chrome")
-def import_chrome(
-    file: FileArgument,
-    topic: TopicOption,
-    useful: BookmarksOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    fetch: FetchOption = False,
-    max_pages: MaxPagesOption = 500,
-    user_agent: UserAgentOption = None,
-    config: ConfigOption = None,
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
+def _local_time(text: str | None, otherwise: float) -> float:
+    from datetime import datetime
+
+    from trailhound.errors import UsageError
+
+    if text is None:
+        return otherwise
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError) as error:
+        raise UsageError(
+            f"'{text}' is no date. Write it as 2026-03-01, or 2026-03-01T18:30 with a time."
+        ) from error
+
+
+def _fetched(
+    sessions: Iterable[Session], folder: TopicFolder, request: ImportRequest
+) -> tuple[FetchedPages, int]:
+    """Pages from the web for those without contents, and how many are beyond the limit."""
+    import asyncio
+
+    from trailhound.cli.terminal import import_bar
+    from trailhound.config import configure, find_file
+    from trailhound.errors import UsageError
+    from trailhound.topics.forgetting import FETCHED_NAME
+    from trailhound.topics.page_fetching import FetchedPages, pages_wanted
+
+    flags = {"fetch.user_agent": request.user_agent}
+    file = find_file(request.config, os.environ, Path.cwd())
+    settings = configure(flags, os.environ, file).settings.fetch
+    if not settings.user_agent:
+        raise UsageError(
+            "--fetch must say who is asking. Give a name and a contact: "
+            "--user-agent 'bees-bot (+https://example.org/bot)'"
+        )
+    store = FetchedPages(folder.path / FETCHED_NAME)
+    wanted = pages_wanted(sessions)
+    with import_bar() as show:
+
+        def progress(done: int, total: int) -> None:
+            show(done, total, "fetching pages")
+
+        asyncio.run(_fetch(wanted[: request.max_pages], settings, store, progress))
+    return store, max(0, len(wanted) - request.max_pages)
+
+
+async def _fetch(
+    urls: Sequence[str], settings: FetchSettings, store: FetchedPages, progress: Progress
 ) -> None:
-    """Import the history of Chrome, Chromium, Edge or Brave; the browser may be running.
+    from trailhound.live.parts import make_fetcher
+    from trailhound.topics.page_fetching import fetch_pages
 
-    FILE is the profile folder, which chrome://version shows as 'Profile Path', or the file
-    'History' in it. It is copied before it is read. Say with --since and --until when you were
-    browsing for this topic: otherwise all of your history is taken.
-
-    Example:
-
-      trailhound import chrome ~/.config/chromium/Default --topic bees --since 2026-03-01
-      --useful bookmarks:Bees --fetch
-    """
-    from trailhound.sessions.importers.browser_histories import chrome_bookmarks, read_chrome
-
-    job = ImportJob(topic, useful, chosen_period(since, until), workspace, as_json)
-    fetching = FetchChoice(fetch, max_pages, user_agent, config)
-    run_import(job, lambda: read_chrome(file, topic), fetching, lambda: chrome_bookmarks(file))
-
-
-@app.command("firefox")
-def import_firefox(
-    file: FileArgument,
-    topic: TopicOption,
-    useful: BookmarksOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    fetch: FetchOption = False,
-    max_pages: MaxPagesOption = 500,
-    user_agent: UserAgentOption = None,
-    config: ConfigOption = None,
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Import the history of Firefox; the browser may be running.
-
-    FILE is the profile folder, which about:support shows, or the file 'places.sqlite' in it. It
-    is copied before it is read. Say with --since and --until when you were browsing for this
-    topic: otherwise all of your history is taken.
-
-    Example:
-
-      trailhound import firefox ~/.mozilla/firefox/abc.default --topic bees --since 2026-03-01
-      --useful bookmarks --fetch
-    """
-    from trailhound.sessions.importers.browser_histories import firefox_bookmarks, read_firefox
-
-    job = ImportJob(topic, useful, chosen_period(since, until), workspace, as_json)
-    fetching = FetchChoice(fetch, max_pages, user_agent, config)
-    run_import(job, lambda: read_firefox(file, topic), fetching, lambda: firefox_bookmarks(file))
-
-
-@app.command("squid")
-def import_squid(
-    file: FileArgument,
-    topic: TopicOption,
-    useful: UsefulOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    keep_addresses: KeepAddressesOption = False,
-    max_per_day: PerDayOption = 2000,
-    max_per_minute: PerMinuteOption = 100,
-    min_pages: MinPagesOption = 2,
-    fetch: FetchOption = False,
-    max_pages: MaxPagesOption = 500,
-    user_agent: UserAgentOption = None,
-    config: ConfigOption = None,
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Import the log of a Squid proxy in its native format, plain or gzipped.
-
-    Every client becomes one person with a session of its own, under a pseudonym. Programs and
-    shared proxies are left out: see --max-per-day and --max-per-minute.
-
-    Example:
-
-      trailhound import squid access.log.gz --topic bees --useful useful.txt --fetch
-    """
-    from trailhound.cli.importing import naming
-    from trailhound.sessions.importers.logs import GroupFilter, read_squid
-
-    job = ImportJob(topic, useful, chosen_period(since, until), workspace, as_json)
-    groups = GroupFilter(max_per_day, max_per_minute, min_pages)
-    name_of = naming(workspace, keep_addresses=keep_addresses)
-    fetching = FetchChoice(fetch, max_pages, user_agent, config)
-    run_import(job, lambda: read_squid(file, topic, name_of, groups), fetching)
-
-
-@app.command("combined")
-def import_combined(
-    file: FileArgument,
-    topic: TopicOption,
-    site: Annotated[
-        str, typer.Option(metavar="URL", help="Where the log's paths are: https://example.org")
-    ] = "",
-    useful: UsefulOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    keep_addresses: KeepAddressesOption = False,
-    max_per_day: PerDayOption = 2000,
-    max_per_minute: PerMinuteOption = 100,
-    min_pages: MinPagesOption = 2,
-    fetch: FetchOption = False,
-    max_pages: MaxPagesOption = 500,
-    user_agent: UserAgentOption = None,
-    config: ConfigOption = None,
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Import an access log of Apache or Nginx (combined format), plain or gzipped.
-
-    Every client becomes one person with a session of its own, under a pseudonym. The Referer
-    tells which page led where.
-
-    Example:
-
-      trailhound import combined access.log --site https://example.org --topic bees -u useful.txt
-    """
-    from trailhound.cli.importing import naming
-    from trailhound.sessions.importers.logs import GroupFilter, read_combined
-
-    job = ImportJob(topic, useful, chosen_period(since, until), workspace, as_json)
-    groups = GroupFilter(max_per_day, max_per_minute, min_pages)
-    name_of = naming(workspace, keep_addresses=keep_addresses)
-    fetching = FetchChoice(fetch, max_pages, user_agent, config)
-    run_import(job, lambda: read_combined(file, topic, name_of, groups, site), fetching)
+    if all(url in store.pages for url in urls):
+        return
+    fetcher = make_fetcher(settings, None)
+    try:
+        await fetch_pages(urls, fetcher, store, progress)
+    finally:
+        await fetcher.close()

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+import typer
+
 from trailhound.counting import counted, plural
 
 if TYPE_CHECKING:
-    from trailhound.cli.importing import Kept
     from trailhound.sessions.importers.base import Tally
+    from trailhound.topics.importing import Kept
     from trailhound.topics.workspace import TopicFolder
 
 
@@ -21,13 +23,21 @@ def counts(tally: Tally) -> Iterator[str]:
             yield f"{number:,} skipped: {reason}"
 
 
+def refuse_nothing(topic: str, tally: Tally, kept: Kept) -> None:
+    """SessionError when no visit was kept."""
+    from trailhound.errors import SessionError
+
+    if not kept.visits:
+        advice = "Check the file's kind, and --since and --until."
+        told = "; ".join(counts(tally))
+        raise SessionError(f"Nothing to import for the topic '{topic}': {told}. {advice}")
+
+
 def show_report(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterable[str]) -> None:
     """The counts on stdout, notes and the next step on stderr."""
-    from trailhound.cli.importing import echo, say
-
     for line in counts(tally):
-        echo(line)
-    echo(
+        typer.echo(line)
+    typer.echo(
         f"{counted(kept.sessions, 'session')} with {counted(kept.visits, 'visit')} of "
         f"{counted(kept.pages, 'page')}: "
         f"{kept.with_content:,} with content, {kept.marked:,} marked useful"
@@ -77,8 +87,6 @@ def print_json(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterabl
 
     import msgspec
 
-    from trailhound.cli.importing import echo
-
     report = {
         "topic": folder.name,
         "folder": str(folder.path / "sessions"),
@@ -90,4 +98,11 @@ def print_json(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterabl
         **asdict(kept),
         "useful_but_unvisited": sorted(unvisited),
     }
-    echo(msgspec.json.encode(report).decode())
+    typer.echo(msgspec.json.encode(report).decode())
+
+
+def say(message: str) -> None:
+    """One line on stderr."""
+    from trailhound.cli.terminal import harmless, messages
+
+    messages.print(harmless(message), soft_wrap=True, markup=False, highlight=False)

@@ -53,10 +53,10 @@ def _about_content(graph: PageGraph) -> Iterator[Advice]:
     if n_bare:
         yield Advice(
             "no-content",
-            f"{counted(n_bare, 'page')} of {n_pages} came without content, so only the title "
-            "is known and no link of theirs counts.",
-            "Record page sources with the session, or name a corpus or web archive that holds "
-            "them with --content.",
+            f"{counted(n_bare, 'page')} of {n_pages} came without content, so only the title is "
+            "known, and of the links only those that were followed.",
+            "Import again with --fetch, which asks the web for the contents, or name a corpus or "
+            "web archive that holds them with --content.",
         )
     if n_pages < FEW_PAGES:
         yield Advice(
@@ -106,6 +106,13 @@ def _about_paths(model: TopicModel) -> Iterator[Advice]:
 def _no_links(model: TopicModel) -> Advice | None:
     if model.graph.edges:
         return None
+    if all(map(lacks_content, model.graph.pages)):
+        return Advice(
+            "no-links",
+            "The pages came without content, and the recording does not say which one led to "
+            "which, so there are no paths to learn from.",
+            "Get the contents: import again with --fetch, or name an archive with --content.",
+        )
     return Advice(
         "no-links",
         "There is no link between the visited pages, so there are no paths to learn from.",

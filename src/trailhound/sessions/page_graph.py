@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from trailhound.errors import UsageError
 from trailhound.records import Page
 from trailhound.sessions.events import Mark, Reached, Session, Visit
 from trailhound.sessions.shown_pages import AddressBook, Content, collect_pages, events_in_order
+from trailhound.urls import canonicalize
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class PageGraph:
 
     pages: tuple[Page, ...]
     edges: tuple[tuple[int, int], ...]
-    """(source, destination) of every hyperlink between two visited pages, once each, sorted."""
+    """(source, destination) of every link between two visited pages, once each, sorted."""
     targets: frozenset[int]
     """Pages marked useful."""
     rejected: frozenset[int] = frozenset()
@@ -39,8 +40,9 @@ def build_page_graph(
 
     * A node is a page that was shown, in order of first visit. Redirects lead to the page they end
       at; copies (``rel=canonical`` within the registered domain, identical content) are one page.
-    * An edge is a hyperlink in a page's source, clicked or not. Going back, forward or reloading
-      adds nothing; neither do links of a page to itself.
+    * An edge is a hyperlink in a page's source, clicked or not. Of a page whose source nobody kept
+      only the links are known that were followed. Going back, forward or reloading adds nothing;
+      neither do links of a page to itself.
     * The pages inside a frameset are nodes, the frameset is not: a link to it is a link to the
       pages that it opens with.
     * A page takes its last recorded ``html``, else ``content(canonical_url)``. A page that neither
@@ -55,7 +57,7 @@ def build_page_graph(
     book = AddressBook(collect_pages(events, source))
     targets, rejected = _verdicts(events, book, label)
     return PageGraph(
-        tuple(book.pages), _edges(book), targets, rejected - targets, _starts(events, book)
+        tuple(book.pages), _edges(events, book), targets, rejected - targets, _starts(events, book)
     )
 
 
@@ -86,12 +88,22 @@ def hop_levels(graph: PageGraph, n_states: int) -> NDArray[np.int64]:
     return levels
 
 
-def _edges(book: AddressBook) -> tuple[tuple[int, int], ...]:
+def _edges(events: Iterable[Visit | Mark], book: AddressBook) -> tuple[tuple[int, int], ...]:
     found: set[tuple[int, int]] = set()
     for source, copies in enumerate(book.copies):
         for link in (link for page in copies for link in page.links):
             found.update((source, destination) for destination in book.linked_from(link.url))
+    found.update(_followed(events, book))
     return tuple(sorted(edge for edge in found if edge[0] != edge[1]))
+
+
+def _followed(events: Iterable[Visit | Mark], book: AddressBook) -> Iterator[tuple[int, int]]:
+    """Links of pages without content, as far as somebody followed them."""
+    for event in events:
+        if isinstance(event, Visit) and event.reached is Reached.LINK and event.from_url:
+            for source in book.linked_from(canonicalize(event.from_url) or ""):
+                if not book.has_content(source):
+                    yield from ((source, end) for end in book.linked_from(event.url))
 
 
 def _verdicts(

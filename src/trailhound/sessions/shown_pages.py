@@ -172,6 +172,10 @@ class AddressBook:
                 found |= self.linked_from(inner)
         return found
 
+    def has_content(self, number: int) -> bool:
+        """Whether more is known of a page than the title that the browser reported."""
+        return any(page.url in self._shown.with_content for page in self.copies[number])
+
     def _find(self, url: str, seen: set[str]) -> set[int]:
         if url in self._numbers:
             return {self._numbers[url]}

@@ -84,6 +84,10 @@ class FetchedPages:
         """How many pages ended how."""
         return Counter(page.outcome.value for page in self.pages.values())
 
+    def fill(self, sessions: Iterable[Session]) -> FilledSessions:
+        """Sessions with these pages in them."""
+        return FilledSessions(sessions, self.pages)
+
     def discard(self) -> None:
         """The pages are where they belong; the file is no longer needed."""
         with explaining(self._path):

@@ -72,18 +72,31 @@ class _Contents:
         return min(captures, key=lambda each: abs(each.time - when), default=None)
 
 
-def read_archive(path: Path, topic: str) -> Imported:
-    """The browsing in a WARC or WACZ file, or in a folder of them, as one session."""
-    try:
-        archives = list(find_archives(path))
-    except CorpusError as error:
-        raise SessionError(str(error)) from error
-    tally = Tally("record")
-    contents = _contents(archives, tally)
-    listed = list(_listed_pages(path, tally)) if path.is_file() else []
-    visits = _visits_of_list(listed, contents, tally) if listed else _all_pages(contents)
-    visits.sort(key=lambda visit: visit.time)
-    return Imported([Session(topic, in_succession(visits), recorder="archive import")], tally)
+class ArchiveImporter:
+    """The extension ArchiveWeb.page records what you browse and downloads it as WACZ, with the list
+    of the pages you visited. In a plain WARC file every HTML page counts as visited.
+
+    Example:
+
+      trailhound import wacz recording.wacz --topic bees --useful useful.txt
+    """
+
+    name = "warc"
+    summary = "Import a web archive: a WARC file, a WACZ package, or a folder of them."
+    reads = "A WARC or WACZ file, or a folder of them."
+
+    def read(self, source: Path, topic: str) -> Imported:
+        """The browsing in web archives, as one session."""
+        try:
+            archives = list(find_archives(source))
+        except CorpusError as error:
+            raise SessionError(str(error)) from error
+        tally = Tally("record")
+        contents = _contents(archives, tally)
+        listed = list(_listed_pages(source, tally)) if source.is_file() else []
+        visits = _visits_of_list(listed, contents, tally) if listed else _all_pages(contents)
+        visits.sort(key=lambda visit: visit.time)
+        return Imported([Session(topic, in_succession(visits), recorder="archive import")], tally)
 
 
 def _contents(archives: Iterable[Archive], tally: Tally) -> _Contents:

@@ -18,7 +18,7 @@ import msgspec
 
 from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Reached, Session, Visit
-from trailhound.sessions.importers.base import Imported, Tally
+from trailhound.sessions.importers.base import Bookmark, Imported, Tally
 
 
 class HistoryVisit(NamedTuple):
@@ -38,13 +38,6 @@ class HistoryVisit(NamedTuple):
     """It came about by a redirect from the visit before."""
     unseen: str
     """Why nobody saw it as a page; empty when somebody did."""
-
-
-class Bookmark(NamedTuple):
-    """A page that somebody kept, and the folders it is in, outermost first."""
-
-    url: str
-    folders: tuple[str, ...]
 
 
 def visits_of(rows: Iterable[HistoryVisit], tally: Tally) -> list[Visit]:
@@ -184,14 +177,43 @@ _CHROME_VISITS = """
 _MAX_FOLDER_DEPTH = 50
 
 
-def read_chrome(path: Path, topic: str) -> Imported:
-    """A history, or a profile folder, as one session without page contents."""
-    tally = Tally("visit")
-    with opened_copy(
-        find_database(path, CHROME_FILE), ("visits", "urls"), "a history of Chrome"
-    ) as db:
-        visits = visits_of(_chrome_rows(db, tally), tally)
-    return Imported([Session(topic, tuple(visits), recorder="chrome import")], tally)
+class ChromeImporter:
+    """FILE is the profile folder, which chrome://version shows as 'Profile Path', or the file
+    'History' in it. It is copied before it is read. Say with --since and --until when you were
+    browsing for this topic: otherwise all of your history is taken.
+
+    Example:
+
+      trailhound import chrome ~/.config/chromium/Default --topic bees --since 2026-03-01
+      --useful bookmarks:Bees --fetch
+    """
+
+    name = "chrome"
+    summary = "Import the history of Chrome, Chromium, Edge or Brave; the browser may be running."
+    reads = "The browser's profile folder, or the file 'History' in it."
+
+    def read(self, source: Path, topic: str) -> Imported:
+        """A history as one session without page contents."""
+        tally = Tally("visit")
+        database = find_database(source, CHROME_FILE)
+        with opened_copy(database, ("visits", "urls"), "a history of Chrome") as db:
+            visits = visits_of(_chrome_rows(db, tally), tally)
+        return Imported([Session(topic, tuple(visits), recorder="chrome import")], tally)
+
+    def bookmarks(self, source: Path) -> list[Bookmark]:
+        """The bookmarks beside a history, or in a profile folder."""
+        file = (source if source.is_dir() else source.parent) / BOOKMARKS_NAME
+        try:
+            content = msgspec.json.decode(file.read_bytes())
+            roots = content["roots"].values()
+        except FileNotFoundError as error:
+            raise UsageError(
+                f"There is no file {file}. Copy '{BOOKMARKS_NAME}' there from the browser's "
+                "profile, or name the useful pages in a file."
+            ) from error
+        except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as e:
+            raise SessionError(f"The bookmarks {file} cannot be read: {e}.") from e
+        return [found for root in roots for found in _bookmarks_below(root, ())]
 
 
 def _chrome_rows(db: sqlite3.Connection, tally: Tally) -> Iterator[HistoryVisit]:
@@ -231,23 +253,6 @@ def _chrome_row(
     )
 
 
-def chrome_bookmarks(path: Path) -> list[Bookmark]:
-    """The bookmarks beside a history, or in a profile folder."""
-    folder = path if path.is_dir() else path.parent
-    file = folder / BOOKMARKS_NAME
-    try:
-        content = msgspec.json.decode(file.read_bytes())
-        roots = content["roots"].values()
-    except FileNotFoundError as error:
-        raise UsageError(
-            f"There is no file {file}. Copy '{BOOKMARKS_NAME}' there from the browser's profile, "
-            "or name the useful pages in a file."
-        ) from error
-    except (OSError, msgspec.DecodeError, RecursionError, KeyError, TypeError, AttributeError) as e:
-        raise SessionError(f"The bookmarks {file} cannot be read: {e}.") from e
-    return [found for root in roots for found in _bookmarks_below(root, ())]
-
-
 def _bookmarks_below(node: Any, folders: tuple[str, ...]) -> Iterator[Bookmark]:
     if not isinstance(node, dict) or len(folders) > _MAX_FOLDER_DEPTH:
         return
@@ -277,13 +282,37 @@ _BOOKMARKS = """
 _FOLDERS = "SELECT id, parent, title FROM moz_bookmarks WHERE type = 2"
 
 
-def read_firefox(path: Path, topic: str) -> Imported:
-    """A history, or a profile folder, as one session without page contents."""
-    tally = Tally("visit")
-    tables = ("moz_places", "moz_historyvisits")
-    with opened_copy(find_database(path, FIREFOX_FILE), tables, _FIREFOX) as db:
-        visits = visits_of(_firefox_rows(db, tally), tally)
-    return Imported([Session(topic, tuple(visits), recorder="firefox import")], tally)
+class FirefoxImporter:
+    """FILE is the profile folder, which about:support shows, or the file 'places.sqlite' in it. It
+    is copied before it is read. Say with --since and --until when you were browsing for this
+    topic: otherwise all of your history is taken.
+
+    Example:
+
+      trailhound import firefox ~/.mozilla/firefox/abc.default --topic bees --since 2026-03-01
+      --useful bookmarks --fetch
+    """
+
+    name = "firefox"
+    summary = "Import the history of Firefox; the browser may be running."
+    reads = "The browser's profile folder, or the file 'places.sqlite' in it."
+
+    def read(self, source: Path, topic: str) -> Imported:
+        """A history as one session without page contents."""
+        tally = Tally("visit")
+        tables = ("moz_places", "moz_historyvisits")
+        with opened_copy(find_database(source, FIREFOX_FILE), tables, _FIREFOX) as db:
+            visits = visits_of(_firefox_rows(db, tally), tally)
+        return Imported([Session(topic, tuple(visits), recorder="firefox import")], tally)
+
+    def bookmarks(self, source: Path) -> list[Bookmark]:
+        """The bookmarks in the same database."""
+        tables = ("moz_places", "moz_bookmarks")
+        with opened_copy(find_database(source, FIREFOX_FILE), tables, _FIREFOX) as db:
+            folders = db.execute(_FOLDERS)
+            parents = {number: (parent, title or "") for number, parent, title in folders}
+            rows = db.execute(_BOOKMARKS).fetchall()
+        return [Bookmark(str(url), _folders(parent, parents)) for parent, url in rows]
 
 
 def _firefox_rows(db: sqlite3.Connection, tally: Tally) -> Iterator[HistoryVisit]:
@@ -309,16 +338,6 @@ def _firefox_row(
         redirected=kind in _REDIRECTS,
         unseen=_UNSEEN.get(kind, ""),
     )
-
-
-def firefox_bookmarks(path: Path) -> list[Bookmark]:
-    """The bookmarks in the same database."""
-    with opened_copy(
-        find_database(path, FIREFOX_FILE), ("moz_places", "moz_bookmarks"), _FIREFOX
-    ) as db:
-        parents = {number: (parent, title or "") for number, parent, title in db.execute(_FOLDERS)}
-        rows = db.execute(_BOOKMARKS).fetchall()
-    return [Bookmark(str(url), _folders(parent, parents)) for parent, url in rows]
 
 
 def _folders(number: int, parents: dict[int, tuple[int, str]]) -> tuple[str, ...]:

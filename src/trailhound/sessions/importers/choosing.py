@@ -10,8 +10,7 @@ import msgspec
 
 from trailhound.errors import UsageError
 from trailhound.sessions.events import Mark, Session, Submit, Visit
-from trailhound.sessions.importers.base import Tally
-from trailhound.sessions.importers.browser_histories import Bookmark
+from trailhound.sessions.importers.base import Bookmark, Tally
 from trailhound.urls import canonicalize
 
 
@@ -107,8 +106,8 @@ def useful_pages(
 def _bookmarked(folder: str, bookmarks: Callable[[], Sequence[Bookmark]] | None) -> set[str]:
     if bookmarks is None:
         raise UsageError(
-            "Only the imports of chrome and firefox know bookmarks. Name the useful pages, or a "
-            "file with one address in a line: --useful FILE"
+            "This kind of import knows no bookmarks (those of chrome and firefox do). Name the "
+            "useful pages, or a file with one address in a line: --useful FILE"
         )
     kept = bookmarks()
     if folder:

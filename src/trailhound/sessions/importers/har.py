@@ -93,15 +93,28 @@ _decode_entry = msgspec.json.Decoder(_Entry).decode
 _decode_page = msgspec.json.Decoder(_Page).decode
 
 
-def read_har(path: Path, topic: str) -> Imported:
-    """The browsing in a HAR file, as one session."""
-    if file_to_read(path, "HAR file").stat().st_size > MAX_HAR_BYTES:
-        raise SessionError(f"{path} is larger than 1 GB. Record less, or in several files.")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise SessionError(f"{path} cannot be read: {error.strerror or error}.") from error
-    return parse_har(content, str(path), topic)
+class HarImporter:
+    """In Chrome, Edge or Firefox: press F12, choose Network, tick 'Preserve log', browse, then
+    'Save all as HAR with content'.
+
+    Example:
+
+      trailhound import har monday.har --topic bees --useful https://example.org/hives
+    """
+
+    name = "har"
+    summary = "Import a HAR file: what the browser's developer tools recorded."
+    reads = "A HAR file."
+
+    def read(self, source: Path, topic: str) -> Imported:
+        """The browsing in a HAR file, as one session."""
+        if file_to_read(source, "HAR file").stat().st_size > MAX_HAR_BYTES:
+            raise SessionError(f"{source} is larger than 1 GB. Record less, or in several files.")
+        try:
+            content = source.read_bytes()
+        except OSError as error:
+            raise SessionError(f"{source} cannot be read: {error.strerror or error}.") from error
+        return parse_har(content, str(source), topic)
 
 
 def parse_har(content: bytes, name: str, topic: str) -> Imported:

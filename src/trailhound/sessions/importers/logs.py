@@ -10,11 +10,11 @@ import gzip
 import re
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
-from typing import cast
+from typing import Annotated, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,6 +103,12 @@ class GroupFilter:
     min_pages: int = 2
     """Fewer pages tell nothing about a way."""
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value < 1:
+                option = name.replace("_", "-")
+                raise UsageError(f"--{option} {value} is too small: it should be 1 or more.")
+
     def is_person(self, times: array[float]) -> bool:
         """Whether accesses at these times may be one person's."""
         if len(times) <= min(self.max_per_minute, self.max_per_day):
@@ -137,12 +143,9 @@ class _Client:
 class Traces:
     """Sessions made of accesses, one for each person; may be gone through several times."""
 
-    def __init__(
-        self, topic: str, recorder: str, name_of: Callable[[bytes], str], *, with_referers: bool
-    ) -> None:
+    def __init__(self, topic: str, recorder: str, *, with_referers: bool) -> None:
         self._topic = topic
         self._recorder = recorder
-        self._name_of = name_of
         self._with_referers = with_referers
         self._clients: dict[bytes, _Client] = {}
         self._numbers: dict[bytes, int] = {b"": _NO_PAGE}
@@ -230,7 +233,7 @@ class Traces:
         for name, client in self._clients.items():
             visits = self._visits(client)
             chained = visits if named else in_succession(visits)
-            yield Session(self._topic, tuple(chained), self._name_of(name), self._recorder)
+            yield Session(self._topic, tuple(chained), _text(name), self._recorder)
 
     def _visits(self, client: _Client) -> list[Visit]:
         urls = self._urls
@@ -253,40 +256,82 @@ def _text(url: bytes) -> str:
     return url.decode("utf-8", "replace")
 
 
-Naming = Callable[[bytes], str]
-"""From a client's address to the name of a person: a pseudonym, or the address itself."""
+PerDay = Annotated[int, "Clients with more accesses on any day are no person."]
+PerMinute = Annotated[int, "Clients with more accesses in any minute are no person."]
+MinPages = Annotated[int, "Clients with fewer pages are left out."]
 
 
-def plain_address(client: bytes) -> str:
-    """The address as the log has it."""
-    return client.decode("utf-8", "replace")
+class SquidImporter:
+    """Every client becomes one person with a session of its own, under a pseudonym. Programs and
+    shared proxies are left out: see --max-per-day and --max-per-minute.
+
+    Example:
+
+      trailhound import squid access.log.gz --topic bees --useful useful.txt --fetch
+    """
+
+    name = "squid"
+    summary = "Import the log of a Squid proxy in its native format, plain or gzipped."
+    reads = "An access log of Squid."
+    by_address = True
+
+    def read(
+        self,
+        source: Path,
+        topic: str,
+        *,
+        max_per_day: PerDay = 2000,
+        max_per_minute: PerMinute = 100,
+        min_pages: MinPages = 2,
+    ) -> Imported:
+        """A session for each person. The log names no referring pages: the page before counts."""
+        tally = Tally("line")
+        traces = Traces(topic, "squid import", with_referers=False)
+        groups = GroupFilter(max_per_day, max_per_minute, min_pages)
+        traces.collect(squid_accesses(log_lines(source, tally), tally), tally, groups)
+        return _checked(Imported(traces, tally), source, "Squid's native format")
 
 
-def read_squid(path: Path, topic: str, name_of: Naming, groups: GroupFilter) -> Imported:
-    """Squid's native log; it names no referring pages, so the page before counts as such."""
-    tally = Tally("line")
-    traces = Traces(topic, "squid import", name_of, with_referers=False)
-    traces.collect(squid_accesses(log_lines(path, tally), tally), tally, groups)
-    return _checked(Imported(traces, tally), path, "Squid's native format")
+class CombinedImporter:
+    """Every client becomes one person with a session of its own, under a pseudonym. The Referer
+    tells which page led where.
 
+    Example:
 
-def read_combined(
-    path: Path, topic: str, name_of: Naming, groups: GroupFilter, site: str = ""
-) -> Imported:
-    """Apache's or Nginx's combined log, with the referring pages it names."""
-    if site and canonicalize(site) is None:
-        raise UsageError(
-            f"'{site}' is not the address of a site. Write for example --site https://example.org"
-        )
-    tally = Tally("line")
-    traces = Traces(topic, "combined import", name_of, with_referers=True)
-    traces.collect(combined_accesses(log_lines(path, tally), tally, site), tally, groups)
-    if tally.skipped[NO_HOST] and not tally.kept:
-        raise UsageError(
-            f"The lines of {path} do not say which site they are of. Name it, for example: "
-            "--site https://www.example.org"
-        )
-    return _checked(Imported(traces, tally), path, "the combined format")
+      trailhound import combined access.log --site https://example.org --topic bees -u useful.txt
+    """
+
+    name = "combined"
+    summary = "Import an access log of Apache or Nginx (combined format), plain or gzipped."
+    reads = "An access log."
+    by_address = True
+
+    def read(
+        self,
+        source: Path,
+        topic: str,
+        *,
+        site: Annotated[str, "Where the log's paths are: https://example.org"] = "",
+        max_per_day: PerDay = 2000,
+        max_per_minute: PerMinute = 100,
+        min_pages: MinPages = 2,
+    ) -> Imported:
+        """A session for each person, with the referring pages that the log names."""
+        if site and canonicalize(site) is None:
+            raise UsageError(
+                f"'{site}' is not the address of a site. Write for example "
+                "--site https://example.org"
+            )
+        tally = Tally("line")
+        traces = Traces(topic, "combined import", with_referers=True)
+        groups = GroupFilter(max_per_day, max_per_minute, min_pages)
+        traces.collect(combined_accesses(log_lines(source, tally), tally, site), tally, groups)
+        if tally.skipped[NO_HOST] and not tally.kept:
+            raise UsageError(
+                f"The lines of {source} do not say which site they are of. Name it, for example: "
+                "--site https://www.example.org"
+            )
+        return _checked(Imported(traces, tally), source, "the combined format")
 
 
 def _checked(imported: Imported, path: Path, kind: str) -> Imported:

@@ -1,0 +1,152 @@
+"""Importers by name: the built-in ones, and those of strangers."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from trailhound.cli.main import run
+from trailhound.errors import ConfigError, SessionError
+from trailhound.sessions import importers
+from trailhound.sessions.importers import importer, importer_names, options_of, read_recording
+from trailhound.sessions.importers.base import KnowsBookmarks, NamesPeople
+from trailhound.topics.workspace import Workspace
+
+STRANGER = """
+from typing import Annotated
+from trailhound.sessions.events import Session, Visit
+from trailhound.sessions.importers.base import Imported, Tally
+
+class Listing:
+    '''One address in a line.'''
+
+    name = "listing"
+    summary = "Import a list of addresses."
+    reads = "A text file."
+
+    def read(self, source, topic, *, every: Annotated[int, "Take each n-th line."] = 1):
+        tally = Tally("line")
+        lines = source.read_text().splitlines()[::every]
+        tally.read = len(lines)
+        visits = tuple(Visit(float(n), url) for n, url in enumerate(lines))
+        return Imported([Session(topic, visits, recorder="listing")], tally)
+"""
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> Path:
+    path = tmp_path / "listing.py"
+    path.write_text(STRANGER)
+    return path
+
+
+def trailhound(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:
+    monkeypatch.setattr(sys, "argv", ["trailhound", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        run()
+    return int(ended.value.code or 0)
+
+
+def test_the_built_in_importers_are_registered_like_any_other() -> None:
+    built_in = {"har", "warc", "wacz", "chrome", "firefox", "squid", "combined"}
+    assert built_in <= set(importer_names())
+    made = {name: importer(name) for name in built_in}
+    assert all(each.summary and each.reads for each in made.values())
+    assert {name for name, each in made.items() if isinstance(each, KnowsBookmarks)} == {
+        "chrome",
+        "firefox",
+    }
+    assert {name for name, each in made.items() if isinstance(each, NamesPeople)} == {
+        "squid",
+        "combined",
+    }
+    assert "site" in options_of(made["combined"])
+
+
+def test_a_strangers_importer_is_used_like_a_built_in_one(
+    stranger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recording = tmp_path / "visited.txt"
+    recording.write_text("http://a.test/\nhttp://b.test/\nhttp://c.test/\n")
+    arguments = (recording, "--topic", "bees", "--every", "2", "--workspace", tmp_path / "w")
+    assert trailhound(monkeypatch, "import", stranger, *arguments) == 0
+    (session,) = Workspace(tmp_path / "w").topic("bees").sessions().values()
+    urls = [getattr(event, "url", "") for event in session.events]
+    assert urls[:2] == ["http://a.test/", "http://c.test/"]
+
+
+def test_the_help_tells_of_a_strangers_options(
+    stranger: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert trailhound(monkeypatch, "import", stranger, "--help") == 0
+    shown = capsys.readouterr().out
+    assert "Take each n-th line." in shown
+    assert "One address in a line." in shown
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (("return Imported", "return len"), "TypeError"),
+        (("return Imported([Session(", "return list([Session("), "TypeError"),
+        (("lines = source", "return 5; lines = source"), "gave int where Imported is needed"),
+        (("tally = ", "raise KeyError('x'); tally = "), "broke while it read .*: KeyError"),
+    ],
+)
+def test_an_importer_that_breaks_is_named(
+    stranger: Path, tmp_path: Path, changed: tuple[str, str], message: str
+) -> None:
+    stranger.write_text(STRANGER.replace(*changed))
+    (tmp_path / "visited.txt").write_text("http://a.test/")
+    with pytest.raises(ConfigError, match=message):
+        read_recording(importer(str(stranger)), tmp_path / "visited.txt", "bees", {})
+
+
+def test_known_errors_of_an_importer_stay_what_they_are(stranger: Path, tmp_path: Path) -> None:
+    text = STRANGER.replace(
+        "tally = ",
+        "from trailhound.errors import SessionError; raise SessionError('No.'); tally = ",
+    )
+    stranger.write_text(text)
+    with pytest.raises(SessionError, match=r"^No\.$"):
+        read_recording(importer(str(stranger)), tmp_path, "bees", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1", "should define one importer"),
+        ("import nonsense_that_is_not_there", "ModuleNotFoundError"),
+        (STRANGER.replace("every", "since"), "an option 'since', which all imports have"),
+        (STRANGER.replace("name = ", "def __init__(self, x): pass\n    name = "), "cannot be made"),
+    ],
+)
+def test_a_broken_importer_gives_a_clear_error(
+    stranger: Path,
+    text: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stranger.write_text(text)
+    assert trailhound(monkeypatch, "import", stranger, "some.file", "--topic", "bees") != 0
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_broken_package_does_not_hide_the_other_importers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    broken = EntryPoint("broken", "no_such_package:Importer", "trailhound.importers")
+    entries = {**importers._catalogue._entries, "broken": broken}
+    monkeypatch.setitem(vars(importers._catalogue), "_entries", entries)
+    assert trailhound(monkeypatch, "import", "--help") == 0
+    shown = capsys.readouterr().out
+    assert "(broken)" in shown
+    assert "firefox" in shown
+    assert trailhound(monkeypatch, "import", "broken", "x", "--topic", "bees") != 0
+    assert "loading it failed: ModuleNotFoundError" in " ".join(capsys.readouterr().err.split())
