@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,9 @@ from trailhound.strategies.base import Briefing, Explaining, Remembering, learns
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.context_graph.layer_classifier import (
     ClassifierParameters,
-    ReferenceCorpus,
     fit_layers,
 )
+from trailhound.strategies.context_graph.reference import ReferenceCorpus
 from trailhound.strategies.context_graph.strategy import AT_ONCE, ContextGraphStrategy
 
 LAYERS = [[{"honey": 1}], [{"shelf": 1}], [{"portal": 1}]]
@@ -164,8 +165,10 @@ ABOVE = Page("http://hub.test/up", terms={"start": 1, "search": 1, "hub": 1})
 KNOWING = {TARGETS[0].url: [HUB.url, "http://gone.test/"], HUB.url: [ABOVE.url]}
 
 
-def make(options: str, source: Backlinks | None = None) -> ContextGraphStrategy:
-    strategy = make_strategy(f"context-graph:{options}", Briefing(GRAPH, 3, backlinks=source))
+def make(
+    options: str, source: Backlinks | None = None, graph: PageGraph = GRAPH
+) -> ContextGraphStrategy:
+    strategy = make_strategy(f"context-graph:{options}", Briefing(graph, 3, backlinks=source))
     assert isinstance(strategy, ContextGraphStrategy)
     return strategy
 
@@ -257,10 +260,20 @@ def test_the_literal_reading_reaches_the_classifier() -> None:
     assert make("")._classifier.parameters == ClassifierParameters()
 
 
-def test_the_shipped_reference_may_weigh_the_words() -> None:
-    idf = make("reference=shipped")._classifier
+@pytest.mark.parametrize("name", ["everyday", "shipped"])
+def test_everyday_words_may_weigh_the_words(name: str) -> None:
+    english = replace(GRAPH, pages=tuple(replace(page, language="en") for page in GRAPH.pages))
+    idf = make(f"reference={name}", graph=english)._classifier
     weights = dict(zip(idf.vocabulary, idf.idf.tolist(), strict=True))
     assert weights["list"] < weights["honey"]
+
+
+def test_without_everyday_words_of_a_language_its_pages_weigh_the_words(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    unknown = make("reference=everyday")._classifier
+    assert "knows no everyday words" in caplog.text
+    assert unknown.idf.tolist() == make("")._classifier.idf.tolist()
 
 
 def test_it_promises_independence_only_where_it_can() -> None:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import msgspec
 import numpy as np
 import pytest
+import wordfreq
 from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.strategies.context_graph.layer_classifier import (
     ClassifierParameters,
     LayerClassifier,
-    ReferenceCorpus,
     classifier_from_bytes,
     fit_layers,
 )
-from trailhound.strategies.context_graph.reference_words import shipped_reference
+from trailhound.strategies.context_graph.reference import (
+    ReferenceCorpus,
+    _frequencies,
+    everyday_words,
+)
 
 LN = math.log
 
@@ -177,12 +182,53 @@ def test_the_reference_is_counted_over_documents() -> None:
     assert reference.weight("b") == reference.weight("never seen") == pytest.approx(LN(2))
 
 
-def test_the_shipped_reference_knows_everyday_words() -> None:
-    reference = shipped_reference()
-    assert reference.n_documents > 1000
-    assert len(reference.frequency) == 1500
-    assert max(reference.frequency.values()) <= reference.n_documents
-    assert reference.weight("contact") < reference.weight("beekeep")
+@pytest.fixture
+def small_lists(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """wordfreq with three English words and two German ones."""
+    lists = {
+        "en": {"bee": 1e-3, "bees": 1e-3, "honey": 1e-6},
+        "de": {"honig": 2e-3, "bienen": 1e-4},
+    }
+    monkeypatch.setattr(wordfreq, "available_languages", lambda _: {"en": "", "de": ""})
+    monkeypatch.setattr(wordfreq, "get_frequency_dict", lambda language, _: lists[language])
+    _frequencies.cache_clear()
+    yield
+    _frequencies.cache_clear()
+
+
+@pytest.mark.usefixtures("small_lists")
+def test_everyday_words_by_hand() -> None:
+    english = everyday_words(["en"])
+    assert english is not None
+    # Both forms: p = 0.002, p L = 1; of 2000 pages 2000 (1 - 1/e) = 1264 hold the word.
+    assert english.frequency["bee"] == pytest.approx(2000 * (1 - 1 / math.e))
+    assert english.weight("bee") == pytest.approx(-LN(1 - 1 / math.e))
+    # The rarest that is listed, and a word that is not: one page.
+    assert english.frequency["honey"] == pytest.approx(1, abs=1e-3)
+    assert english.weight("honey") == english.weight("zymurgi") == pytest.approx(LN(2000))
+
+
+@pytest.mark.usefixtures("small_lists")
+def test_languages_weigh_as_many_pages_as_they_have() -> None:
+    both = everyday_words(["en", "de", "de", "de", "", "tlh"])
+    assert both is not None
+    # A quarter of the pages that have a list is English, three quarters are German.
+    assert both.frequency["bee"] == pytest.approx(500 * (1 - 1 / math.e))
+    assert both.frequency["honig"] == pytest.approx(1500 * (1 - 1 / math.e))
+    assert everyday_words(["", "tlh"]) is None
+
+
+def test_everyday_words_are_known_in_many_languages() -> None:
+    for language, common, rare in (
+        ("en", "contact", "beekeep"),
+        ("de", "kontakt", "imkerei"),
+        ("no", "kontakt", "birøkt"),
+    ):
+        reference = everyday_words([language])
+        assert reference is not None
+        assert len(reference.frequency) > 10_000
+        assert max(reference.frequency.values()) <= reference.n_documents
+        assert reference.weight(common) < reference.weight(rare)
 
 
 words = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 9), max_size=8)

@@ -6,8 +6,7 @@ The equations are those of Diligenti, Coetzee, Lawrence, Giles and Gori (2000).
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import NamedTuple
@@ -16,6 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from trailhound.strategies.context_graph.reference import ReferenceCorpus
 from trailhound.text.tfidf import Terms
 
 TERMS = 40
@@ -30,27 +30,6 @@ THRESHOLDS = ("quantile", "min", "posterior")
 PRIORS = ("equal", "sizes")
 
 Floats = NDArray[np.float64]
-
-
-class ReferenceCorpus(NamedTuple):
-    """In how many documents of some large collection each term occurs."""
-
-    n_documents: int
-    frequency: Mapping[str, int]
-
-    @classmethod
-    def of(cls, documents: Iterable[Terms]) -> ReferenceCorpus:
-        """Count over documents at hand."""
-        frequency: Counter[str] = Counter()
-        n_documents = 0
-        for terms in documents:
-            frequency.update(terms.keys())
-            n_documents += 1
-        return cls(n_documents, frequency)
-
-    def weight(self, term: str) -> float:
-        """ln(N / f(w)); a term that the collection has never seen counts as seen once."""
-        return math.log(max(self.n_documents, 1) / max(self.frequency.get(term, 0), 1))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from trailhound.sources import BacklinkSource
 from trailhound.strategies.context_graph.layer_classifier import (
     ClassifierParameters,
     LayerClassifier,
-    ReferenceCorpus,
     fit_layers,
 )
 from trailhound.strategies.context_graph.layers import (
@@ -28,13 +27,13 @@ from trailhound.strategies.context_graph.layers import (
     separate_back_crawls,
     session_layers,
 )
-from trailhound.strategies.context_graph.reference_words import shipped_reference
+from trailhound.strategies.context_graph.reference import ReferenceCorpus, everyday_words
 from trailhound.text.tfidf import Terms
 
 _log = logging.getLogger(__name__)
 
 TRAINING_SETS = ("auto", "backlinks", "session")
-REFERENCES = ("learned", "shipped")
+REFERENCES = ("learned", "everyday", "shipped")
 VOCABULARIES = ("first-layer", "targets")
 RATION = 24
 """Requests that learning may cost."""
@@ -49,6 +48,8 @@ class ContextParameters:
     ration: int = RATION
     training: str = "auto"
     reference: str = "learned"
+    """How common words are: in the pages learned from; or ``everyday``, once ``shipped``, in the
+    languages of the session's pages."""
     vocabulary: str = "first-layer"
     """Whose words count: those of the ``targets``, or of the pages that link to them as well."""
     literal: bool = False
@@ -132,11 +133,17 @@ def _back_crawled(
 def learn_layers(
     layers: Sequence[Sequence[Terms]], others: Sequence[Page], parameters: ContextParameters
 ) -> LayerClassifier:
-    """Words of each layer; ``others`` are further pages for the reference corpus."""
-    documents = [terms for layer in layers for terms in layer]
-    if parameters.reference == "shipped":
-        reference = shipped_reference()
-    else:
+    """Words of each layer; ``others`` are the session's pages, for the reference corpus."""
+    reference = None
+    if parameters.reference != "learned":
+        reference = everyday_words(page.language for page in others)
+        if reference is None:
+            _log.warning(
+                "context-graph knows no everyday words of the session's language, and weighs words "
+                "by the pages that it learns from."
+            )
+    if reference is None:
+        documents = [terms for layer in layers for terms in layer]
         reference = ReferenceCorpus.of([*documents, *(page.terms for page in others)])
     n_master_layers = 1 if parameters.literal or parameters.vocabulary == "targets" else 2
     return fit_layers(layers, reference, parameters.classifier, n_master_layers)
