@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -262,7 +263,8 @@ def test_the_literal_reading_reaches_the_classifier() -> None:
 
 @pytest.mark.parametrize("name", ["everyday", "shipped"])
 def test_everyday_words_may_weigh_the_words(name: str) -> None:
-    english = replace(GRAPH, pages=tuple(replace(page, language="en") for page in GRAPH.pages))
+    pages = tuple(msgspec.structs.replace(page, language="en") for page in GRAPH.pages)
+    english = replace(GRAPH, pages=pages)
     idf = make(f"reference={name}", graph=english)._classifier
     weights = dict(zip(idf.vocabulary, idf.idf.tolist(), strict=True))
     assert weights["list"] < weights["honey"]
