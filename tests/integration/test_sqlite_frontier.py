@@ -20,7 +20,7 @@ import pytest
 
 from trailhound.errors import FrontierError
 from trailhound.frontier.base import UrlState, UrlStatus
-from trailhound.frontier.reading import look_up
+from trailhound.frontier.reading import look_up, queue_place
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.frontier.tables import FRONTIER
 from trailhound.records import Candidate, Outcome
@@ -198,6 +198,27 @@ def test_a_reader_can_look_up_a_url_while_a_crawl_runs(tmp_path: Path) -> None:
     assert look_up(path, seed.url) == finished
     with pytest.raises(FrontierError, match=r"There is no frontier .*none"):
         look_up(tmp_path / "none", seed.url)
+
+
+def test_the_place_in_the_queue_is_the_order_of_leases(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+    frontier = SqliteFrontier(path)
+    frontier.add(Candidate(url(n, f"{n % 3}.test"), (n % 5) / 5) for n in range(40))
+    frontier.add([Candidate(url(7, "1.test"), 0.7)])
+    frontier.rescore(lambda _: {url(11, "2.test"): 0.9, url(12, "0.test"): 0.05})
+    for leased in frontier.lease(5, 0.0):
+        frontier.finish(leased.url, Outcome.FETCHED)
+    frontier.delay_host("1.test", 60.0)
+    places = {n: queue_place(path, url(n, f"{n % 3}.test")) for n in range(40)}
+    waiting = {n: place for n, place in places.items() if place is not None}
+    assert {place.waiting for place in waiting.values()} == {35}
+    assert waiting[7].host_ready_at == 60.0
+    by_place = sorted(waiting, key=lambda n: waiting[n].ahead)
+    assert [waiting[n].ahead for n in by_place] == list(range(35))
+    leases = [candidate.url for candidate in frontier.lease(40, 60.0)]
+    assert leases == [url(n, f"{n % 3}.test") for n in by_place]
+    assert queue_place(path, url("unknown", "elsewhere.test")) is None
+    frontier.close()
 
 
 FILL_UP = """

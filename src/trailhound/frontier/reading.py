@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trailhound.frontier.base import UrlState, UrlStatus
 from trailhound.frontier.tables import (
@@ -24,6 +23,7 @@ from trailhound.frontier.tables import (
     unpack_numbers,
     unpack_priorities,
 )
+from trailhound.frontier.url_columns import Standings
 from trailhound.records import Candidate, Outcome
 from trailhound.urls import host_key
 
@@ -37,8 +37,8 @@ _URLS = (
     "LEFT JOIN finished AS f ON f.number = u.number ORDER BY u.number"
 )
 _OUTCOME = "SELECT outcome, priority FROM finished WHERE number = ?"
-_FINISHED = "SELECT number FROM finished"
-_PLACES = "SELECT first, numbers, priorities FROM place ORDER BY first"
+_OUTCOMES = "SELECT number, outcome FROM finished"
+_PLACES = "SELECT numbers, priorities FROM place ORDER BY first"
 _RESCORES = "SELECT arrival, numbers, priorities FROM rescore ORDER BY number"
 # The bytes may also be found astride two numbers: to be checked.
 _PLACES_OF = (
@@ -72,15 +72,13 @@ def queue_place(path: Path, url: str) -> QueuePlace | None:
     """The place of a waiting URL, by priority and arrival; ``None`` when it does not wait."""
     with _reading(path) as connection:
         number = _number_of(connection, _sites(connection), url)
-        arrivals, priorities = _standings(connection)
-        if not arrivals[number]:
-            return None
-        (ready_at,) = connection.execute(_READY_AT, (host_key(url),)).fetchone()
-    waiting = arrivals > 0
-    before = (priorities > priorities[number]) | (
-        (priorities == priorities[number]) & (arrivals < arrivals[number])
-    )
-    return QueuePlace(int((waiting & before).sum()), int(waiting.sum()), ready_at)
+        standings = _standings(connection)
+        host = connection.execute(_READY_AT, (host_key(url),)).fetchone()
+    worst_first = standings.worst_first(standings.waiting())
+    places = np.flatnonzero(worst_first == number)
+    if not places.size:
+        return None
+    return QueuePlace(worst_first.size - 1 - int(places[0]), worst_first.size, host[0])
 
 
 def all_urls(path: Path) -> Iterator[tuple[str, Outcome | None]]:
@@ -155,22 +153,14 @@ def _last(connection: sqlite3.Connection, query: str, number: int) -> tuple[int,
     return None
 
 
-def _standings(
-    connection: sqlite3.Connection,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Arrival and priority by URL number; arrival 0 for those that do not wait."""
-    ((last,),) = connection.execute(_LAST_NUMBER)
-    arrivals = np.zeros(last + 1, np.int64)
-    priorities = np.zeros(last + 1)
-    for first, packed, packed_priorities in connection.execute(_PLACES):
-        numbers = unpack_numbers(packed)
-        # Arrivals are counted from 1 here, so that 0 is free to mean "not waiting".
-        arrivals[numbers] = np.arange(first, first + len(numbers)) + 1
-        priorities[numbers] = unpack_priorities(packed_priorities)
-    for arrival, packed, packed_priorities in connection.execute(_RESCORES):
-        numbers = unpack_numbers(packed)
-        older = arrivals[numbers] <= arrival
-        priorities[numbers[older]] = unpack_priorities(packed_priorities)[older]
-    ended = np.array([number for (number,) in connection.execute(_FINISHED)], np.int64)
-    arrivals[ended] = 0
-    return arrivals, priorities
+def _standings(connection: sqlite3.Connection) -> Standings:
+    """Where every URL stands, by number."""
+    standings = Standings()
+    standings.expect(*connection.execute(_LAST_NUMBER).fetchone())
+    for numbers, priorities in connection.execute(_PLACES):
+        standings.arrive_together(unpack_numbers(numbers), unpack_priorities(priorities))
+    for arrival, numbers, priorities in connection.execute(_RESCORES):
+        standings.rescore(unpack_numbers(numbers), unpack_priorities(priorities), arrival)
+    for number, outcome in connection.execute(_OUTCOMES):
+        standings.finish(number, Outcome(outcome))
+    return standings
