@@ -86,6 +86,7 @@ def test_json_goes_to_stdout_alone(trailhound: Command, corpus: Path, tmp_path: 
     printed = json.loads(done.out)
     assert printed["summary"].keys() == {"breadth-first", "best-first"}
     assert printed["comparisons"][0]["baseline"] == "best-first"
+    assert printed["bound_beaten"] == []
 
 
 def test_topics_are_listed(trailhound: Command, corpus: Path) -> None:
@@ -101,6 +102,40 @@ def test_topics_are_listed(trailhound: Command, corpus: Path) -> None:
 def test_corpus_info_as_text_and_json(trailhound: Command, corpus: Path) -> None:
     assert "fingerprint" in trailhound("corpus", "info", corpus).out
     assert json.loads(trailhound("corpus", "info", corpus, "--json").out)["pages"] == 118
+
+
+def test_kinds_of_corpora_are_listed_and_a_destination_is_asked_for(trailhound: Command) -> None:
+    listed = trailhound("corpus", "import")
+    assert listed.code == 0, listed.err
+    for kind in ("demo", "warc", "webkb", "wikispeedia"):
+        assert kind in listed.out
+    assert_clean_failure(trailhound("corpus", "import", "demo"), 2, "--out")
+
+
+def test_an_archive_without_topics_is_told_to_name_some(
+    trailhound: Command, tmp_path: Path
+) -> None:
+    archive = tmp_path / "small.warc"
+    archive.write_bytes(warc_of("http://h.test/", b"<title>Bees</title><p>honey"))
+    corpus = tmp_path / "small.thc"
+    done = trailhound("corpus", "import", "warc", archive, "-o", corpus)
+    assert done.code == 0, done.err
+    assert f"trailhound lab topics {corpus} --topics FILE" in done.err.replace("\n", " ")
+    topics = tmp_path / "topics.toml"
+    topics.write_text('[topics.bees]\nwords = ["honey"]\n')
+    assert trailhound("lab", "topics", corpus, "--topics", topics).code == 0
+
+
+def warc_of(url: str, body: bytes) -> bytes:
+    """One uncompressed response record."""
+    answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
+    head = (
+        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Date: 2020-01-01T00:00:00Z\r\n"
+        f"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\n"
+        f"WARC-Target-URI: {url}\r\nContent-Type: application/http; msgtype=response\r\n"
+        f"Content-Length: {len(answer)}\r\n\r\n"
+    )
+    return head.encode() + answer + b"\r\n\r\n"
 
 
 def test_unknown_names_are_usage_errors(trailhound: Command, corpus: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from made_results import make_results
 from rich.console import Console
 
-from trailhound.cli.lab_tables import summary_table
+from trailhound.cli import lab_tables, terminal
 from trailhound.lab.report import render_report, write_report
 from trailhound.lab.report.curves import WINDOW, recent_harvest
 from trailhound.lab.report.tables import command_line, detail_table, format_p
@@ -54,12 +54,40 @@ def test_headings_may_break_behind_the_parts_of_a_name() -> None:
     assert "shark-search:<wbr>decay=0.3,<wbr>x=&lt;1&gt;</button>" in html
 
 
-def test_in_the_terminal_options_have_lines_of_their_own() -> None:
+@pytest.mark.parametrize("width", [60, 80])
+def test_in_a_narrow_terminal_no_name_and_no_figure_is_broken(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name = "context-graph:mode=prefetch,terms=20"
-    console = Console(width=80, file=io.StringIO(), record=True)
-    console.print(summary_table(make_results(("best-first", name), TOPICS)))
-    shown = [line.split()[0] for line in console.export_text().splitlines() if line.strip()]
-    assert {"context-graph:", "mode=prefetch,", "terms=20"} <= set(shown)
+    results = make_results(("best-first", name, "oracle"), TOPICS)
+    console = Console(width=width, file=io.StringIO(), record=True)
+    monkeypatch.setattr(terminal, "output", console)
+    monkeypatch.setattr(lab_tables, "output", console)
+    lab_tables.show_summary(results)
+    shown = console.export_text()
+    assert max(map(len, shown.splitlines())) <= width
+    assert "…" not in shown
+    rows = [line.split()[0] for line in shown.splitlines() if line.startswith(name[:3])]
+    assert set(rows) == {name}
+    for column in ("nAUC", "harvest", "recall", "found", "hosts", "CPU ms", "p"):
+        assert column in shown
+    for metric in ("nauc", "harvest", "recall"):
+        found = results.summary[name][metric]
+        low, high = (f"{value:.3f}".removeprefix("0") for value in (found.low, found.high))
+        assert f"[{low}–{high}]" in shown
+
+
+def test_a_beaten_bound_is_told_in_report_and_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    results = make_results(("oracle", "best-first"), ("bees",))
+    said = "best-first beats the oracle on bees, seed set 1"
+    assert said in render_report(results)
+    console = Console(width=200, file=io.StringIO(), record=True)
+    monkeypatch.setattr(terminal, "output", console)
+    monkeypatch.setattr(lab_tables, "output", console)
+    lab_tables.show_summary(results)
+    assert said in console.export_text()
 
 
 def test_it_has_a_figure_per_panel_and_topic(html: str) -> None:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from trailhound.lab.corpora import CorpusInfo
 
 app = typer.Typer(
@@ -21,13 +19,17 @@ app = typer.Typer(
 
 @app.command("import")
 def import_(
-    kind: Annotated[str, typer.Argument(help="wikispeedia, webkb, warc or demo.")],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="CORPUS", help="File to write, e.g. web.thc.")
-    ],
+    kind: Annotated[
+        str | None,
+        typer.Argument(help="What to read; without it, the kinds are listed."),
+    ] = None,
     path: Annotated[
         Path | None,
         typer.Argument(help="Folder or file to read; the demo web needs none."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="CORPUS", help="File to write, e.g. web.thc."),
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 1,
     seed: Annotated[int, typer.Option(help="For a generated web: same seed, same web.")] = 7,
@@ -42,16 +44,31 @@ def import_(
 
       trailhound corpus import wikispeedia downloads/wikispeedia -o wikispeedia.thc -j 2
     """
-    from trailhound.cli.terminal import import_bar, messages, output
-    from trailhound.lab.importers import import_corpus
+    from trailhound.cli.terminal import import_bar, say, show_pairs
+    from trailhound.errors import UsageError
+    from trailhound.lab.importers import corpus_kind, corpus_kinds, import_corpus
 
+    if kind is None:
+        show_pairs((name, corpus_kind(name).summary) for name in corpus_kinds())
+        return
+    corpus_kind(kind)  # a wrong name is a worse mistake than a missing file
+    if out is None:
+        raise UsageError("Say where the corpus shall go: --out FILE, such as -o web.thc.")
     with import_bar() as progress:
         info = import_corpus(kind, path, out, progress, jobs, seed)
-    output.print(_info_table(info))
-    messages.print(
-        f"Wrote {out}. See its topics with: trailhound lab topics {out}",
-        soft_wrap=True,
-        markup=False,
+    _show(info)
+    say(f"Wrote {out}. {_what_next(info, out)}")
+
+
+def _what_next(info: CorpusInfo, path: Path) -> str:
+    """A command that works: a corpus without topics of its own needs a file that names some."""
+    from trailhound.lab.topics import brings_topics
+
+    if brings_topics(info):
+        return f"See its topics with: trailhound lab topics {path}"
+    return (
+        "It brings no topics of its own. Name some in a file (docs/lab-topics.md says how), then "
+        f"see them with: trailhound lab topics {path} --topics FILE"
     )
 
 
@@ -64,32 +81,27 @@ def info(
 
     Example: [bold]trailhound corpus info demo.thc[/bold]
     """
-    import msgspec
-
-    from trailhound.cli.terminal import output
+    from trailhound.cli.terminal import print_json
     from trailhound.lab.corpora import Corpus
 
     with Corpus.open(corpus) as opened:
         found = opened.info()
     if as_json:
-        typer.echo(msgspec.json.encode(found).decode())
+        print_json(found)
     else:
-        output.print(_info_table(found))
+        _show(found)
 
 
-def _info_table(info: CorpusInfo) -> Table:
+def _show(info: CorpusInfo) -> None:
     """Name and value of everything that is not empty."""
     import msgspec
-    from rich.table import Table
-    from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in msgspec.structs.asdict(info).items():
-        if value or value == 0:
-            table.add_row(name.replace("_", " "), Text(_shown(value)))
-    return table
+    from trailhound.cli.terminal import show_pairs
+
+    held = msgspec.structs.asdict(info).items()
+    show_pairs(
+        (name.replace("_", " "), _shown(value)) for name, value in held if value or value == 0
+    )
 
 
 def _shown(value: object) -> str:

@@ -125,7 +125,7 @@ def _watch(crawl: DemoCrawl) -> None:
 
 
 def _compare_in_the_lab(out: Path, seed: int, max_requests: int, jobs: int) -> None:
-    from trailhound.cli.lab_tables import summary_table
+    from trailhound.cli.lab_tables import show_summary
     from trailhound.cli.terminal import import_bar, output, runs_bar
     from trailhound.lab.experiment import plan_experiment, run_experiment
     from trailhound.lab.importers import import_corpus
@@ -138,6 +138,6 @@ def _compare_in_the_lab(out: Path, seed: int, max_requests: int, jobs: int) -> N
     plan = plan_experiment(corpus, LAB_STRATEGIES, max_requests=max_requests, seed_sets=2)
     with runs_bar() as runs:
         results = run_experiment(plan, out, jobs=jobs, progress=runs)
-    output.print(summary_table(results))
+    show_summary(results)
     report = write_report(results, out)
     output.print(f"[bold]5[/bold]  Open the report in a browser: {report}", soft_wrap=True)

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -43,17 +43,15 @@ def topics(
 
     Example: [bold]trailhound lab topics demo.thc[/bold]
     """
-    from trailhound.cli.lab_tables import topics_table
-    from trailhound.cli.terminal import output
+    from trailhound.cli.lab_tables import show_topics
+    from trailhound.cli.terminal import print_json
     from trailhound.lab.topics import describe_topics
 
     described = describe_topics(corpus, topics_file, n_seed_sets=seed_sets, seed=seed)
     if as_json:
-        import msgspec
-
-        typer.echo(msgspec.json.encode(described).decode())
+        print_json(described)
     else:
-        output.print(topics_table(described))
+        show_topics(described)
 
 
 @app.command("run")
@@ -75,7 +73,7 @@ def run(
     ] = None,
     topics_file: TopicsOption = None,
     max_requests: Annotated[
-        int, typer.Option(min=1, help="Budget of each crawl in fetches, failures included.")
+        int, typer.Option(min=1, help="Budget of each crawl in requests, failures included.")
     ] = 400,
     seed_sets: Annotated[
         int, typer.Option(min=1, help="Sets of start pages per topic, each crawled anew.")
@@ -105,8 +103,8 @@ def run(
 
       trailhound lab run demo.thc --strategy shark-search:decay=0.3 --max-requests 200 -j 2 -o out
     """
-    from trailhound.cli.lab_tables import summary_table
-    from trailhound.cli.terminal import messages, output, runs_bar
+    from trailhound.cli.lab_tables import show_summary
+    from trailhound.cli.terminal import print_json, runs_bar, say
     from trailhound.lab.experiment import plan_experiment, run_experiment
     from trailhound.lab.report import write_report
 
@@ -125,10 +123,10 @@ def run(
         results = run_experiment(plan, out, jobs=jobs, progress=progress)
     report = write_report(results, out)
     if as_json:
-        typer.echo(_summary_json(results))
+        print_json(_summary(results))
     else:
-        output.print(summary_table(results))
-    messages.print(f"Report: {report}", soft_wrap=True, markup=False)
+        show_summary(results)
+    say(f"Report: {report}")
 
 
 @app.command("report")
@@ -152,30 +150,24 @@ def report(
 @contextmanager
 def _interruptible(out: Path) -> Iterator[None]:
     """Ctrl-C and a polite kill end the experiment in order, and say how to go on."""
-    from trailhound.cli.terminal import messages
+    from trailhound.cli.terminal import say
 
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     except KeyboardInterrupt:
-        messages.print(
-            f"Stopped. Finished runs are kept in {out}; give the same command again to continue.",
-            soft_wrap=True,
-            markup=False,
-        )
+        say(f"Stopped. Finished runs are kept in {out}; give the same command again to continue.")
         raise typer.Exit(130) from None
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def _summary_json(results: ExperimentResults) -> str:
-    import msgspec
-
+def _summary(results: ExperimentResults) -> dict[str, Any]:
+    """What ``--json`` prints."""
     from trailhound.lab.statistics import bound_beaten
 
-    kept = {
+    return {
         "summary": results.summary,
         "comparisons": results.comparisons,
         "bound_beaten": bound_beaten(results.runs),
     }
-    return msgspec.json.encode(kept).decode()

@@ -14,14 +14,21 @@ from pathlib import Path
 import msgspec
 
 from trailhound.errors import TopicError
-from trailhound.lab.corpora import Corpus
+from trailhound.lab.corpora import Corpus, CorpusInfo
 from trailhound.lab.topics.assembly import LabTopic
 from trailhound.lab.topics.base import PlannedTopics, TopicSource
 from trailhound.lab.topics.groups import GroupTopics
 from trailhound.lab.topics.recorded import RecordedTopics, TrailTopics
 from trailhound.lab.topics.topics_file import EXAMPLE, FileTopics
 
-__all__ = ["LabTopic", "TopicOverview", "TopicSource", "describe_topics", "topic_source"]
+__all__ = [
+    "LabTopic",
+    "TopicOverview",
+    "TopicSource",
+    "brings_topics",
+    "describe_topics",
+    "topic_source",
+]
 
 
 def topic_source(
@@ -38,16 +45,25 @@ def topic_source(
     return source
 
 
+def brings_topics(held: CorpusInfo) -> bool:
+    """Whether a corpus has topics without a file that names some."""
+    return _kind_of_topics(held) is not None
+
+
+def _kind_of_topics(held: CorpusInfo) -> type[PlannedTopics] | None:
+    if held.sessions:
+        return RecordedTopics
+    if held.labels and held.trails_finished:
+        return TrailTopics
+    return GroupTopics if held.labels and held.groups else None
+
+
 def _source(corpus: Corpus, topics_file: Path | None) -> PlannedTopics:
     if topics_file is not None:
         return FileTopics(corpus, topics_file)
-    held = corpus.info()
-    if held.sessions:
-        return RecordedTopics(corpus)
-    if held.labels and held.trails_finished:
-        return TrailTopics(corpus)
-    if held.labels and held.groups:
-        return GroupTopics(corpus)
+    kind = _kind_of_topics(corpus.info())
+    if kind is not None:
+        return kind(corpus)
     raise TopicError(
         "This corpus brings no topics: it holds no recorded sessions, and no labels with trails "
         f"or groups. Name topics in a file and give it with --topics FILE, for example:\n{EXAMPLE}"
