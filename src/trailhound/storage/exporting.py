@@ -10,6 +10,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -50,7 +51,6 @@ _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n")
 """With one of these in front, a spreadsheet would calculate what a stranger wrote."""
 
 _PARQUET_BATCH = 5_000
-_OPEN_PART_SUFFIX = PART_SUFFIX + OPEN_SUFFIX
 
 
 def write_jsonl(pages: Iterable[StoredPage], out: BinaryIO) -> int:
@@ -99,9 +99,9 @@ def write_parquet(pages: Iterable[StoredPage], out: BinaryIO) -> int:
             "pip install 'trailhound[parquet]'"
         ) from None
     schema = pyarrow.schema([(name, getattr(pyarrow, kind)()) for name, kind in _KINDS.items()])
-    written = 0
+    rows, written = _rows(pages), 0
     with parquet.ParquetWriter(out, schema) as writer:
-        for batch in _batches(_rows(pages)):
+        while batch := list(islice(rows, _PARQUET_BATCH)):
             writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
             written += len(batch)
     return written
@@ -118,44 +118,20 @@ WRITERS: dict[str, Writer] = {
 
 def _rows(pages: Iterable[StoredPage]) -> Iterator[dict[str, Any]]:
     for rank, page in enumerate(pages, start=1):
-        yield {
+        values = msgspec.structs.asdict(page) | {
             "rank": rank,
             "url": page.address,
-            "title": page.title,
-            "score": page.score,
-            "relevant": page.relevant,
-            "snippet": page.snippet,
-            "fetched_at": datetime.fromtimestamp(page.at, UTC).isoformat(timespec="seconds"),
-            "language": page.language,
-            "parent": page.parent,
-            "depth": page.depth,
             "requested_url": page.url,
-            "number": page.number,
-            "priority": page.priority,
             "outcome": page.outcome.value,
-            "status": page.status,
-            "duplicate_of": page.duplicate_of,
-            "noindex": page.noindex,
-            "known": page.known,
-            "etag": page.etag,
-            "last_modified": page.last_modified,
+            "fetched_at": datetime.fromtimestamp(page.at, UTC).isoformat(timespec="seconds"),
         }
+        yield {name: values[name] for name in FIELDS}
 
 
 def _harmless(value: Any) -> Any:
     if isinstance(value, str) and value.startswith(_FORMULA_SIGNS):
         return "'" + value
     return value
-
-
-def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    batch: list[dict[str, Any]] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == _PARQUET_BATCH:
-            yield batch
-            batch = []
-    yield batch
 
 
 def write_warc(folder: Path, addresses: Iterable[str], out: BinaryIO) -> int:
@@ -189,7 +165,7 @@ def _places(folder: Path, wanted: set[str]) -> dict[str, CdxEntry]:
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, CdxEntry]]:
-    names = (INDEX_NAME, f"*{PART_SUFFIX}", f"*{_OPEN_PART_SUFFIX}")
+    names = (INDEX_NAME, f"*{PART_SUFFIX}", f"*{PART_SUFFIX}{OPEN_SUFFIX}")
     paths = dict.fromkeys(path for name in names for path in sorted(folder.glob(name)))
     for path in paths:
         with explaining(path), path.open("rb") as lines:
