@@ -267,7 +267,7 @@ def test_wrong_files_end_with_one_message(trailhound: Command, tmp_path: Path, k
     ("extra", "message"),
     [
         (("--useful", "no-such-file"), "neither an address"),
-        (("--useful", "bookmarks"), "Only the imports of chrome and firefox"),
+        (("--useful", "bookmarks"), "knows no bookmarks"),
         (("--since", "yesterday"), "is no date"),
         (("--since", "2026-01-02", "--until", "2026-01-01"), "is not before"),
         (("--topic", "  "), "needs a name"),

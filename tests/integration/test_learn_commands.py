@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -101,6 +102,40 @@ def test_the_workspace_flag_goes_before_the_environment(
     assert (elsewhere / "topics" / "bees" / "model" / "model.json").exists()
     assert_clean_failure(trailhound("inspect", "bees"), 2, "Unknown topic 'bees'")
     assert trailhound("inspect", "bees", "--workspace", elsewhere).code == 0
+
+
+def test_without_sessions_it_says_so_before_anything_heavy_is_loaded(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom trailhound.cli.main import app\n"
+        "from trailhound.errors import UsageError\n"
+        "try: app(['learn', 'bees'], standalone_mode=False)\n"
+        "except UsageError as error: print(error)\n"
+        "print([name for name in ('numpy', 'scipy', 'sklearn') if name in sys.modules])"
+    )
+    environment = {**os.environ, "TRAILHOUND_WORKSPACE": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert "has no sessions yet" in done.stdout
+    assert done.stdout.endswith("[]\n")
+
+
+def test_topics_are_listed(trailhound: Command, tmp_path: Path, recording: Path) -> None:
+    assert "has no topics yet" in trailhound("topics").err
+    assert json.loads(trailhound("topics", "--json").out) == []
+    trailhound("learn", "bees", "-s", recording)
+    damaged = tmp_path / "workspace" / "topics" / "bees" / "crawl" / "crawl.json"
+    (bees,) = json.loads(trailhound("topics", "--json").out)
+    assert (bees["topic"], bees["sessions"], bees["marked"]) == ("bees", 1, 3)
+    assert (bees["learned"], bees["crawl"], bees["problem"]) == (True, None, "")
+    shown = trailhound("topics").out
+    assert "none yet" in shown
+    damaged.parent.mkdir()
+    damaged.write_text("{")
+    done = trailhound("topics")
+    assert done.code == 0
+    assert "damaged" in done.out
+    assert "crawl.json" in done.err
 
 
 def test_sessions_of_several_people_merge(trailhound: Command, tmp_path: Path) -> None:

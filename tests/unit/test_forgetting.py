@@ -10,8 +10,9 @@ from archived_exchanges import AT, exchange, read_folder
 from learned_topics import HOST, park_session
 from test_results_store import keep, u
 
+from trailhound.cli.results import path_line
 from trailhound.errors import StorageError, UsageError
-from trailhound.frontier.forgetting import forget_urls
+from trailhound.frontier.forgetting import forget_urls, is_blanked
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.records import Candidate
 from trailhound.sessions.events import Mark, Session, Visit
@@ -22,6 +23,7 @@ from trailhound.storage.results_reading import Results
 from trailhound.storage.warc import ArchiveWriter
 from trailhound.storage.warc_records import CaptureNotes
 from trailhound.topics.crawl_folder import CrawlLock
+from trailhound.topics.explaining import FORGOTTEN, shown_path
 from trailhound.topics.forgetting import (
     ForgetReport,
     forget_everything,
@@ -262,3 +264,41 @@ def test_results_forget_pages_words_and_references(tmp_path: Path) -> None:
         assert {row.address for row in left.ranked(10, everything=True)} == {u("open"), u("next")}
         assert left.search("honey", 5)
         assert not left.search("confession", 5)
+
+
+def test_a_way_through_a_forgotten_page_says_so(tmp_path: Path) -> None:
+    store = ResultsStore(tmp_path / "results.db")
+    keep(store, "open", score=0.9)
+    keep(store, "diary", score=0.9, parent="open")
+    keep(store, "next", score=0.9, parent="diary")
+    keep(store, "later", score=0.9, parent="next")
+    keep(store, "resumed", score=0.9, parent="-forgotten-12")
+    store.close()
+    forget_results(tmp_path / "results.db", one_url(u("diary")))
+    with Results(tmp_path / "results.db") as left:
+        ways = {page.address: shown_path(left, page) for page in left.ranked(10, everything=True)}
+    assert ways == {
+        u("open"): [u("open")],
+        u("next"): [FORGOTTEN, u("next")],
+        u("later"): [FORGOTTEN, u("next"), u("later")],
+        u("resumed"): [FORGOTTEN, u("resumed")],
+    }
+    assert path_line(ways[u("later")]) == f"via {FORGOTTEN} → {u('next')}"
+
+
+def test_what_stands_for_a_forgotten_address_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+    frontier = SqliteFrontier(path)
+    frontier.add([Candidate(SECRET, 0.5), Candidate("http://a.test/x", 0.5)])
+    frontier.add([Candidate("http://a.test/1", 0.9, parent=SECRET)])
+    frontier.add([Candidate("http://a.test/2", 0.8, parent="http://a.test/x")])
+    frontier.close()
+    forget_urls(path, one_host("secret.test"))
+    forget_urls(path, one_url("http://a.test/x"))
+    again = SqliteFrontier(path)
+    parents = [again.state_of(f"http://a.test/{n}") for n in (1, 2)]
+    again.close()
+    named = [each.candidate.parent for each in parents if each and each.candidate]
+    assert named
+    assert all(parent is None or is_blanked(parent) for parent in named)
+    assert not is_blanked("http://a.test/-forgotten-things")

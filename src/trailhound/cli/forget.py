@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trailhound.cli.options import WorkspaceOption
+from trailhound.cli.options import JsonOption, WorkspaceOption, open_workspace
+from trailhound.cli.terminal import patiently, print_json, say
 
 if TYPE_CHECKING:
     from trailhound.topics.forgetting import ForgetReport
@@ -21,8 +21,8 @@ NOT_COVERED = (
 
 def forget(
     topic: Annotated[
-        str, typer.Option("--topic", "-t", metavar="TOPIC", help="Topic to forget in.")
-    ],
+        str | None, typer.Argument(metavar="TOPIC", help="Topic to forget in.", show_default=False)
+    ] = None,
     url: Annotated[
         list[str] | None, typer.Option("--url", metavar="URL", help="Forget this page; repeatable.")
     ] = None,
@@ -39,7 +39,8 @@ def forget(
         bool, typer.Option("--dry-run", help="Only say what would be removed.")
     ] = False,
     workspace: WorkspaceOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    as_json: JsonOption = False,
+    old_topic: Annotated[str | None, typer.Option("--topic", "-t", hidden=True)] = None,
 ) -> None:
     """Remove pages, hosts or everything from what a topic has recorded.
 
@@ -48,26 +49,27 @@ def forget(
 
     Examples:
 
-      trailhound forget --topic bees --url https://example.org/private --dry-run
+      trailhound forget bees --url https://example.org/private --dry-run
 
-      trailhound forget --topic bees --host mail.example.org
+      trailhound forget bees --host mail.example.org
 
-      trailhound forget --topic bees --all
+      trailhound forget bees --all
     """
-    from trailhound.cli.terminal import patiently
     from trailhound.errors import UsageError
-    from trailhound.topics.workspace import Workspace, workspace_folder
 
+    name = topic or old_topic
+    if name is None or (topic and old_topic):
+        raise UsageError("Say in which topic to forget: trailhound forget TOPIC --url URL")
     chosen = [bool(url or host), everything]
     if sum(chosen) != 1:
         raise UsageError("Say what to forget: --url URL, --host HOST, or --all.")
-    place = Workspace(workspace_folder(workspace, os.environ))
+    place = open_workspace(workspace)
     with patiently("Forgetting"):
-        report = _forget(place, topic, url or [], host or [], dry_run=dry_run)
+        report = _forget(place, name, url or [], host or [], dry_run=dry_run)
     if as_json:
-        _print_json(report, dry_run=dry_run)
+        print_json({"dry_run": dry_run, "removed": report.removed, "model": report.model})
     else:
-        _show(report, topic, dry_run=dry_run)
+        _show(report, name, dry_run=dry_run)
 
 
 def _forget(
@@ -84,8 +86,6 @@ def _forget(
 
 
 def _show(report: ForgetReport, topic: str, *, dry_run: bool) -> None:
-    from trailhound.cli.import_report import say
-
     verb = "Would remove" if dry_run else "Removed"
     for what, count in report.removed.items():
         typer.echo(f"{verb} {what}: {count:,}")
@@ -94,10 +94,3 @@ def _show(report: ForgetReport, topic: str, *, dry_run: bool) -> None:
     if report.model:
         typer.echo(report.model[0].upper() + report.model[1:].rstrip(".") + ".")
     say(NOT_COVERED)
-
-
-def _print_json(report: ForgetReport, *, dry_run: bool) -> None:
-    import msgspec
-
-    told = {"dry_run": dry_run, "removed": report.removed, "model": report.model}
-    typer.echo(msgspec.json.encode(told).decode())

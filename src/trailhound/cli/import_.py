@@ -7,7 +7,6 @@ those of all imports and its own.
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import typer
 from typer.core import TyperGroup
 
-from trailhound.cli.options import WorkspaceOption
+from trailhound.cli.help import PlainCommand
+from trailhound.cli.options import JsonOption, WorkspaceOption, open_workspace, settings_from
 
 if TYPE_CHECKING:
     from trailhound.config.settings import FetchSettings
@@ -68,7 +68,7 @@ class ImportRequest:
         Path | None, typer.Option("--config", metavar="FILE", help="With --fetch: settings.")
     ] = None
     workspace: WorkspaceOption = None
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False
+    as_json: JsonOption = False
 
 
 class ImporterCommands(TyperGroup):
@@ -118,8 +118,8 @@ def _command(name: str, found: Importer) -> Any:
 
 
 def _made(name: str, function: Callable[..., None], text: str, **settings: Any) -> Any:
-    alone = typer.Typer(add_completion=False)
-    alone.command(name, help=text, context_settings=settings)(function)
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    alone.command(name, cls=PlainCommand, help=text, context_settings=settings)(function)
     return typer.main.get_command(alone)
 
 
@@ -170,7 +170,7 @@ def _import(
     found: Importer, request: ImportRequest, options: Mapping[str, Any], *, keep_addresses: bool
 ) -> None:
     """The whole of an import: read, choose, name, perhaps fetch, keep, and tell."""
-    from trailhound.cli.import_report import print_json, refuse_nothing, show_report
+    from trailhound.cli.import_report import refuse_nothing, show_json, show_report
     from trailhound.cli.terminal import patiently
     from trailhound.sessions.importers import read_recording
     from trailhound.sessions.importers.base import KnowsBookmarks
@@ -180,9 +180,8 @@ def _import(
         useful_pages,
     )
     from trailhound.topics.importing import PseudonymousSessions, RecalledSessions, keep_sessions
-    from trailhound.topics.workspace import Workspace, workspace_folder
 
-    place = Workspace(workspace_folder(request.workspace, os.environ))
+    place = open_workspace(request.workspace)
     folder, period = place.folder_for(request.topic), _period(request.since, request.until)
     bookmarks = found.bookmarks if isinstance(found, KnowsBookmarks) else None
     useful = useful_pages(request.useful or (), bookmarks and (lambda: bookmarks(request.file)))
@@ -199,7 +198,7 @@ def _import(
         kept.fetched, kept.unfetched = dict(fetched.outcomes()), unfetched
         fetched.discard()
     refuse_nothing(request.topic, imported.tally, kept)
-    tell = print_json if request.as_json else show_report
+    tell = show_json if request.as_json else show_report
     tell(folder, imported.tally, kept, useful.unvisited)
 
 
@@ -236,14 +235,11 @@ def _fetched(
     import asyncio
 
     from trailhound.cli.terminal import import_bar
-    from trailhound.config import configure, find_file
     from trailhound.errors import UsageError
     from trailhound.topics.forgetting import FETCHED_NAME
     from trailhound.topics.page_fetching import FetchedPages, pages_wanted
 
-    flags = {"fetch.user_agent": request.user_agent}
-    file = find_file(request.config, os.environ, Path.cwd())
-    settings = configure(flags, os.environ, file).settings.fetch
+    settings = settings_from({"fetch.user_agent": request.user_agent}, request.config).fetch
     if not settings.user_agent:
         raise UsageError(
             "--fetch must say who is asking. Give a name and a contact: "

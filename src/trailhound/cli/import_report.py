@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from trailhound.cli.terminal import print_json, say
 from trailhound.counting import counted, plural
 
 if TYPE_CHECKING:
@@ -81,11 +82,9 @@ def _next_step(topic: str, kept: Kept) -> str:
     return f"Learn from it with: trailhound learn {shown}"
 
 
-def print_json(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterable[str]) -> None:
+def show_json(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterable[str]) -> None:
     """Everything as one object."""
     from dataclasses import asdict
-
-    import msgspec
 
     report = {
         "topic": folder.name,
@@ -98,11 +97,4 @@ def print_json(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterabl
         **asdict(kept),
         "useful_but_unvisited": sorted(unvisited),
     }
-    typer.echo(msgspec.json.encode(report).decode())
-
-
-def say(message: str) -> None:
-    """One line on stderr."""
-    from trailhound.cli.terminal import harmless, messages
-
-    messages.print(harmless(message), soft_wrap=True, markup=False, highlight=False)
+    print_json(report)

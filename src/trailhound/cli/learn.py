@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trailhound.cli.options import TopicArgument, WorkspaceOption
+from trailhound.cli.options import JsonOption, TopicArgument, WorkspaceOption, open_workspace
+from trailhound.cli.terminal import patiently, say
 
 if TYPE_CHECKING:
     from trailhound.models.topic_model import TopicParameters
@@ -68,7 +68,7 @@ def learn(
         float | None,
         typer.Option(min=0.0, max=1.0, help="The judge's γ. Default: calibrated on the session."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Learn from browsing what leads to the pages you marked useful.
 
@@ -80,18 +80,19 @@ def learn(
 
       trailhound learn bees --states 5        (again, from the same sessions)
     """
-    from trailhound.cli.learn_tables import learned_json, show_learned
-    from trailhound.cli.terminal import patiently
     from trailhound.errors import UsageError
-    from trailhound.topics.learning import LearningRequest, learn_each_label, learn_into
-    from trailhound.topics.workspace import Workspace, workspace_folder
 
     if each_label and label is not None:
         raise UsageError("--label chooses one label and --each-label takes all. Give one of them.")
     sources = [*(session or ()), *(more or ())]
     if each_label and not sources:
         raise UsageError("--each-label needs the sessions to look for labels in: --session FILE")
-    place = Workspace(workspace_folder(workspace, os.environ))
+    place = open_workspace(workspace)
+    if not sources:
+        place.folder_for(topic).require_sessions()  # before what takes seconds to load
+    from trailhound.cli.learn_tables import learned_json, show_learned
+    from trailhound.topics.learning import LearningRequest, learn_each_label, learn_into
+
     parameters = _parameters(n_states=states, max_clusters=clusters, max_rank=rank)
     with patiently("Reading sessions") as report, _opened(content) as look_up:
         request = LearningRequest(
@@ -125,7 +126,6 @@ def _parameters(**chosen: Any) -> TopicParameters:
 
 def _read(sources: Sequence[Path], *, strict: bool) -> list[Session]:
     """All sessions; what was wrong with their files goes to stderr."""
-    from trailhound.cli.terminal import messages
     from trailhound.sessions.events import problem_summary
     from trailhound.sessions.files import read_with_problems, session_paths
 
@@ -134,7 +134,7 @@ def _read(sources: Sequence[Path], *, strict: bool) -> list[Session]:
         reading = read_with_problems(path, strict=strict)
         summary = problem_summary(str(path), reading.problems)
         if summary:
-            messages.print(f"Note: {summary}.", soft_wrap=True, markup=False)
+            say(f"Note: {summary}.")
         sessions.append(reading.session)
     return sessions
 

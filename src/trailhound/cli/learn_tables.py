@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trailhound.cli.terminal import messages, output
+from trailhound.cli.terminal import messages, say, show_pairs
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from trailhound.models.advice import Advice
     from trailhound.models.judge_figures import JudgeFigures
     from trailhound.topics.learned import LearnedTopic
@@ -63,12 +61,12 @@ def _figures(judge: JudgeFigures) -> dict[str, object]:
 def show_learned(learned: Learned) -> None:
     """A table for each topic on stdout, its warnings on stderr."""
     for each, path in learned:
-        output.print(_table(each))
+        _show_figures(each)
         show_warnings(each.warnings)
-        messages.print(f"Saved in {path}", soft_wrap=True, markup=False)
+        say(f"Saved in {path}")
     name = learned[-1][0].origin.topic
     shown = f"'{name}'" if " " in name else name
-    messages.print(f"Look at it with: trailhound inspect {shown}", soft_wrap=True, markup=False)
+    say(f"Look at it with: trailhound inspect {shown}")
 
 
 def show_warnings(warnings: Sequence[Advice]) -> None:
@@ -80,30 +78,23 @@ def show_warnings(warnings: Sequence[Advice]) -> None:
         messages.print(line, soft_wrap=True)
 
 
-def _table(learned: LearnedTopic) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
+def _show_figures(learned: LearnedTopic) -> None:
     from trailhound.models.diagnosis import level_sizes
     from trailhound.reports.names import distance_line, sessions_line
 
     model, origin = learned.model, learned.origin
     graph = model.graph
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    rows = {
-        "topic": origin.topic + (f" (label {origin.label})" if origin.label else ""),
-        "learned from": sessions_line(origin),
-        "pages": f"{len(graph.pages):,}, {len(graph.targets):,} of them useful",
-        "links": f"{len(graph.edges):,}",
-        "by distance": distance_line(level_sizes(model)),
-        "clusters": f"{model.n_clusters}, and the targets",
-        "judges": judge_lines(learned),
-    }
-    for name, value in rows.items():
-        table.add_row(name, Text(value))
-    return table
+    show_pairs(
+        {
+            "topic": origin.topic + (f" (label {origin.label})" if origin.label else ""),
+            "learned from": sessions_line(origin),
+            "pages": f"{len(graph.pages):,}, {len(graph.targets):,} of them useful",
+            "links": f"{len(graph.edges):,}",
+            "by distance": distance_line(level_sizes(model)),
+            "clusters": f"{model.n_clusters}, and the targets",
+            "judges": judge_lines(learned),
+        }.items()
+    )
 
 
 def judge_lines(learned: LearnedTopic) -> str:

@@ -24,6 +24,7 @@ from trailhound.cli import (
     learn,
     mark,
     results,
+    topics,
     turns,
 )
 from trailhound.cli.help import PlainCommand
@@ -47,6 +48,7 @@ for function in (
     demo.demo,
     collect.collect,
     learn.learn,
+    topics.topics,
     inspect_topic.inspect,
     crawl.crawl,
     turns.turns,

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trailhound.cli.options import TopicArgument, WorkspaceOption
+from trailhound.cli.options import (
+    JsonOption,
+    TopicArgument,
+    WorkspaceOption,
+    listed_urls,
+    open_workspace,
+)
 from trailhound.cli.results import crawl_folder
+from trailhound.cli.terminal import patiently, print_json, say
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
@@ -34,7 +40,7 @@ def mark(
     ] = None,
     learn: Annotated[bool, typer.Option("--learn", help="Learn the topic again at once.")] = False,
     workspace: WorkspaceOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Mark results of a crawl as useful or not; the topic's next learning takes them along.
 
@@ -48,8 +54,6 @@ def mark(
 
       trailhound export bees -f urls | trailhound mark bees --from -
     """
-    from trailhound.cli.options import listed_urls
-    from trailhound.cli.terminal import patiently
     from trailhound.errors import UsageError
     from trailhound.topics.marking import mark_results
 
@@ -61,7 +65,8 @@ def mark(
     with patiently("Reading the archive"):
         marked = mark_results(folder, addresses, verdict, time.time())
     if as_json and not learn:
-        _print_json(marked, verdict)
+        urls = [page.address for page in marked.pages]
+        print_json({"marked": urls, "useful": verdict, "pages_along": marked.visits})
     elif not as_json:
         _tell(marked, verdict, topic, learn=learn)
     if learn:
@@ -71,11 +76,9 @@ def mark(
 def _learn(topic: str, workspace: Path | None, *, as_json: bool) -> None:
     """As ``trailhound learn TOPIC`` would, with the parameters that the topic was learned with."""
     from trailhound.cli.learn_tables import learned_json, show_learned
-    from trailhound.cli.terminal import patiently
     from trailhound.topics.learning import learn_into, same_request
-    from trailhound.topics.workspace import Workspace, workspace_folder
 
-    place = Workspace(workspace_folder(workspace, os.environ))
+    place = open_workspace(workspace)
     folder = place.topic(topic)
     with patiently("Learning") as report:
         learned = learn_into(place, same_request(folder, folder.load()), report)
@@ -86,23 +89,11 @@ def _learn(topic: str, workspace: Path | None, *, as_json: bool) -> None:
         show_learned(shown)
 
 
-def _print_json(marked: Marked, verdict: bool | None) -> None:
-    import msgspec
-
-    urls = [page.address for page in marked.pages]
-    shown = {"marked": urls, "useful": verdict, "pages_along": marked.visits}
-    typer.echo(msgspec.json.encode(shown).decode())
-
-
 def _tell(marked: Marked, verdict: bool | None, topic: str, *, learn: bool) -> None:
-    from trailhound.cli.terminal import messages
-
     what = {True: "marked useful", False: "marked not useful", None: "no longer marked"}[verdict]
     count = counted(len(marked.pages), "page")
     along = f", with {marked.visits:,} on the paths to them" if marked.visits else ""
-    messages.print(f"{count} {what}{along}.", soft_wrap=True, markup=False)
+    say(f"{count} {what}{along}.")
     if not learn:
         name = f"'{topic}'" if " " in topic else topic
-        messages.print(
-            f"Learn from them with: trailhound learn {name}", soft_wrap=True, markup=False
-        )
+        say(f"Learn from them with: trailhound learn {name}")

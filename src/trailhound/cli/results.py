@@ -86,16 +86,20 @@ def _marks(folder: CrawlFolder) -> Mapping[str, str]:
 def _print_json(stored: Results, pages: list[StoredPage], marks: Mapping[str, str]) -> None:
     import msgspec
 
+    from trailhound.topics.explaining import shown_path
+
     rows = []
     for page in pages:
         row = msgspec.structs.asdict(page)
         del row["memory"]
-        rows.append({**row, "path": stored.path_to(page), "marked": marks.get(page.address)})
+        rows.append({**row, "path": shown_path(stored, page), "marked": marks.get(page.address)})
     print_json(rows)
 
 
 def _show(stored: Results, pages: list[StoredPage], topic: str, marks: Mapping[str, str]) -> None:
     from rich.text import Text
+
+    from trailhound.topics.explaining import shown_path
 
     for rank, page in enumerate(pages, start=1):
         score = f"{page.score:.2f}" if page.score is not None else " –  "
@@ -108,7 +112,7 @@ def _show(stored: Results, pages: list[StoredPage], topic: str, marks: Mapping[s
         if page.snippet:
             output.print(Text(f"           {harmless(page.snippet)}", style="dim"), soft_wrap=True)
         output.print(
-            Text(f"           {path_line(stored.path_to(page))}", style="dim"), soft_wrap=True
+            Text(f"           {path_line(shown_path(stored, page))}", style="dim"), soft_wrap=True
         )
     say(_count(stored, pages, topic))
 

@@ -5,6 +5,7 @@ Their rows must stay, because rows are counted; what they say goes.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -25,6 +26,13 @@ _FINISH = (
     "INSERT INTO finished (number, outcome) VALUES (?, ?) "
     "ON CONFLICT (number) DO UPDATE SET outcome = excluded.outcome"
 )
+
+_BLANKED = re.compile(r"https?://(forgotten-\d+\.invalid/|[^/]+/-forgotten-\d+$)")
+
+
+def is_blanked(url: str) -> bool:
+    """Whether this stands where a URL was forgotten: an address of nothing, not to be shown."""
+    return _BLANKED.match(url) is not None
 
 
 def forget_urls(path: Path, forgotten: Callable[[str], bool], *, dry_run: bool = False) -> int:

@@ -174,13 +174,12 @@ def event_line(event: Event) -> bytes:
     return _encode(event)
 
 
-def is_event_line(line: bytes) -> bool:
-    """Whether the line is a whole event."""
+def event_in(line: bytes) -> Event | None:
+    """The event in a line; ``None`` when it is not a whole one."""
     try:
-        _event_decoder.decode(line)
+        return _event_decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return True
+        return None
 
 
 def is_cut_header(content: bytes) -> bool:

@@ -11,7 +11,7 @@ import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -22,20 +22,19 @@ from trailhound.counting import counted
 from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import (
     Event,
+    Mark,
     Reading,
     Session,
     UnsafeReferenceError,
+    event_in,
     event_line,
     header_line,
     is_cut_header,
-    is_event_line,
     parse_session,
     problem_summary,
     session_lines,
 )
-from trailhound.sessions.page_graph import build_page_graph
 from trailhound.text.encoding import decode
-from trailhound.text.tokens import count_terms
 
 STREAM = "-"
 SESSION_SUFFIX = ".jsonl"
@@ -65,6 +64,13 @@ def read_with_problems(path: str | Path, *, strict: bool = True) -> Reading:
     return parse_session(
         data, str(path), strict=strict, load_html=lambda ref: _load_source(folder, ref)
     )
+
+
+def marks_in(path: Path) -> Iterator[Mark]:
+    """The marks of a session, without the work of reading its pages; damaged lines have none."""
+    for line in _read_bytes(path).splitlines():
+        if b'"mark"' in line and isinstance(event := event_in(line), Mark):
+            yield event
 
 
 def load_sessions(
@@ -165,7 +171,7 @@ def _complete_lines(content: bytes, name: str) -> bytes:
         return b""
     parse_session(content, name, strict=False)
     tail = content[len(head) :]
-    return content + b"\n" if is_event_line(tail) else head
+    return content + b"\n" if event_in(tail) is not None else head
 
 
 def session_paths(source: str | Path) -> list[str | Path]:
@@ -264,6 +270,8 @@ def _topics_in(source: str) -> TopicTerms | None:
 
 
 def _from_json(path: Path) -> TopicTerms:
+    from trailhound.text.tokens import count_terms  # takes long to load; few read topic sets
+
     try:
         texts = msgspec.json.decode(path.read_bytes(), type=dict[str, str | list[str]])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -278,6 +286,8 @@ def _from_json(path: Path) -> TopicTerms:
 
 
 def _from_folder(folder: Path) -> TopicTerms:
+    from trailhound.text.tokens import count_terms
+
     topics: TopicTerms = {}
     for entry in sorted(folder.iterdir()):
         if entry.suffix == ".txt" and entry.is_file():
@@ -288,6 +298,8 @@ def _from_folder(folder: Path) -> TopicTerms:
 
 
 def _useful_words(sessions: Path) -> dict[str, int]:
+    from trailhound.sessions.page_graph import build_page_graph
+
     try:
         graph = build_page_graph(load_sessions(sessions, strict=False), lambda _: None)
     except SessionError:

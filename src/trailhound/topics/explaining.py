@@ -12,12 +12,16 @@ from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.crawling.scope import Scope
 from trailhound.crawling.traps import TrapGuard
 from trailhound.frontier.base import UrlState, UrlStatus
+from trailhound.frontier.forgetting import is_blanked
 from trailhound.frontier.reading import look_up, queue_place
 from trailhound.live.parts import scope_of
 from trailhound.records import Candidate, Outcome
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.urls import strip_tracking, typed_url
+
+FORGOTTEN = "(forgotten)"
+"""What is shown in place of a page that was forgotten."""
 
 Beliefs = Callable[[bytes], Mapping[str, float]]
 """From the memory of a candidate to named figures; see ``strategies.base.Explaining``."""
@@ -106,7 +110,7 @@ class Explainer:
             verdict=page.outcome.value,
             because=_what_came_of_it(page),
             details=list(self._details(url, page)),
-            path=self._results.path_to(page),
+            path=shown_path(self._results, page),
             number=page.number,
             priority=page.priority,
             belief=self._beliefs(page.memory),
@@ -146,7 +150,9 @@ class Explainer:
 
     def _path_behind(self, candidate: Candidate) -> list[str]:
         events = self._results.events_of(candidate.parent) if candidate.parent else []
-        return [*self._results.path_to(events[0]), candidate.url] if events else [candidate.url]
+        if events:
+            return [*shown_path(self._results, events[0]), candidate.url]
+        return [*_before(candidate.parent, candidate.depth), candidate.url]
 
     def _unknown(self, url: str) -> Explanation:
         if not self._in_scope(url):
@@ -169,6 +175,20 @@ class Explainer:
         return scope is None or scope(url)
 
 
+def shown_path(results: Results, page: StoredPage) -> list[str]:
+    """The addresses from a seed to ``page``; where one was forgotten, it says so."""
+    path = results.path_to(page)
+    first = page if len(path) == 1 else next(iter(results.events_of(path[0])), None)
+    way = [FORGOTTEN if is_blanked(address) else address for address in path]
+    return [*_before(first.parent, first.depth), *way] if first is not None else way
+
+
+def _before(parent: str | None, depth: int) -> list[str]:
+    """What stood before a page that is no seed although nothing leads to it any more."""
+    is_gone = is_blanked(parent) if parent is not None else depth > 0
+    return [FORGOTTEN] if is_gone else []
+
+
 def _what_came_of_it(page: StoredPage) -> str:
     if page.outcome is not Outcome.FETCHED:
         end = f"It was asked for, but {_ENDS.get(page.outcome, page.outcome.value)}"
@@ -179,8 +199,10 @@ def _what_came_of_it(page: StoredPage) -> str:
 
 
 def _how_it_was_queued(parent: str | None, priority: float, depth: int) -> str:
-    if parent is None:
+    if parent is None and depth == 0:
         return "It is a seed."
+    if parent is None or is_blanked(parent):
+        parent = "a page that was forgotten"
     if priority >= SEED_PRIORITY / 100:
         return f"It was queued next to the seeds: from a sitemap of {parent}, or to be refreshed."
     distance = counted(depth, "link")

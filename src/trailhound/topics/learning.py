@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from trailhound.counting import counted
-from trailhound.errors import SessionError, UsageError, unknown_name
+from trailhound.errors import SessionError, unknown_name
 from trailhound.judges.calibration import calibrate_judges
 from trailhound.models.judge_figures import CalibrationMethod
 from trailhound.models.topic_model import TopicParameters, learn_topic
@@ -50,9 +50,7 @@ def learn_into(
     known, content, label = _known(folder, request)
     sessions = _joined(known, request.sessions)
     if not sessions:
-        raise UsageError(
-            f"The topic '{folder.name}' has no sessions yet. Name one or more with --session FILE."
-        )
+        raise folder.no_sessions()
     labels = _checked_labels(list(sessions.values()), label)
     report("Building the page graph")
     graph = build_page_graph(list(sessions.values()), content, label)

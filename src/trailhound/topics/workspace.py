@@ -124,6 +124,17 @@ class TopicFolder:
         """File names of all sessions that are there now."""
         return frozenset(path.name for path in self.sessions_path.glob(f"[!.]*{SESSION_SUFFIX}"))
 
+    def require_sessions(self) -> None:
+        """UsageError when there is nothing to learn from."""
+        if not self.session_names():
+            raise self.no_sessions()
+
+    def no_sessions(self) -> UsageError:
+        """What to tell a user who wants to learn from nothing."""
+        return UsageError(
+            f"The topic '{self.name}' has no sessions yet. Name one or more with --session FILE."
+        )
+
     def save(
         self,
         learned: LearnedTopic,

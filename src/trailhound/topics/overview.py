@@ -1,0 +1,71 @@
+"""All topics of a workspace at a glance: what they were learned from, and what crawls found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from trailhound.errors import StorageError, TrailhoundError
+from trailhound.sessions.files import marks_in
+from trailhound.storage.results_reading import Results
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.workspace import TopicFolder, Workspace
+from trailhound.urls import canonicalize
+
+
+class CrawlOverview(msgspec.Struct, frozen=True):
+    """A topic's crawl."""
+
+    ended: str
+    """Why its last run ended; empty while it runs, or when it was killed."""
+    pages: int
+    finds: int
+    """Relevant pages, without copies."""
+
+
+class TopicOverview(msgspec.Struct, frozen=True):
+    """One topic."""
+
+    topic: str
+    sessions: int
+    marked: int
+    """Pages marked useful in all sessions."""
+    learned: bool
+    crawl: CrawlOverview | None = None
+    problem: str = ""
+    """What could not be read."""
+
+
+def overview(workspace: Workspace) -> Iterator[TopicOverview]:
+    """All topics by name; one that is damaged is told of, and hides no other."""
+    for name in workspace.topics():
+        folder = workspace.folder_for(name)
+        sessions, learned = len(folder.session_names()), folder.is_learned()
+        try:
+            yield TopicOverview(name, sessions, _marked(folder), learned, _crawl(folder))
+        except TrailhoundError as error:
+            yield TopicOverview(name, sessions, 0, learned, problem=str(error))
+
+
+def _marked(folder: TopicFolder) -> int:
+    """The last mark on a page wins, as in learning."""
+    paths = [folder.sessions_path / name for name in folder.session_names()]
+    marks = sorted((mark for path in paths for mark in marks_in(path)), key=lambda mark: mark.time)
+    verdicts = {(canonicalize(mark.url), mark.label): mark.useful for mark in marks}
+    return len({url for (url, _), useful in verdicts.items() if useful})
+
+
+def _crawl(topic: TopicFolder) -> CrawlOverview | None:
+    folder = CrawlFolder(topic)
+    if not folder.exists():
+        return None
+    ended = folder.read().ended
+    try:
+        with Results(folder.results) as results:
+            summary = results.summary()
+    except StorageError:
+        if folder.results.exists():
+            raise
+        return CrawlOverview(ended, 0, 0)  # it has only just begun
+    return CrawlOverview(ended, summary.pages, summary.relevant)
