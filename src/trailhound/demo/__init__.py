@@ -1,17 +1,18 @@
 """A small synthetic web, made from a seed, and a server for it on loopback.
 
-How it comes about, one file per step:
+How it comes about:
 
-1. ``parameters``: the sizes and difficulties of the web.
-2. ``topic_words``, ``other_words``, ``foreign_words``, ``names``: the raw words.
-3. ``prose``: sentences and titles made of them.
-4. ``pages``: a page under construction, and the register of all pages.
-5. ``sites`` (a package): universities, clubs, shops, news, forums, directories, oddities.
-   They first *plan* pages (address, title, subject), then *write* them, when every page that may
-   be linked to is known.
-6. ``links``: which related pages a page links to, and with which anchor.
-7. ``browsing``: a person looks for each topic; ``web``: everything put together.
-8. ``trap``: an endless calendar, made on demand; ``server``: real HTTP on loopback.
+1. ``data/``: words and sites, as files to read and change; ``words`` reads them. ``parameters``:
+   how large and how difficult the web is.
+2. ``prose`` makes sentences and titles of the words, ``workshop`` pages and links between them;
+   ``pages`` is the register of all pages.
+3. ``universities`` and, for all other sites, ``site_plans`` and ``site_texts`` follow the
+   declarations. They first *plan* pages (address, title, subject), then *write* them, when every
+   page that may be linked to is known. ``trap`` is an endless calendar, made on demand.
+4. ``rendering`` turns pages into bytes. ``browsing``: a person looks for each topic;
+   ``access_log``: many people read what interests them.
+5. ``web`` puts everything together, ``server`` answers over real HTTP, ``files`` writes what people
+   did.
 """
 
 from trailhound.demo.parameters import DemoWebParameters

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from trailhound.demo.browsing import FIRST_SESSION
-from trailhound.demo.pages import TOPIC_KEYS, WebPlan
+from trailhound.demo.browsing import FIRST_SESSION, WalkableWeb
+from trailhound.demo.pages import WebPlan
 from trailhound.demo.parameters import DemoWebParameters
-from trailhound.demo.robots import CLOSED_HOST_PREFIX
-from trailhound.demo.walk import WalkableWeb
+from trailhound.demo.rendering import CLOSED_HOST_PREFIX
+from trailhound.demo.words import TOPIC_KEYS
 
 _DAY_SECONDS = 86_400
 _DAYS = 28

@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
 
-from trailhound.demo.subjects import Subject
-from trailhound.demo.topic_words import TOPICS
-
-TOPIC_KEYS = tuple(subject.key for subject in TOPICS)
+from trailhound.demo.words import Subject
 
 
 class LinkItem(NamedTuple):

@@ -8,23 +8,10 @@ from functools import cache
 from random import Random
 from typing import NamedTuple
 
-from trailhound.demo.names import FIRST_NAMES, SURNAMES, TOWNS
-from trailhound.demo.other_words import OTHERS
 from trailhound.demo.parameters import DemoWebParameters
-from trailhound.demo.subjects import Subject
-from trailhound.demo.topic_words import TOPICS
-from trailhound.demo.voices import Voice
-
-SUBJECTS: Mapping[str, Subject] = {subject.key: subject for subject in (*TOPICS, *OTHERS)}
+from trailhound.demo.words import FIRST_NAMES, SUBJECTS, SURNAMES, TOWNS, Subject, Voice
 
 _SLOT = re.compile(r"<([A-Z])>")
-_PLACES = {
-    "T": "things",
-    "P": "processes",
-    "Q": "qualities",
-    "S": "settings",
-    "A": "activities",
-}
 _NUMBERS = tuple(str(number) for number in (3, 4, 5, 6, 7, 8, 9, 12, 15, 20, 24, 30))
 _YEARS = tuple(str(year) for year in range(1994, 2024))
 
@@ -82,15 +69,15 @@ class Prose:
 
     def focus(self, subject: Subject) -> Focus:
         """The words one page uses: some of its subject's, and some of a neighbour's."""
-        neighbour = SUBJECTS[self.pick(subject.neighbours)]
+        neighbour = SUBJECTS[self.pick(subject.near)]
         return Focus(self._some_words(subject), self._some_words(neighbour))
 
     def _some_words(self, subject: Subject) -> Pools:
-        pools, share = {}, self._parameters.page_vocabulary
-        for slot, place in _PLACES.items():
-            words: tuple[str, ...] = getattr(subject, place)
-            pools[slot] = self._sample(words, max(3, int(len(words) * share)))
-        return pools
+        share = self._parameters.page_vocabulary
+        return {
+            slot: self._sample(words, max(3, int(len(words) * share)))
+            for slot, words in subject.pools.items()
+        }
 
     def paragraph(
         self, voice: Voice, focus: Focus | None, n_sentences: int, topical: float | None = None
@@ -126,5 +113,4 @@ class Prose:
     def title(self, voice: Voice, subject: Subject, vague: float) -> str:
         """A title that names the subject, or with probability ``vague`` does not."""
         patterns = voice.vague_titles if self._random() < vague else voice.titles
-        pools = {slot: getattr(subject, place) for slot, place in _PLACES.items()}
-        return self.fill(self.pick(patterns), pools)
+        return self.fill(self.pick(patterns), subject.pools)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -10,17 +11,19 @@ from urllib.parse import urldefrag, urlsplit
 
 from trailhound.demo.access_log import Reading, record_readings
 from trailhound.demo.browsing import record_sessions
-from trailhound.demo.building import build_plan, start_urls
-from trailhound.demo.encodings import encode
-from trailhound.demo.layout import Layout
-from trailhound.demo.pages import TOPIC_KEYS, WebPlan
+from trailhound.demo.pages import WebPlan
 from trailhound.demo.parameters import DemoWebParameters
-from trailhound.demo.robots import robots_txt
-from trailhound.demo.session_ids import without_session_id
-from trailhound.demo.topic_words import TOPICS
+from trailhound.demo.rendering import Layout, encode, robots_txt
+from trailhound.demo.site_plans import KINDS, host_of, plan_site
+from trailhound.demo.site_texts import SiteWriter
 from trailhound.demo.trap import TRAP_HOST, is_trap, trap_page, trap_urls
+from trailhound.demo.universities import University
+from trailhound.demo.words import TOPIC_KEYS, TOPICS
+from trailhound.demo.workshop import Workshop
 from trailhound.sessions.events import Session
 
+# The server ignores session ids at the end of an address.
+_SESSION_ID = re.compile(r"[?&](?:sid|PHPSESSID)=[0-9a-f]+\Z", re.ASCII)
 _HTML = MappingProxyType({"Content-Type": "text/html; charset=utf-8"})
 
 
@@ -60,8 +63,9 @@ class DemoWeb:
     def generate(cls, seed: int = 7, parameters: DemoWebParameters | None = None) -> DemoWeb:
         """Make a web of some 4,000 pages by default; takes one to two seconds."""
         parameters = parameters or DemoWebParameters()
-        plan = build_plan(seed, parameters)
+        plan = _build_plan(seed, parameters)
         responses = _responses(plan)
+        starts = _start_urls()
         return cls(
             seed=seed,
             parameters=parameters,
@@ -71,8 +75,8 @@ class DemoWeb:
                 {key: frozenset(page.url for page in plan.members(key)) for key in TOPIC_KEYS}
             ),
             duplicates=MappingProxyType({**plan.duplicates, **plan.session_ids}),
-            sessions=MappingProxyType(record_sessions(plan, start_urls(), seed, parameters)),
-            start_urls=start_urls(),
+            sessions=MappingProxyType(record_sessions(plan, starts, seed, parameters)),
+            start_urls=starts,
             readings=record_readings(plan, seed, parameters),
             topic_labels=MappingProxyType({topic.key: topic.label for topic in TOPICS}),
         )
@@ -80,13 +84,13 @@ class DemoWeb:
     def respond(self, url: str) -> DemoResponse:
         """The answer to any URL: recorded, from the endless calendar, or 404."""
         url = urldefrag(url).url
-        known = self.responses.get(url) or self.responses.get(without_session_id(url))
+        known = self.responses.get(url) or self.responses.get(_SESSION_ID.sub("", url))
         if known is not None:
             return known
         calendar = trap_page(url)
         if calendar is not None:
             return DemoResponse(200, _HTML, calendar.encode())
-        return not_found(url)
+        return _not_found(url)
 
     def trap_urls(self, count: int) -> tuple[str, ...]:
         """The first ``count`` pages of the endless calendar, for a recording of this web."""
@@ -97,7 +101,32 @@ class DemoWeb:
         return is_trap(url)
 
 
-def not_found(url: str) -> DemoResponse:
+def _start_urls() -> tuple[str, ...]:
+    """The web directory, a newspaper and a town: where crawls may begin."""
+    kinds = ("pathfinder", "newspaper", "city")
+    return tuple(f"http://{host_of(KINDS[kind]['sites'][0])}/" for kind in kinds)
+
+
+def _build_plan(seed: int, parameters: DemoWebParameters) -> WebPlan:
+    """All pages, written but not yet rendered."""
+    workshop = Workshop(seed, parameters)
+    universities = [University(workshop, number) for number in range(parameters.universities)]
+    for university in universities:
+        university.plan()
+    writers = []
+    for kind, declared in KINDS.items():
+        for entry in declared["sites"]:
+            planned = plan_site(workshop, kind, entry, universities)
+            writers.append(SiteWriter(workshop, planned, universities))
+            writers[-1].surround()
+    for university in universities:
+        university.write()
+    for writer in writers:
+        writer.write()
+    return workshop.plan
+
+
+def _not_found(url: str) -> DemoResponse:
     """The answer to an address that does not exist."""
     path = escape(urlsplit(url).path)
     html = (
@@ -114,7 +143,7 @@ def _responses(plan: WebPlan) -> dict[str, DemoResponse]:
         body = f'<p>Moved <a href="{escape(destination)}">here</a>.</p>\n'
         responses[url] = DemoResponse(status, MappingProxyType(headers), body.encode())
     for url in plan.dead:
-        responses[url] = not_found(url)
+        responses[url] = _not_found(url)
     for url in plan.failing:
         responses[url] = DemoResponse(500, _HTML, b"<h1>Internal server error</h1>\n")
     for url, title in plan.documents.items():

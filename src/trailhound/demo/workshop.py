@@ -1,4 +1,4 @@
-"""Chooses related pages and words the links to them, as difficult as the parameters say."""
+"""What every site is made with: random generators, pages, prose, and links to related pages."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from random import Random
 from urllib.parse import urlsplit
 
-from trailhound.demo.names import slug
-from trailhound.demo.pages import LinkItem, PageDraft, WebPlan
+from trailhound.demo.pages import LinkItem, PageDraft, Site, WebPlan
 from trailhound.demo.parameters import DemoWebParameters
+from trailhound.demo.prose import Prose
+from trailhound.demo.words import LANGUAGES, SUBJECTS, VOICES, slug
 
 SHORT_LINK_HOST = "go.shortcut.demo.test"
 
@@ -20,8 +21,77 @@ _DEAD_NAMES = ("old-index", "archive2", "members-list", "report-draft", "gallery
 _CHAIN_SHARE = 0.1
 
 
+class Workshop:
+    """The plan, the parameters, and the random generators of one web."""
+
+    def __init__(self, seed: int, parameters: DemoWebParameters) -> None:
+        self.seed = seed
+        self.parameters = parameters
+        self.plan = WebPlan()
+        self.links = LinkChooser(self.random("links"), self.plan, parameters)
+        self.planning = Prose(self.random("planning prose"), parameters)
+        """For titles: they must not change with what is written later."""
+        self.writing = Prose(self.random("writing prose"), parameters)
+
+    def random(self, purpose: str) -> Random:
+        """A generator of its own for ``purpose``, so that one part does not disturb another."""
+        return Random(f"trailhound demo web/{self.seed}/{purpose}")
+
+    def title(self, voice: str, subject: str) -> str:
+        """A title about ``subject``, vague as often as the parameters say."""
+        return self.planning.title(VOICES[voice], SUBJECTS[subject], self.parameters.vague_titles)
+
+    def page(
+        self,
+        site: Site,
+        path: str,
+        title: str,
+        kind: str = "general",
+        *,
+        subject: str | None = None,
+        member: bool = False,
+        linkable: bool = False,
+        hidden: bool = False,
+        section: str = "",
+        language: str = "",
+    ) -> PageDraft:
+        """Plan a page; a ``member`` belongs to its subject's topic, where that is one."""
+        about = SUBJECTS[subject] if subject else None
+        page = PageDraft(site.url(path), title, site, kind, about)
+        page.member = member and about is not None and about.topic
+        page.hidden, page.section, page.language = hidden, section, language
+        return self.plan.add(page, linkable=linkable)
+
+    def write_article(
+        self, page: PageDraft, voice: str, n_paragraphs: int, topical: float | None = None
+    ) -> None:
+        """Fill a page with text about its subject."""
+        focus = self.writing.focus(page.subject) if page.subject else None
+        page.paragraphs(self.writing.paragraphs(VOICES[voice], focus, n_paragraphs, topical))
+
+    def write_general(self, page: PageDraft, n_paragraphs: int, voice: str = "campus") -> None:
+        """Fill a page with small talk in the page's language."""
+        if page.language not in LANGUAGES:
+            page.paragraphs(self.writing.paragraphs(VOICES[voice], None, n_paragraphs))
+            return
+        for _ in range(n_paragraphs):
+            page.paragraph(self._foreign_paragraph(page.language))
+
+    def _foreign_paragraph(self, language: str) -> str:
+        pick, words = self.writing.pick, LANGUAGES[language]
+        chosen = dict.fromkeys(pick(words.sentences) for _ in range(6))
+        return " ".join(
+            sentence.format(pick(words.phrases), pick(words.phrases)) for sentence in chosen
+        )
+
+    def label(self, site: Site, english: str) -> str:
+        """A navigation label in the site's language."""
+        foreign = LANGUAGES.get(site.language)
+        return foreign.labels.get(english, english) if foreign else english
+
+
 class LinkChooser:
-    """Makes link items; one per generated web."""
+    """Chooses related pages and words the links to them, as difficult as the parameters say."""
 
     def __init__(self, random: Random, plan: WebPlan, parameters: DemoWebParameters) -> None:
         self._random = random
@@ -49,18 +119,10 @@ class LinkChooser:
             return LinkItem(page.url, anchor, self._random.choice(_EMPTY_NOTES))
         return LinkItem(page.url, anchor, f"– {page.title}")
 
-    def items(self, pages: Sequence[PageDraft]) -> list[LinkItem]:
-        """One link to each page."""
-        return [self.item(page) for page in pages]
-
-    def titled(self, pages: Sequence[PageDraft]) -> list[LinkItem]:
-        """One link to each page, always by its title."""
-        return [LinkItem(page.url, page.title) for page in pages]
-
     def elsewhere(self, count: int) -> list[LinkItem]:
         """Links to pages chosen without a reason."""
         pages = [self._random.choice(self._plan.anywhere) for _ in range(count)]
-        return self.titled(list(dict.fromkeys(pages)))
+        return titled(list(dict.fromkeys(pages)))
 
     def _one_related(self, page: PageDraft) -> PageDraft:
         subject = page.subject
@@ -98,3 +160,8 @@ class LinkChooser:
         url = f"http://{host}/{name}{self._random.randrange(9)}.html"
         self._plan.dead[url] = None
         return LinkItem(url, name.replace("-", " ").capitalize())
+
+
+def titled(pages: Sequence[PageDraft]) -> list[LinkItem]:
+    """One link to each page, by its title."""
+    return [LinkItem(page.url, page.title) for page in pages]
