@@ -1,34 +1,73 @@
-"""The judges beside the lexical cosine."""
+"""The judges that learn from a session."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from scipy import sparse
+from scipy.special import expit
 
 from trailhound.errors import SessionError
-from trailhound.judges.contrast import ContrastJudge
-from trailhound.judges.cosine import LatentJudge
+from trailhound.judges import logistic
+from trailhound.judges.contrast import Contrast, ContrastJudge
+from trailhound.judges.cosine import FALLBACK_THRESHOLD, CosineJudge, LatentJudge
+from trailhound.judges.logistic import Documents, left_out_margins, separate
 from trailhound.models.topic_model import TopicParameters, learn_topic
 from trailhound.records import Page
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.text.tfidf import TermWeights
+
+
+def graph(targets: set[int]) -> PageGraph:
+    pages = (
+        Page("http://h.test/1", terms={"bee": 2, "honey": 2, "hive": 1}),
+        Page("http://h.test/2", terms={"bee": 1, "honey": 1, "queen": 1}),
+        Page("http://h.test/3", terms={"car": 2, "road": 1}),
+        Page("http://h.test/4", terms={"car": 1, "bee": 1, "train": 4}),
+    )
+    return PageGraph(pages, (), frozenset(targets))
+
+
+def test_the_threshold_separates_targets_from_other_visited_pages() -> None:
+    judge = CosineJudge.from_graph(graph({0, 1}))
+    assert judge.judge(Page("x", terms={"bee": 1, "honey": 1})).relevant
+    assert not judge.judge(graph({0}).pages[3]).relevant
+    assert not judge.judge(Page("x")).relevant
+
+
+def test_a_given_threshold_is_kept_and_reached_by_equality() -> None:
+    judge = CosineJudge.from_graph(graph({0}), threshold=1.0)
+    relevance = judge.judge(Page("x", terms={"car": 1}))
+    assert (judge.threshold, relevance.score, relevance.relevant) == (1.0, 0.0, False)
+
+
+def test_one_target_falls_back_to_a_stated_threshold() -> None:
+    assert CosineJudge.from_graph(graph({0})).threshold == FALLBACK_THRESHOLD
+
+
+def test_a_session_without_targets_is_refused_with_advice() -> None:
+    with pytest.raises(SessionError, match="Mark at least one page as useful"):
+        CosineJudge.from_graph(graph(set()))
+
 
 BEES = [{"bee": 3, "hive": n, "honey": 2, "news": 1} for n in (1, 2, 3)]
 CARS = [{"car": 3, "road": n, "news": 2} for n in (1, 2, 3, 4)]
 
 
-def graph(n_targets: int = 3) -> PageGraph:
+def bees_and_cars(n_targets: int = 3) -> PageGraph:
     terms = BEES + CARS
     pages = tuple(Page(f"http://h.test/{n}", terms=found) for n, found in enumerate(terms))
     return PageGraph(pages, (), frozenset(range(n_targets)))
 
 
 def test_contrast_learns_from_what_was_not_marked() -> None:
-    judge = ContrastJudge.from_graph(graph())
+    judge = ContrastJudge.from_graph(bees_and_cars())
     assert judge.judge(Page("x", terms={"bee": 1, "honey": 1})).relevant
     assert not judge.judge(Page("x", terms={"car": 1, "news": 3})).relevant
 
 
 def test_contrast_does_not_depend_on_the_order_of_pages() -> None:
-    given = graph()
+    given = bees_and_cars()
     turned = PageGraph(given.pages[::-1], (), frozenset({4, 5, 6}))
     page = Page("x", terms={"bee": 1, "news": 1})
     scores = [ContrastJudge.from_graph(g).judge(page).score for g in (given, turned)]
@@ -38,16 +77,82 @@ def test_contrast_does_not_depend_on_the_order_of_pages() -> None:
 @pytest.mark.parametrize("n_targets", [0, 7])
 def test_contrast_needs_both_kinds(n_targets: int) -> None:
     with pytest.raises(SessionError, match="needs both"):
-        ContrastJudge.from_graph(graph(n_targets))
+        ContrastJudge.from_graph(bees_and_cars(n_targets))
 
 
 def test_latent_judges_by_the_nearest_target_in_the_latent_space() -> None:
-    judge = LatentJudge(learn_topic(graph(), TopicParameters(variance_share=0.95)))
+    judge = LatentJudge(learn_topic(bees_and_cars(), TopicParameters(variance_share=0.95)))
     assert judge.judge(Page("x", terms={"hive": 2, "bee": 3, "honey": 2})).relevant
     assert not judge.judge(Page("x", terms={"road": 2, "car": 1})).relevant
     assert not judge.judge(Page("x")).relevant
 
 
 def test_latent_takes_a_given_threshold() -> None:
-    assert LatentJudge(learn_topic(graph()), threshold=0.25).threshold == 0.25
-    assert LatentJudge(learn_topic(graph(1))).threshold == 0.5
+    assert LatentJudge(learn_topic(bees_and_cars()), threshold=0.25).threshold == 0.25
+    assert LatentJudge(learn_topic(bees_and_cars(1))).threshold == 0.5
+
+
+def documents(n_pages: int, n_wanted: int, seed: int = 1) -> tuple[Documents, np.ndarray]:
+    """Unit vectors; wanted ones lean towards the first ten terms."""
+    rng = np.random.default_rng(seed)
+    rows = rng.random((n_pages, 60)) * (rng.random((n_pages, 60)) < 0.2)
+    rows[:n_wanted, :10] += rng.random((n_wanted, 10)) * 0.5
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    wanted = np.arange(n_pages) < n_wanted
+    return sparse.csr_array(rows), wanted
+
+
+def made_anew(x: Documents, wanted: np.ndarray) -> np.ndarray:
+    margins = []
+    for i in range(len(wanted)):
+        others = np.arange(len(wanted)) != i
+        margins.append(separate(x[others], wanted[others]).margins(x[[i]])[0])
+    return np.array(margins)
+
+
+def test_a_separation_by_hand() -> None:
+    """One page of each kind, x₁ = (1, 0), x₂ = (0, 1): by symmetry w = (u, -u), b = 0.
+
+    Each weighs s = 2 / (2 · 1) = 1, so u² + 2 log(1 + exp(-u)) is least where
+    2 u = 2 / (1 + exp(u)), that is u (1 + exp(u)) = 1: u = 0.401058.
+    """
+    fitted = separate(sparse.csr_array(np.eye(2)), np.array([True, False]))
+    u = 0.401058
+    assert u * (1 + np.exp(u)) == pytest.approx(1, abs=1e-5)
+    assert fitted.coefficients == pytest.approx([u, -u], abs=1e-5)
+    assert fitted.intercept == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("n_wanted", [2, 5, 20])
+def test_left_out_scores_are_those_of_a_judge_that_has_not_seen_the_page(n_wanted: int) -> None:
+    x, wanted = documents(60, n_wanted)
+    fitted = separate(x, wanted)
+    seen, without = fitted.margins(x), left_out_margins(x, wanted, fitted)
+    exact = made_anew(x, wanted)
+    gap = np.abs(expit(without) - expit(exact))
+    assert gap.max() < (0.05 if n_wanted == 2 else 0.02)
+    assert gap.max() < 0.2 * np.abs(expit(seen) - expit(exact)).max()
+
+
+def test_many_pages_are_left_out_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, wanted = documents(90, 8)
+    fitted = separate(x, wanted)
+    exact = left_out_margins(x, wanted, fitted)
+    monkeypatch.setattr(logistic, "MAX_LEFT_OUT", 50)
+    sampled = left_out_margins(x, wanted, fitted)
+    assert sampled.shape == (90,)
+    assert np.corrcoef(exact, sampled)[0, 1] > 0.9
+
+
+def test_the_threshold_is_that_of_left_out_pages() -> None:
+    words = ["bee"] * 4 + ["car"] * 8
+    pages = tuple(
+        Page(f"http://h.test/{n}", terms={word: 2, f"w{n}": 1}) for n, word in enumerate(words)
+    )
+    graph = PageGraph(pages, (), frozenset(range(4)))
+    weights = TermWeights.fit([page.terms for page in pages])
+    scores = Contrast(graph, weights.matrix([page.terms for page in pages])).left_out_scores()
+    threshold = ContrastJudge.from_graph(graph).threshold
+    assert scores[4:].max() < threshold < scores[:4].min()
+    alone = ContrastJudge.from_graph(PageGraph(pages, (), frozenset({0})))
+    assert alone.threshold == 0.5

@@ -76,7 +76,7 @@ def left_out_margins(documents: Documents, wanted: NDArray[np.bool_], fitted: Se
         f_i without i  =  f_i + (A_ii g_i - Σ_j A_ij g_j / (n_i - 1)) / (1 - A_ii d_i)
 
     The sum runs over the n_i - 1 other documents of the same kind: without i, each of them has a
-    larger say. ``tests/unit/test_contrast_judge.py`` compares it with fits that are made anew.
+    larger say. ``tests/unit/test_judges.py`` compares it with fits that are made anew.
     """
     if len(wanted) > MAX_LEFT_OUT:
         return _sampled_margins(documents, wanted)
