@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from trailhound.errors import CorpusError, UsageError
+from trailhound.errors import ConfigError, CorpusError, UsageError
 from trailhound.lab.corpora import BACK, Corpus, CorpusInfo
 from trailhound.lab.importers import corpus_kinds, import_corpus
 
@@ -224,3 +224,21 @@ def test_progress_is_reported_and_unicode_paths_work(tmp_path: Path) -> None:
         "webkb", pack, tmp_path / "корпус.thc", progress=lambda *step: seen.append(step), jobs=2
     )
     assert [done for done, _, _ in seen] == [1, 2, 3, 4, 5]
+
+
+def test_a_kind_of_ones_own_is_the_path_of_its_file(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "html_folder.py"
+    (tmp_path / "saved" / "bees").mkdir(parents=True)
+    (tmp_path / "saved" / "index.html").write_text("<a href=bees/hive.html>hive</a>")
+    (tmp_path / "saved" / "bees" / "hive.html").write_text("<title>Hive</title>honey")
+    info = do_import(str(example), tmp_path / "saved", tmp_path / "saved.thc")
+    assert (info.kind, info.pages, info.links_inside) == ("html-folder", 2, 1)
+    assert info.labels == {"bees": 1}
+    with pytest.raises(CorpusError, match="no HTML file"):
+        do_import(str(example), tmp_path / "saved" / "nothing", tmp_path / "other.thc")
+
+
+def test_a_file_without_a_kind_is_named(tmp_path: Path) -> None:
+    (tmp_path / "empty.py").write_text("")
+    with pytest.raises(ConfigError, match="should define one CorpusKind"):
+        do_import(str(tmp_path / "empty.py"), tmp_path, tmp_path / "x.thc")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from trailhound.lab.metrics import hold_flat
@@ -171,12 +172,31 @@ def draw_curves(
         return svg_text(figure, description)
 
 
-def _draw_line(axes: Axes, curve: Curve, style: LineStyle, width: float) -> None:
+def overview_figure(results: ExperimentResults) -> Figure:
+    """Relevant pages found by every strategy, with a legend: a figure that stands alone."""
+    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+    axes = figure.add_subplot()
+    strategies = results.parameters.strategies
+    curves = {name: strategy_curve(results, name, found) for name in strategies}
+    for number, (name, curve) in enumerate(curves.items()):
+        _draw_line(axes, curve, LineStyle(number), 1.8, colour=f"C{number}", label=name)
+    _dress(axes, curves, "relevant pages found", is_small=False)
+    axes.legend(frameon=False)
+    return figure
+
+
+def _draw_line(
+    axes: Axes,
+    curve: Curve,
+    style: LineStyle,
+    width: float,
+    colour: str | None = None,
+    label: str | None = None,
+) -> None:
+    x, colour = curve.fetches, colour or style.stand_in
     dashes = (0, style.dashes) if style.dashes else "solid"
-    axes.fill_between(
-        curve.fetches, curve.low, curve.high, color=style.stand_in, alpha=0.14, linewidth=0
-    )
-    axes.plot(curve.fetches, curve.mean, color=style.stand_in, linestyle=dashes, linewidth=width)
+    axes.fill_between(x, curve.low, curve.high, color=colour, alpha=0.14, linewidth=0)
+    axes.plot(x, curve.mean, color=colour, linestyle=dashes, linewidth=width, label=label)
 
 
 def _dress(axes: Axes, curves: Mapping[str, Curve], y_label: str, is_small: bool) -> None:
@@ -189,5 +209,5 @@ def _dress(axes: Axes, curves: Mapping[str, Curve], y_label: str, is_small: bool
     axes.yaxis.set_major_locator(MaxNLocator(4 if is_small else 6, steps=ROUND_STEPS))
     axes.set_axisbelow(True)
     if not is_small:
-        axes.set_xlabel("fetches")
+        axes.set_xlabel("requests")
         axes.set_ylabel(y_label)

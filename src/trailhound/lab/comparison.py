@@ -1,0 +1,135 @@
+"""Strategies compared from Python: the experiment of ``trailhound lab run`` as one object."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from trailhound.counting import counted
+from trailhound.errors import UsageError
+from trailhound.lab.corpora import Corpus
+from trailhound.lab.experiment import Progress, plan_experiment, run_experiment
+from trailhound.lab.results import BeatenBound, Estimate, ExperimentResults
+from trailhound.lab.results_files import REPORT_NAME, read_results
+from trailhound.lab.statistics import bound_beaten
+from trailhound.storage.files import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+
+def compare(
+    corpus: Corpus | Path | str,
+    strategies: Sequence[str],
+    *,
+    seed_sets: int = 1,
+    folder: Path | str | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    **options: Any,
+) -> LabResults:
+    """Crawl a recorded web with each strategy, for each topic, and measure what is found.
+
+    ``options`` are those of :func:`~trailhound.lab.experiment.plan_experiment`: ``topics``,
+    ``max_requests``, ``seed``, ``judge`` and so on. With a ``folder``, runs are kept there, and an
+    interrupted comparison goes on where it stopped. More than one of ``jobs`` starts processes: a
+    script must then guard its beginning with ``if __name__ == "__main__"``.
+    """
+    path = corpus.path if isinstance(corpus, Corpus) else Path(corpus)
+    plan = plan_experiment(path, strategies, seed_sets=seed_sets, **options)
+    kept = tempfile.TemporaryDirectory(prefix="trailhound-") if folder is None else None
+    with kept or nullcontext(str(folder)) as place:
+        return LabResults(run_experiment(plan, Path(place), jobs=jobs, progress=progress))
+
+
+class LabResults:
+    """What an experiment measured."""
+
+    def __init__(self, results: ExperimentResults) -> None:
+        self.results = results
+        """All of it, run by run."""
+
+    @classmethod
+    def read(cls, folder: Path | str) -> LabResults:
+        """What ``trailhound lab run -o folder`` measured."""
+        return cls(read_results(Path(folder)))
+
+    def summary(self) -> dict[str, Mapping[str, Estimate]]:
+        """Per strategy, best nAUC first, and metric: the mean over topics with its interval."""
+        summary = self.results.summary
+        ranked = sorted(summary, key=lambda name: -summary[name]["nauc"].mean)
+        return {name: summary[name] for name in ranked}
+
+    def bound_beaten(self) -> list[BeatenBound]:
+        """Runs that did better than the oracle from the same seeds."""
+        return bound_beaten(self.results.runs)
+
+    def to_pandas(self) -> DataFrame:
+        """One row per run: topic, strategy, seed set, and every figure that is a single number."""
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise UsageError(
+                "Data frames need pandas. Install it with: pip install 'trailhound[pandas]'"
+            ) from error
+        rows = [{"found": run.found, **msgspec.structs.asdict(run)} for run in self.results.runs]
+        frame = DataFrame(rows)
+        several = [name for name in frame if isinstance(rows[0][str(name)], list | dict)]
+        frame = frame.drop(columns=several)
+        first = ["topic", "seed_set", "strategy", "nauc", "harvest", "recall", "found"]
+        return frame[[*first, *(name for name in frame if name not in first)]]
+
+    def figure(self) -> Figure:
+        """Relevant pages found over requests: means over topics with their intervals."""
+        from trailhound.lab.report.curves import overview_figure
+
+        return overview_figure(self.results)
+
+    def write_report(self, path: Path | str) -> Path:
+        """Write the report of ``lab run`` to an HTML file, or as ``report.html`` into a folder."""
+        from trailhound.lab.report import render_report
+
+        target = Path(path)
+        if target.suffix.lower() not in (".html", ".htm"):
+            target /= REPORT_NAME
+        write_whole(target, render_report(self.results).encode())
+        return target
+
+    def __repr__(self) -> str:
+        best, figures = next(iter(self.summary().items()))
+        return f"<{type(self).__name__} {self._scope()}; best {best}: {figures['nauc'].mean:.3f}>"
+
+    def _repr_html_(self) -> str:
+        """The summary, for notebooks."""
+        from trailhound.lab.report.tables import beaten_bounds, summary_table
+
+        table = summary_table(self.results)
+        head = "".join(
+            f'<th title="{escape(hint)}">{escape(name)}</th>' for name, hint in table.headings
+        )
+        body = "".join(
+            "<tr>"
+            + "".join(
+                f"<td>{escape(cell.text)}<br><small>{escape(cell.extra)}</small></td>"
+                for cell in row
+            )
+            + "</tr>"
+            for row in table.rows
+        )
+        warnings = "".join(f"<p>{escape(told)}</p>" for told in beaten_bounds(self.results))
+        caption = f"<caption>{escape(self._scope())}</caption>"
+        return f"<table>{caption}<tr>{head}</tr>{body}</table>{warnings}"
+
+    def _scope(self) -> str:
+        asked = self.results.parameters
+        return (
+            f"{self.results.corpus.name}: {counted(len(asked.topics), 'topic')}, "
+            f"{counted(asked.seed_sets, 'seed set')}, {asked.max_requests} requests"
+        )

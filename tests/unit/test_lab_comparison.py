@@ -1,0 +1,87 @@
+"""An experiment from Python: what comes back, and how it shows itself."""
+
+from __future__ import annotations
+
+import builtins
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_lab_web import write_tiny_web
+
+from trailhound.errors import UsageError
+from trailhound.lab import Corpus, LabResults, compare
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_web(tmp_path_factory.mktemp("corpus") / "tiny.thc")
+
+
+@pytest.fixture(scope="module")
+def results(corpus: Path) -> LabResults:
+    return compare(corpus, ["best-first", "oracle"], topics=["bees"], max_requests=20)
+
+
+def test_strategies_come_best_first(results: LabResults) -> None:
+    assert list(results.summary()) == ["oracle", "best-first"]
+    assert results.bound_beaten() == []
+    assert repr(results).startswith("<LabResults tiny.thc: 1 topic, 1 seed set, 20 requests; best")
+
+
+def test_a_data_frame_has_a_row_per_run(results: LabResults) -> None:
+    pytest.importorskip("pandas")
+    frame = results.to_pandas()
+    assert list(frame.columns[:4]) == ["topic", "seed_set", "strategy", "nauc"]
+    assert list(frame["strategy"]) == ["best-first", "oracle"]
+    assert list(frame["found"]) == [run.found for run in results.results.runs]
+    assert "curve" not in frame
+
+
+def test_without_pandas_the_extra_is_named(
+    results: LabResults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = builtins.__import__
+
+    def without_pandas(name: str, *arguments: Any, **named: Any) -> Any:
+        if name == "pandas":
+            raise ImportError(name)
+        return usual(name, *arguments, **named)
+
+    monkeypatch.setattr(builtins, "__import__", without_pandas)
+    with pytest.raises(UsageError, match=r"trailhound\[pandas\]"):
+        results.to_pandas()
+
+
+def test_a_notebook_shows_a_table(results: LabResults) -> None:
+    html = results._repr_html_()
+    assert html.count("<tr>") == 3
+    assert "nAUC" in html
+
+
+def test_a_figure_has_a_line_per_strategy(results: LabResults) -> None:
+    (axes,) = results.figure().axes
+    assert [line.get_label() for line in axes.lines] == ["best-first", "oracle"]
+
+
+def test_reports_are_written_where_one_says(results: LabResults, tmp_path: Path) -> None:
+    assert results.write_report(tmp_path / "mine.html") == tmp_path / "mine.html"
+    assert results.write_report(tmp_path / "out") == tmp_path / "out" / "report.html"
+    assert (tmp_path / "mine.html").read_bytes() == (tmp_path / "out/report.html").read_bytes()
+
+
+def test_with_a_folder_the_results_are_kept(corpus: Path, tmp_path: Path) -> None:
+    with Corpus.open(corpus) as opened:
+        made = compare(opened, ["random"], topics=["bees"], max_requests=5, folder=tmp_path)
+    assert LabResults.read(tmp_path).results == made.results
+
+
+def test_importing_the_lab_loads_nothing_heavy() -> None:
+    program = (
+        "import sys, trailhound.lab\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'matplotlib', 'msgspec'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
