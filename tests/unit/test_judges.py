@@ -8,10 +8,15 @@ from scipy import sparse
 from scipy.special import expit
 
 from trailhound.errors import SessionError
-from trailhound.judges import logistic
-from trailhound.judges.contrast import Contrast, ContrastJudge
+from trailhound.judges import contrast
+from trailhound.judges.contrast import (
+    Contrast,
+    ContrastJudge,
+    Documents,
+    left_out_margins,
+    separate,
+)
 from trailhound.judges.cosine import FALLBACK_THRESHOLD, CosineJudge, LatentJudge
-from trailhound.judges.logistic import Documents, left_out_margins, separate
 from trailhound.models.topic_model import TopicParameters, learn_topic
 from trailhound.records import Page
 from trailhound.sessions.page_graph import PageGraph
@@ -138,7 +143,7 @@ def test_many_pages_are_left_out_by_a_sample(monkeypatch: pytest.MonkeyPatch) ->
     x, wanted = documents(90, 8)
     fitted = separate(x, wanted)
     exact = left_out_margins(x, wanted, fitted)
-    monkeypatch.setattr(logistic, "MAX_LEFT_OUT", 50)
+    monkeypatch.setattr(contrast, "MAX_LEFT_OUT", 50)
     sampled = left_out_margins(x, wanted, fitted)
     assert sampled.shape == (90,)
     assert np.corrcoef(exact, sampled)[0, 1] > 0.9

@@ -16,7 +16,7 @@ from trailhound.records import Candidate, CrawledPage, Link, ScoredLink
 from trailhound.sessions.files import read_topic_set
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import AccessTrace
-from trailhound.strategies.base import RESCORE_EVERY, Briefing
+from trailhound.strategies.base import RESCORE_EVERY, Briefing, check_at_least, check_choice
 from trailhound.strategies.collaborative.ranking import (
     CandidateRanking,
     Factors,
@@ -35,7 +35,6 @@ from trailhound.strategies.collaborative.statistics import (
 from trailhound.strategies.intelligent.interest_rule import InterestRule
 from trailhound.strategies.intelligent.link_interest import LinkInterest
 from trailhound.strategies.learning import RescorePace, session_as_crawl
-from trailhound.strategies.options import check_at_least, check_choice
 
 SIGNATURES = ("words", "topics", "none")
 DIVISORS = ("predicate", "user")

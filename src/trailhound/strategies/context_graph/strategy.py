@@ -14,7 +14,7 @@ import numpy as np
 from trailhound.errors import UsageError
 from trailhound.records import CrawledPage, Link, ScoredLink
 from trailhound.strategies.back_crawling import BackCrawling, back_crawling
-from trailhound.strategies.base import Briefing
+from trailhound.strategies.base import Briefing, check_at_least, check_choice
 from trailhound.strategies.context_graph.layer_classifier import (
     PRIORS,
     TERMS,
@@ -35,7 +35,6 @@ from trailhound.strategies.context_graph.training import (
     context_layers,
     learn_layers,
 )
-from trailhound.strategies.options import check_at_least, check_choice
 
 MODES = ("auto", "inherit", "prefetch")
 AT_ONCE = 1000.0
