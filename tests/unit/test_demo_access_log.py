@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from test_demo_importer import SMALL
-from typer.testing import CliRunner
+from test_demo_web import SMALL
 
-from trailhound.cli.main import app
 from trailhound.demo import DemoWeb
-from trailhound.demo.files import write_access_log
-from trailhound.errors import StorageError
-from trailhound.lab.corpora import Corpus, CorpusWriter
-from trailhound.lab.experiment import plan_experiment, run_experiment
-from trailhound.lab.importers import no_progress
-from trailhound.lab.importers.demo import record_answers, record_knowledge
-from trailhound.lab.recorded_sources import recorded_trace
-from trailhound.lab.topics import topic_source
-from trailhound.sessions.importers.base import Tally
-from trailhound.sources.traces import log_accesses
 
 
 @pytest.fixture(scope="module")
 def web() -> DemoWeb:
     return DemoWeb.generate(3, SMALL)
-
-
-@pytest.fixture(scope="module")
-def path(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("demo") / "demo.thc"
-    with CorpusWriter(path, "demo") as writer:
-        record_answers(web, no_progress, writer)
-        record_knowledge(web, writer)
-    return path
 
 
 def read_pages(web: DemoWeb) -> set[str]:
@@ -86,59 +64,3 @@ def test_more_or_fewer_readers_leave_the_web_and_its_sessions_alone(web: DemoWeb
     assert dict(other.responses) == dict(web.responses)
     assert other.sessions == web.sessions
     assert not read_pages(other) & frozenset[str]().union(*web.topics.values())
-
-
-def test_the_log_file_is_read_without_loss(web: DemoWeb, tmp_path: Path) -> None:
-    tally = Tally("line")
-    accesses = list(log_accesses(write_access_log(web, tmp_path / "new"), tally))
-    assert tally.skipped.total() == 0
-    told = sorted(
-        (round(time, 3), reading.user, url)
-        for reading in web.readings
-        for time, url in reading.accesses()
-    )
-    assert told == sorted(
-        (when, user.decode(), url.decode()) for user, when, url in accesses if url is not None
-    )
-
-
-def test_a_log_that_cannot_be_written_is_named(web: DemoWeb, tmp_path: Path) -> None:
-    (tmp_path / "access.log").mkdir()
-    with pytest.raises(StorageError, match=r"Cannot write .*access\.log"):
-        write_access_log(web, tmp_path)
-
-
-def test_a_recording_holds_the_log_as_trails_and_keeps_its_topics(web: DemoWeb, path: Path) -> None:
-    with Corpus.open(path) as corpus:
-        assert [(trail.user, trail.steps) for trail in corpus.trails()] == [
-            (reading.user, reading.urls) for reading in web.readings
-        ]
-        topics = topic_source(corpus)
-        assert set(topics.names()) == set(web.topics)
-        for name in topics.names():
-            topic = topics.build(name, n_seed_sets=1, seed=7)
-            assert topic.session == web.sessions[name]
-            trace = recorded_trace(corpus, topic)
-            assert trace is not None
-            assert trace.n_users > 0.9 * SMALL.readers
-
-
-def test_collaborative_crawls_the_recorded_demo_web(path: Path, tmp_path: Path) -> None:
-    plan = plan_experiment(
-        path,
-        ("collaborative", "breadth-first"),
-        topics=("bee-health",),
-        max_requests=60,
-        seed_sets=1,
-    )
-    runs = run_experiment(plan, tmp_path).runs
-    found = {run.strategy: run.recall for run in runs}
-    assert found["collaborative"] > found["breadth-first"]
-
-
-def test_the_command_writes_the_log_and_says_what_it_is_for(tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["demo", "--write-sessions", str(tmp_path)])
-    assert done.exit_code == 0
-    log = tmp_path / "access.log"
-    assert done.stdout.splitlines()[-1] == str(log)
-    assert f"--strategy collaborative --trace {log}" in done.stderr

@@ -1,26 +1,19 @@
-"""The generated demo web, recorded."""
+"""The generated demo web, recorded: its answers, its topics, and who read what."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from test_demo_web import SMALL
 
-from trailhound.demo import DemoWeb, DemoWebParameters
+from trailhound.demo import DemoWeb
 from trailhound.lab.corpora import Corpus, CorpusWriter
+from trailhound.lab.experiment import plan_experiment, run_experiment
 from trailhound.lab.importers import no_progress
 from trailhound.lab.importers.demo import TRAP_PAGES, record_answers, record_knowledge
-
-# The whole demo web takes ten seconds; this one has all of its kinds of pages.
-SMALL = DemoWebParameters(
-    universities=3,
-    people_per_department=4,
-    papers_per_person=2,
-    articles_per_newspaper=20,
-    threads_per_forum=15,
-    articles_per_club=8,
-    products_per_shop=8,
-)
+from trailhound.lab.recorded_sources import recorded_trace
+from trailhound.lab.topics import topic_source
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +58,31 @@ def test_the_beginning_of_the_trap_is_recorded_and_its_end_is_open(
         inside = web.trap_urls(TRAP_PAGES)
         assert all(corpus.page(url) is not None for url in inside)
         assert any(link.url not in corpus for link in corpus.page_by_id(len(corpus) - 1).links)
+
+
+def test_a_recording_holds_the_log_as_trails_and_keeps_its_topics(web: DemoWeb, path: Path) -> None:
+    with Corpus.open(path) as corpus:
+        assert [(trail.user, trail.steps) for trail in corpus.trails()] == [
+            (reading.user, reading.urls) for reading in web.readings
+        ]
+        topics = topic_source(corpus)
+        assert set(topics.names()) == set(web.topics)
+        for name in topics.names():
+            topic = topics.build(name, n_seed_sets=1, seed=7)
+            assert topic.session == web.sessions[name]
+            trace = recorded_trace(corpus, topic)
+            assert trace is not None
+            assert trace.n_users > 0.9 * SMALL.readers
+
+
+def test_collaborative_crawls_the_recorded_demo_web(path: Path, tmp_path: Path) -> None:
+    plan = plan_experiment(
+        path,
+        ("collaborative", "breadth-first"),
+        topics=("bee-health",),
+        max_requests=60,
+        seed_sets=1,
+    )
+    runs = run_experiment(plan, tmp_path).runs
+    found = {run.strategy: run.recall for run in runs}
+    assert found["collaborative"] > found["breadth-first"]
