@@ -142,11 +142,14 @@ def test_the_commands(
     code, out, _ = command("mark", name, "--not-useful", "--from", str(listed), "--json")
     assert json.loads(out) == {"marked": [second], "useful": False, "pages_along": 0}
     shown = {
-        page["address"]: page for page in json.loads(command("results", name, "--json", "-n999")[1])
+        page["address"]: page
+        for page in json.loads(command("results", name, "--known", "--json", "-n999")[1])
     }
     assert (shown[first]["marked"], shown[second]["marked"]) == ("useful", "not useful")
+    new = json.loads(command("results", name, "--json", "-n999")[1])
+    assert new == [page for page in shown.values() if not page["known"] and page["marked"] is None]
     assert shown[third]["marked"] is None
-    assert f"{first}  (marked useful)" in command("results", name, "-n", "999")[1]
+    assert f"{first}  (marked useful)" in command("results", name, "--known", "-n", "999")[1]
     targets = len(crawled.topic.load().model.graph.targets)
     code, out, _ = command("mark", name, third, "--learn", "--json")
     assert json.loads(out)[0]["targets"] == targets + 2

@@ -10,7 +10,7 @@ from archived_exchanges import AT, exchange, read_folder
 from learned_topics import HOST, park_session
 from test_results_store import keep, u
 
-from trailhound.cli.results import path_line
+from trailhound.cli.results import path_lines
 from trailhound.errors import StorageError, UsageError
 from trailhound.frontier.forgetting import forget_urls, is_blanked
 from trailhound.frontier.sqlite import SqliteFrontier
@@ -283,7 +283,7 @@ def test_a_way_through_a_forgotten_page_says_so(tmp_path: Path) -> None:
         u("later"): [FORGOTTEN, u("next"), u("later")],
         u("resumed"): [FORGOTTEN, u("resumed")],
     }
-    assert path_line(ways[u("later")]) == f"via {FORGOTTEN} → {u('next')}"
+    assert path_lines(ways[u("later")], 80) == [f"via {FORGOTTEN} → {u('next')}"]
 
 
 def test_what_stands_for_a_forgotten_address_is_known(tmp_path: Path) -> None:

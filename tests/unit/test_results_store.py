@@ -12,13 +12,12 @@ from trailhound.errors import StorageError
 from trailhound.records import (
     Candidate,
     FetchResult,
-    Link,
     Outcome,
     Page,
     PageEvent,
     Relevance,
 )
-from trailhound.storage.results import ResultsStore, snippet_of
+from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
 
 
@@ -306,19 +305,3 @@ def test_a_write_lock_of_another_program_is_reported_and_nothing_is_lost(path: P
     keep(store, "a", score=0.9)
     store.close()
     assert addresses(path) == ["a"]
-
-
-def test_snippets_prefer_descriptions_then_prose_outside_links() -> None:
-    nav = "Home About Contact"
-    prose = (
-        "Bees were kept in this valley long before anybody wrote about it, as tools in graves show."
-    )
-    links = tuple(Link(u(word), anchor=word) for word in nav.split())
-    page = Page(u("a"), headings=("Bees",), text=f"{nav} Bees {prose} More", links=links)
-    assert snippet_of(page) == f"{prose} More"
-    described = Page(u("a"), description="All about bees.", text=nav)
-    assert snippet_of(described) == "All about bees."
-    assert snippet_of(Page(u("a"), text=nav, links=links)) == nav
-    long = snippet_of(Page(u("a"), text="word " * 200))
-    assert len(long) <= 280
-    assert long.endswith("word…")

@@ -26,7 +26,12 @@ def show(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show every setting with its value, its origin and its meaning."""
+    """Show every setting with its value, its origin and its meaning.
+
+    Example:
+
+      trailhound config show --config bees.toml
+    """
     configuration = _read(config)
     if as_json:
         _print_json(configuration)
@@ -36,7 +41,12 @@ def show(
 
 @app.command("check")
 def check(config: ConfigOption = None) -> None:
-    """Check the file and the environment; exit code 2 when something is wrong."""
+    """Check the file and the environment; exit code 2 when something is wrong.
+
+    Example:
+
+      trailhound config check --config bees.toml
+    """
     from trailhound.config.layers import find_file, unknown_variables
     from trailhound.errors import ConfigError
 

@@ -79,7 +79,9 @@ def info(
 ) -> None:
     """Say what a corpus holds and where it came from.
 
-    Example: [bold]trailhound corpus info demo.thc[/bold]
+    Example:
+
+      trailhound corpus info demo.thc
     """
     from trailhound.cli.terminal import print_json
     from trailhound.lab.corpora import Corpus

@@ -39,8 +39,13 @@ def demo(
 
     The web is generated on the spot and served on loopback: nothing leaves this machine.
 
-    To try learning by hand: [bold]trailhound demo --write-sessions sessions[/bold], then
-    [bold]trailhound learn bees --session sessions/bee-health.jsonl[/bold].
+    Examples:
+
+      trailhound demo --out out
+
+      trailhound demo --write-sessions sessions
+
+      trailhound learn bees --session sessions/bee-health.jsonl     (behind the line above)
     """
     from trailhound.cli.terminal import output
     from trailhound.demo import DemoWeb

@@ -26,6 +26,10 @@ def explain(
 
     From which page, with what priority and by which belief; or what stood against it: robots.txt,
     a trap, the budget, its address, a copy of it, too low a priority.
+
+    Example:
+
+      trailhound explain bees https://example.org/hives.html
     """
     explanation = _explanation(crawl_folder(topic, workspace), url)
     if as_json:
@@ -90,8 +94,8 @@ def _show(explanation: Explanation) -> None:
 
 
 def _figures(belief: Mapping[str, float]) -> Iterator[str]:
-    """Probabilities as shares; figures above 1 are ratios to the average page, where 1 is none."""
-    are_ratios = max(belief.values()) > 1.001  # probabilities are rounded
+    """Probabilities as shares; otherwise ratios to the average page, where 1 is no difference."""
+    are_ratios = sum(belief.values()) > 1.01  # probabilities are rounded
     for name, value in belief.items():
         figure = f"{value:6.2f} times the average:" if are_ratios else f"{value:6.1%} "
         yield f"  {figure} {name}"

@@ -12,7 +12,7 @@ from typing import Annotated, BinaryIO
 import typer
 
 from trailhound.cli.options import TopicArgument, WorkspaceOption, make_folder_of
-from trailhound.cli.results import AllOption, MinScoreOption, NewOption, crawl_folder
+from trailhound.cli.results import AllOption, MinScoreOption, crawl_folder
 from trailhound.cli.terminal import say
 
 
@@ -38,7 +38,9 @@ def export(
         int | None, typer.Option("--limit", "-n", min=1, help="Only the best.")
     ] = None,
     min_score: MinScoreOption = None,
-    new: NewOption = False,
+    new: Annotated[
+        bool, typer.Option("--new", help="Leave out pages of the sessions it learned from.")
+    ] = False,
     everything: AllOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:

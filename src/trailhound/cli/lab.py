@@ -19,9 +19,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-CorpusArgument = Annotated[
-    Path, typer.Argument(help="Corpus made by [bold]trailhound corpus import[/bold].")
-]
+CorpusArgument = Annotated[Path, typer.Argument(help="Corpus made by 'trailhound corpus import'.")]
 TopicsOption = Annotated[
     Path | None,
     typer.Option("--topics", metavar="FILE", help="TOML file that defines the topics."),
@@ -41,7 +39,9 @@ def topics(
 ) -> None:
     """List the topics of a corpus: what was browsed, what is there to be found.
 
-    Example: [bold]trailhound lab topics demo.thc[/bold]
+    Example:
+
+      trailhound lab topics demo.thc
     """
     from trailhound.cli.lab_tables import show_topics
     from trailhound.cli.terminal import print_json
@@ -94,7 +94,7 @@ def run(
 ) -> None:
     """Crawl the corpus with each strategy and measure what it finds.
 
-    Writes [bold]OUT/results.json[/bold] and [bold]OUT/report.html[/bold]. An interrupted
+    Writes OUT/results.json and OUT/report.html. An interrupted
     experiment continues where it stopped when the same command is given again.
 
     Examples:
@@ -131,13 +131,13 @@ def run(
 
 @app.command("report")
 def report(
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="Folder of a finished [bold]lab run[/bold].")
-    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder of a finished 'lab run'.")],
 ) -> None:
     """Draw report.html again from results.json.
 
-    Example: [bold]trailhound lab report out[/bold]
+    Example:
+
+      trailhound lab report out
     """
     from trailhound.lab.report import write_report
     from trailhound.lab.results_files import read_results

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,17 +18,17 @@ if TYPE_CHECKING:
     from trailhound.topics.crawl_folder import CrawlFolder
 
 MAX_STEPS_SHOWN = 3
+_INDENT = " " * 11
 
 MinScoreOption = Annotated[
     float | None,
     typer.Option(min=0.0, max=1.0, help="All pages from this score on, relevant or not."),
 ]
-NewOption = Annotated[
-    bool, typer.Option("--new", help="Leave out pages of the sessions it learned from.")
-]
 AllOption = Annotated[
     bool,
-    typer.Option("--all", help="Also irrelevant pages, copies, and pages asking not to be listed."),
+    typer.Option(
+        "--all", help="Everything: known and irrelevant pages, copies, those not to be listed."
+    ),
 ]
 
 
@@ -38,12 +39,17 @@ def results(
     search: Annotated[
         str | None, typer.Option(metavar="WORDS", help="Only relevant pages with all these words.")
     ] = None,
-    new: NewOption = False,
+    new: Annotated[
+        bool,
+        typer.Option(
+            "--new/--known", help="Only what you have neither visited nor marked, or that as well."
+        ),
+    ] = True,
     everything: AllOption = False,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what was found, best first, each with the path that led there.
+    """List what was found and is new to you, best first, each with the path that led there.
 
     Works while the crawl is running, too.
 
@@ -59,13 +65,17 @@ def results(
     marks = _marks(folder)
     with Results(folder.results) as stored:
         if search is not None:
-            pages = stored.search(search, limit, min_score=min_score)
+            found = iter(stored.search(search, min_score=min_score))
         else:
-            pages = stored.ranked(limit, min_score=min_score, everything=everything, only_new=new)
+            found = stored.iterate(min_score=min_score, everything=everything)
+        if new and not everything:
+            found = (page for page in found if not page.known and page.address not in marks)
+        pages = list(islice(found, limit))
         if as_json:
             _print_json(stored, pages, marks)
         else:
-            _show(stored, pages, topic, marks)
+            _show(stored, pages, marks)
+            say(_count(stored, pages, marks, topic))
 
 
 def crawl_folder(topic: str, workspace: Path | None) -> CrawlFolder:
@@ -96,47 +106,60 @@ def _print_json(stored: Results, pages: list[StoredPage], marks: Mapping[str, st
     print_json(rows)
 
 
-def _show(stored: Results, pages: list[StoredPage], topic: str, marks: Mapping[str, str]) -> None:
+def _show(stored: Results, pages: list[StoredPage], marks: Mapping[str, str]) -> None:
+    """Prose is wrapped between words; addresses are left whole, to be copied."""
+    from rich.padding import Padding
+    from rich.table import Table
     from rich.text import Text
 
     from trailhound.topics.explaining import shown_path
 
     for rank, page in enumerate(pages, start=1):
         score = f"{page.score:.2f}" if page.score is not None else " –  "
-        title = harmless(page.title) or page.address
-        output.print(Text.assemble(f"{rank:>3}  {score}  ", (title, "bold")), soft_wrap=True)
+        head = Table.grid()
+        head.add_column(width=len(_INDENT))
+        head.add_column(overflow="fold")
+        head.add_row(f"{rank:>3}  {score}", Text(harmless(page.title) or page.address, "bold"))
+        output.print(head)
         known = "  (in your sessions)" if page.known else ""
         marked = f"  (marked {marks[page.address]})" if page.address in marks else ""
-        address = f"           {page.address}{known}{marked}"
-        output.print(Text(address, style="cyan"), soft_wrap=True)
+        output.print(Text(f"{_INDENT}{page.address}{known}{marked}", style="cyan"), soft_wrap=True)
         if page.snippet:
-            output.print(Text(f"           {harmless(page.snippet)}", style="dim"), soft_wrap=True)
-        output.print(
-            Text(f"           {path_line(shown_path(stored, page))}", style="dim"), soft_wrap=True
-        )
-    say(_count(stored, pages, topic))
+            snippet = Text(harmless(page.snippet), style="dim")
+            output.print(Padding(snippet, (0, 0, 0, len(_INDENT))))
+        for line in path_lines(shown_path(stored, page), output.width - len(_INDENT)):
+            output.print(Text(f"{_INDENT}{line}", style="dim"), soft_wrap=True)
 
 
-def path_line(path: Sequence[str]) -> str:
-    """How the crawl came to the last page of ``path``; of a long way only both ends."""
+def path_lines(path: Sequence[str], width: int) -> list[str]:
+    """How the crawl came to the last page of ``path``; of a long way only both ends.
+
+    One line when ``width`` characters are enough, else one for each step.
+    """
     way = list(path[:-1])
+    if not way:
+        return ["a seed"]
     if len(way) > MAX_STEPS_SHOWN:
         way = [way[0], f"({counted(len(way) - 2, 'page')})", way[-1]]
-    return "via " + " → ".join(way) if way else "a seed"
+    line = "via " + " → ".join(way)
+    return [line] if len(line) <= width else [f"via {way[0]}", *(f"  → {step}" for step in way[1:])]
 
 
-def _count(stored: Results, pages: list[StoredPage], topic: str) -> str:
+def _count(stored: Results, pages: list[StoredPage], marks: Mapping[str, str], topic: str) -> str:
     total = stored.summary()
     if not pages and not total.relevant:
         return (
             f"Nothing relevant among {counted(total.pages, 'page')}. Look at the best ones with "
             f"--min-score 0, or at what was learned with: trailhound inspect {topic}"
         )
-    known = f", {total.known:,} of them in your sessions" if total.known else ""
-    hidden = []
+    latest = [event for url in marks for event in stored.events_of(url)[-1:]]
+    known = total.known + sum(event.relevant and not event.known for event in latest)
+    also = []
+    if known:
+        also.append(f"{known:,} of them visited or marked by you: --known")
     if total.duplicates:
-        hidden.append(counted(total.duplicates, "copy"))
+        also.append(f"besides {counted(total.duplicates, 'copy')}: --all")
     if total.unlisted:
-        hidden.append(f"{total.unlisted:,} that ask not to be listed")
-    beside = f" (besides {' and '.join(hidden)}: --all)" if hidden else ""
-    return f"{len(pages):,} of {counted(total.relevant, 'relevant page')}{known}{beside}"
+        also.append(f"besides {total.unlisted:,} that ask not to be listed: --all")
+    told = f" ({'; '.join(also)})" if also else ""
+    return f"{len(pages):,} of {counted(total.relevant, 'relevant page')}{told}"

@@ -25,6 +25,7 @@ import msgspec
 
 from trailhound.errors import StorageError
 from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent
+from trailhound.storage.snippets import snippet_of
 from trailhound.storage.sqlite import DatabaseKind, transaction
 
 _TABLES = (
@@ -116,13 +117,6 @@ _SIGN_BIT = 1 << 63
 
 MAX_REFUSALS = 200_000
 """Refused URLs that are kept: a trap has no end."""
-
-SNIPPET_CHARS = 280
-
-_PROSE_CHARS = 80
-"""A shorter stretch between links is a menu's, a caption or a date."""
-_SEARCHED_CHARS = 10_000
-_SEPARATORS = " ,;:.|»›)–-"
 
 
 class ResultsProgress(msgspec.Struct, frozen=True):
@@ -292,39 +286,3 @@ def _signed(fingerprint: int | None) -> int | None:
     if fingerprint is None:
         return None
     return fingerprint - (1 << 64) if fingerprint & _SIGN_BIT else fingerprint
-
-
-def snippet_of(page: Page) -> str:
-    """The page's own description, else its first prose outside links, else how it begins."""
-    if page.description:
-        return _shortened(page.description)
-    prose = next((text for text in _between_links(page) if len(text) >= _PROSE_CHARS), page.text)
-    return _shortened(_without_headings(prose, page))
-
-
-def _shortened(text: str, length: int = SNIPPET_CHARS) -> str:
-    """At most ``length`` characters, cut between words."""
-    tidy = " ".join(text[: 4 * length].split()).lstrip(_SEPARATORS)
-    if len(tidy) <= length:
-        return tidy
-    cut = tidy[: length - 1]
-    blank = cut.rfind(" ", length // 2)
-    return (cut[:blank] if blank > 0 else cut).rstrip(" ,;:-") + "…"
-
-
-def _between_links(page: Page) -> Iterator[str]:
-    """The stretches of text before, between and behind the words of links."""
-    text, position = page.text[:_SEARCHED_CHARS], 0
-    for link in page.links:
-        found = text.find(link.anchor, position) if link.anchor else -1
-        if found >= 0:
-            yield text[position:found].strip()
-            position = found + len(link.anchor)
-    yield text[position:].strip()
-
-
-def _without_headings(text: str, page: Page) -> str:
-    """The text behind the headings it begins with: the title is shown anyway."""
-    for heading in page.headings[:3]:
-        text = text.removeprefix(heading).lstrip()
-    return text or page.text

@@ -11,6 +11,7 @@ import msgspec
 
 from trailhound.records import Outcome
 from trailhound.storage.results import REQUESTS, RESULTS
+from trailhound.storage.snippets import tidied
 
 MAX_PATH_PAGES = 200
 """Of a path from a seed; depths beyond this are a trap's."""
@@ -130,7 +131,7 @@ class Results:
             return []
         with RESULTS.explaining(self.path):
             rows = self._connection.execute(_SEARCH, (phrase, min_score or 0.0, _sql_limit(limit)))
-            return [_stored_page(row, snippet=row["passage"]) for row in rows]
+            return [_stored_page(row, snippet=tidied(row["passage"])) for row in rows]
 
     def events_of(self, url: str) -> list[StoredPage]:
         """All that happened to a URL, asked for or redirected to, in order of time."""
