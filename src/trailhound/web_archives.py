@@ -14,6 +14,21 @@ from fastwarc.warc import ArchiveIterator, HeaderMap, WarcRecord, WarcRecordType
 from trailhound.errors import CorpusError, UsageError
 from trailhound.fetching.media_types import is_html_type, looks_like_html
 
+_WARC_ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4")
+_PACKAGE_ENDING = ".wacz"
+
+# Pages deflate to a fifth, WARC files that are compressed already not at all.
+_MAX_UNPACKING = 200
+_HARMLESS_BYTES = 50_000_000
+
+# Larger records are videos and downloads, never pages.
+MAX_RECORD_BYTES = 32 * 1024 * 1024
+
+# Larger than any server's real headers; a smaller limit would end the whole archive at one record.
+_MAX_HEADER_BYTES = 1 << 20
+
+_KINDS = WarcRecordType.response | WarcRecordType.resource | WarcRecordType.revisit
+
 
 class ServerAnswer(NamedTuple):
     """What a server said to one request."""
@@ -33,14 +48,6 @@ class ServerAnswer(NamedTuple):
         if self.content_type:
             return is_html_type(self.content_type)
         return looks_like_html(self.body)
-
-
-_WARC_ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4")
-_PACKAGE_ENDING = ".wacz"
-
-# Pages deflate to a fifth, WARC files that are compressed already not at all.
-_MAX_UNPACKING = 200
-_HARMLESS_BYTES = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -112,15 +119,6 @@ def _open_member(path: Path, member: str) -> IO[bytes]:
         raise OSError("it would unpack to far more than any web archive does")
     # The open file keeps the package open until it is closed itself.
     return package.open(member)
-
-
-# Larger records are videos and downloads, never pages.
-MAX_RECORD_BYTES = 32 * 1024 * 1024
-
-# Larger than any server's real headers; a smaller limit would end the whole archive at one record.
-_MAX_HEADER_BYTES = 1 << 20
-
-_KINDS = WarcRecordType.response | WarcRecordType.resource | WarcRecordType.revisit
 
 
 class Capture(NamedTuple):

@@ -13,9 +13,9 @@ from trailhound.demo.server import serve_in_thread
 from trailhound.sessions.events import Mark, Reached, Visit
 from trailhound.sessions.importers.base import Imported
 from trailhound.sessions.importers.browser_histories import ChromeImporter
-from trailhound.sessions.importers.choosing import useful_pages
 from trailhound.sessions.importers.har import HarImporter
 from trailhound.sessions.page_graph import build_page_graph
+from trailhound.topics.importing import useful_pages
 
 pytestmark = pytest.mark.browser
 

@@ -17,8 +17,7 @@ from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import read_session
 from trailhound.text.extract import extract_page
 from trailhound.topics.learning import LearningRequest, learn_each_label, learn_into
-from trailhound.topics.names import checked_name, folder_name
-from trailhound.topics.workspace import Workspace, workspace_folder
+from trailhound.topics.workspace import Workspace, checked_name, folder_name, workspace_folder
 
 WINDOWS_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?$", re.IGNORECASE)
 

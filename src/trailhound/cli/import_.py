@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trailhound.config.settings import FetchSettings
     from trailhound.sessions.events import Session
     from trailhound.sessions.importers.base import Importer
-    from trailhound.sessions.importers.choosing import Period
+    from trailhound.topics.importing import Period
     from trailhound.topics.page_fetching import FetchedPages, Progress
     from trailhound.topics.workspace import TopicFolder
 
@@ -174,12 +174,14 @@ def _import(
     from trailhound.cli.terminal import patiently
     from trailhound.sessions.importers import read_recording
     from trailhound.sessions.importers.base import KnowsBookmarks
-    from trailhound.sessions.importers.choosing import (
+    from trailhound.topics.importing import (
         MarkedSessions,
+        PseudonymousSessions,
+        RecalledSessions,
         SessionsInPeriod,
+        keep_sessions,
         useful_pages,
     )
-    from trailhound.topics.importing import PseudonymousSessions, RecalledSessions, keep_sessions
 
     place = open_workspace(request.workspace)
     folder, period = place.folder_for(request.topic), _period(request.since, request.until)
@@ -205,7 +207,7 @@ def _import(
 def _period(since: str | None, until: str | None) -> Period:
     """The time that ``--since`` and ``--until`` name, in local time unless they say otherwise."""
     from trailhound.errors import UsageError
-    from trailhound.sessions.importers.choosing import Period
+    from trailhound.topics.importing import Period
 
     period = Period(_local_time(since, float("-inf")), _local_time(until, float("inf")))
     if period.since >= period.until:

@@ -81,7 +81,7 @@ def _print_json(learned: LearnedTopic) -> None:
 
 def _show_model(learned: LearnedTopic, n_words: int) -> None:
     """Everything, warnings first; of each cluster the ``n_words`` strongest words."""
-    from trailhound.cli.learn_tables import show_warnings
+    from trailhound.cli.learn import show_warnings
     from trailhound.reports.names import state_names
 
     found = learned.diagnosis
@@ -113,7 +113,7 @@ def _show_model(learned: LearnedTopic, n_words: int) -> None:
 
 
 def _show_summary(learned: LearnedTopic) -> None:
-    from trailhound.cli.learn_tables import judge_lines
+    from trailhound.cli.learn import judge_lines
     from trailhound.reports.names import distance_line, sessions_line
 
     found, origin = learned.diagnosis, learned.origin

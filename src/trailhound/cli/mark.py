@@ -75,7 +75,7 @@ def mark(
 
 def _learn(topic: str, workspace: Path | None, *, as_json: bool) -> None:
     """As ``trailhound learn TOPIC`` would, with the parameters that the topic was learned with."""
-    from trailhound.cli.learn_tables import learned_json, show_learned
+    from trailhound.cli.learn import learned_json, show_learned
     from trailhound.topics.learning import learn_into, same_request
 
     place = open_workspace(workspace)

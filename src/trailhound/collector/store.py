@@ -16,16 +16,17 @@ import msgspec
 
 from trailhound.collector.guard import RefusedRequestError
 from trailhound.errors import UsageError
-from trailhound.sessions.events import Event, Mark, Submit, Visit, event_line
+from trailhound.sessions.events import Event, Mark, Submit, Visit, event_line, events_without
 from trailhound.sessions.files import (
     SESSION_SUFFIX,
     SessionRecorder,
     read_with_problems,
     write_session,
 )
-from trailhound.topics.names import checked_name
-from trailhound.topics.workspace import TopicFolder, Workspace
+from trailhound.topics.workspace import TopicFolder, Workspace, checked_name
 
+MAX_SESSION_BYTES = 1_000_000_000
+MAX_OPEN_FILES = 32
 MAX_URL_LENGTH = 16_000
 MAX_TITLE_LENGTH = 1_000
 MAX_EVENTS = 1_000
@@ -109,10 +110,6 @@ def _check_url(url: str) -> None:
         raise RefusedRequestError(400, "An address cannot be read.") from error
     if parts.scheme not in ("http", "https") or len(url) > MAX_URL_LENGTH:
         raise RefusedRequestError(400, "Only pages of the web are recorded.")
-
-
-MAX_SESSION_BYTES = 1_000_000_000
-MAX_OPEN_FILES = 32
 
 
 @dataclass
@@ -205,20 +202,6 @@ class SessionStore:
 
 
 def without_page(events: Iterable[Event], url: str) -> tuple[Event, ...]:
-    """Events that do not tell of a page; pages reached from it begin a path of their own."""
+    """Events that do not tell of a page, whatever part of it their addresses name."""
     plain = urldefrag(url).url
-    kept: list[Event] = []
-    for event in events:
-        if not isinstance(event, Submit) and plain in _shown(event):
-            continue
-        if isinstance(event, Visit) and event.from_url and urldefrag(event.from_url).url == plain:
-            event = msgspec.structs.replace(event, from_url=None)
-        kept.append(event)
-    return tuple(kept)
-
-
-def _shown(event: Visit | Mark) -> set[str]:
-    urls: list[str | None] = [event.url]
-    if isinstance(event, Visit):
-        urls += [event.requested_url, event.frame_of]
-    return {urldefrag(url).url for url in urls if url}
+    return events_without(events, lambda each: urldefrag(each).url == plain)

@@ -16,7 +16,15 @@ import msgspec
 from trailhound.counting import counted
 from trailhound.errors import SessionError
 
+FORMAT_NAME = "trailhound-session"
 SESSION_VERSION = 1
+_FOREIGN_STARTS = (
+    (codecs.BOM_UTF16_LE, "it is UTF-16 text", "Save it as UTF-8"),
+    (codecs.BOM_UTF16_BE, "it is UTF-16 text", "Save it as UTF-8"),
+    (b"\x1f\x8b", "it is compressed with gzip", "Unpack it with gunzip"),
+    (b"\x28\xb5\x2f\xfd", "it is compressed with zstd", "Unpack it with unzstd"),
+    (b"PK\x03\x04", "it is a zip archive", "Unpack it"),
+)
 
 
 class Reached(StrEnum):
@@ -82,15 +90,25 @@ class Session(msgspec.Struct, frozen=True):
     """What wrote the session: ``extension 1.0``, ``har import``, ``demo`` …"""
 
 
-FORMAT_NAME = "trailhound-session"
+def events_without(events: Iterable[Event], forgotten: Callable[[str], bool]) -> tuple[Event, ...]:
+    """Events that do not tell of a forgotten URL; pages reached from one begin a way anew."""
+    return tuple(
+        _with_open_start(each, forgotten) for each in events if not _tells(each, forgotten)
+    )
 
-_FOREIGN_STARTS = (
-    (codecs.BOM_UTF16_LE, "it is UTF-16 text", "Save it as UTF-8"),
-    (codecs.BOM_UTF16_BE, "it is UTF-16 text", "Save it as UTF-8"),
-    (b"\x1f\x8b", "it is compressed with gzip", "Unpack it with gunzip"),
-    (b"\x28\xb5\x2f\xfd", "it is compressed with zstd", "Unpack it with unzstd"),
-    (b"PK\x03\x04", "it is a zip archive", "Unpack it"),
-)
+
+def _tells(event: Event, forgotten: Callable[[str], bool]) -> bool:
+    if isinstance(event, Submit):
+        return False
+    if isinstance(event, Mark):
+        return forgotten(event.url)
+    return any(forgotten(url) for url in (event.url, event.requested_url, event.frame_of) if url)
+
+
+def _with_open_start(event: Event, forgotten: Callable[[str], bool]) -> Event:
+    if isinstance(event, Visit) and event.from_url and forgotten(event.from_url):
+        return msgspec.structs.replace(event, from_url=None)
+    return event
 
 
 class Header(msgspec.Struct, frozen=True):

@@ -38,6 +38,10 @@ from trailhound.text.encoding import decode
 
 STREAM = "-"
 SESSION_SUFFIX = ".jsonl"
+FEWEST_TOPICS = 2
+
+TopicTerms = dict[str, dict[str, int]]
+"""Topics by name, each with its terms and how often it holds them."""
 
 _log = logging.getLogger(__name__)
 
@@ -231,11 +235,6 @@ def _cannot_write(path: Path, error: OSError) -> SessionError:
     return SessionError(
         f"The session cannot be written to {path}: {reason}. Choose another place or make room."
     )
-
-
-FEWEST_TOPICS = 2
-
-TopicTerms = dict[str, dict[str, int]]
 
 
 def read_topic_set(source: str) -> TopicTerms:

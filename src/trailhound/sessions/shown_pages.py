@@ -20,6 +20,13 @@ from trailhound.sessions.events import Mark, Session, Submit, Visit
 from trailhound.text.extract import extract_page
 from trailhound.urls import canonicalize, registered_domain
 
+MIN_COMMON_COSINE = 0.7
+"""Sites that name their home page as ``rel=canonical`` of everything must not become one page: a
+declared copy has to look like one. Term counts of real copies reach 0.9 and more."""
+
+MIN_WORDS_OF_COPY = 20
+"""Shorter texts ("Page moved", "Untitled") are alike by chance."""
+
 Content = Callable[[str], Page | None]
 """Looks a canonical URL up where the session came from; ``None`` when it is not known there."""
 
@@ -135,14 +142,6 @@ def _forget_addresses_that_only_redirect(shown: ShownPages) -> None:
     for requested, ends in shown.redirects.items():
         if requested not in shown.with_content and any(end in shown.pages for end in ends):
             shown.pages.pop(requested, None)
-
-
-MIN_COMMON_COSINE = 0.7
-"""Sites that name their home page as ``rel=canonical`` of everything must not become one page: a
-declared copy has to look like one. Term counts of real copies reach 0.9 and more."""
-
-MIN_WORDS_OF_COPY = 20
-"""Shorter texts ("Page moved", "Untitled") are alike by chance."""
 
 
 class AddressBook:

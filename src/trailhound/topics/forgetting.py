@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,11 @@ import msgspec
 from trailhound.crawling.gate import without_hosts
 from trailhound.errors import ModelError, TrailhoundError, UsageError
 from trailhound.frontier.forgetting import forget_urls
-from trailhound.sessions.events import Event, Session, Submit, Visit
+from trailhound.sessions.events import Session, Visit, events_without
 from trailhound.sessions.files import read_session, write_session
 from trailhound.sources.crawled_links import forget_linked
 from trailhound.sources.kept_answers import forget_answers
-from trailhound.storage.files import cannot_write, explaining, write_whole
+from trailhound.storage.files import explaining, write_whole
 from trailhound.storage.forgetting import forget_lines, forget_records, forget_results
 from trailhound.topics.crawl_folder import (
     CRAWL_LINKS,
@@ -87,76 +88,103 @@ def forget_pages(
 ) -> ForgetReport:
     """Remove pages from a topic's sessions, model, crawls and archives."""
     folder = workspace.topic(topic)
-    report = ForgetReport()
     with nullcontext() if dry_run else CrawlLock(folder):
-        events = forget_events(folder, forgotten, dry_run=dry_run)
-        report.add("visits and marks in sessions", events)
-        looked_up = forget_content(folder, forgotten, dry_run=dry_run)
-        report.add("pages looked up elsewhere", looked_up)
-        fetched = forget_lines(folder.path / FETCHED_NAME, forgotten, dry_run=dry_run)
-        report.add("pages fetched for an import", fetched)
-        _forget_backlinks(folder.path, forgotten, report, dry_run=dry_run)
-        _forget_traces(folder.path, report, dry_run=dry_run)
-        starts = _forget_settings(folder.path / "turns.json", forgotten, dry_run)
-        report.add("start pages of search turns", starts)
+        work = _Forgetting(folder, forgotten, dry_run)
+        changed = work.in_sessions() + work.in_contents()
+        work.in_sources()
         for crawl in _crawls(folder):
-            _forget_in_crawl(crawl, forgotten, report, dry_run=dry_run)
-        if report.removed and not dry_run:
+            work.in_crawl(crawl)
+        if work.report.removed and not dry_run:
             _forget_experience(folder)
-        changed = bool(events or looked_up) and folder.model_path.exists()
-        if changed or model_knows(folder, forgotten):
+        if (changed and folder.model_path.exists()) or _model_knows(folder, forgotten):
             plan = "the model would be learned again from what is left, or removed"
-            report.model = plan if dry_run else renew_model(workspace, folder)
+            work.report.model = plan if dry_run else _renew_model(workspace, folder)
+    return work.report
+
+
+def forget_everything(workspace: Workspace, topic: str, *, dry_run: bool = False) -> ForgetReport:
+    """Remove a topic: sessions, model, crawls, archives."""
+    folder = workspace.topic(topic)
+    report = ForgetReport()
+    files = [path for path in folder.path.rglob("*") if path.is_file()]
+    report.add("sessions", len(folder.session_names()))
+    report.add("files in all", len(files))
+    if folder.model_path.exists():
+        report.model = "the model would be removed" if dry_run else "the model was removed"
+    if not dry_run:
+        CrawlLock(folder).release()  # refuses while a crawl is running
+        _remove(folder.path)
     return report
+
+
+class _Forgetting:
+    """Goes through what a topic keeps, removes what is to be forgotten, and counts it."""
+
+    def __init__(self, folder: TopicFolder, forgotten: Forgotten, dry_run: bool) -> None:
+        self.report = ForgetReport()
+        self._folder = folder
+        self._forgotten = forgotten
+        self._dry_run = dry_run
+
+    def in_sessions(self) -> int:
+        """Visits and marks; how many there were."""
+        removed = 0
+        for name in sorted(self._folder.session_names()):
+            path = self._folder.sessions_path / name
+            session = read_session(path, strict=False)
+            kept = events_without(session.events, self._forgotten)
+            removed += len(session.events) - len(kept)
+            if kept != session.events and not self._dry_run:
+                _write_anew(path, msgspec.structs.replace(session, events=kept))
+        self.report.add("visits and marks in sessions", removed)
+        return removed
+
+    def in_contents(self) -> int:
+        """Pages that were looked up or fetched for sessions; how many the model may know."""
+        known = self._folder.known_content()
+        kept = known.without(self._forgotten)
+        looked_up = len(known) - len(kept)
+        if looked_up and not self._dry_run:
+            kept.write(self._folder.path / "content.json")
+        self.report.add("pages looked up elsewhere", looked_up)
+        self._count("pages fetched for an import", forget_lines, self._folder.path / FETCHED_NAME)
+        return looked_up
+
+    def in_sources(self) -> None:
+        """What sources were asked for, and indices of what the user keeps elsewhere."""
+        topic = self._folder.path
+        self._count("backlinks asked for, and their pages", forget_answers, topic / KEPT_BACKLINKS)
+        self._count("pages and links collected from archives", forget_linked, topic / CRAWL_LINKS)
+        self._count("start pages of search turns", _forget_settings, topic / "turns.json")
+        traces = topic / TRACES
+        if traces.is_dir():
+            self.report.add("indices of access traces", len(list(traces.iterdir())))
+        if not self._dry_run:  # indices are made again
+            for index in topic.glob(EDGE_INDICES):
+                index.unlink(missing_ok=True)
+            with explaining(traces):
+                if traces.is_dir():
+                    shutil.rmtree(traces)
+
+    def in_crawl(self, crawl: Path) -> None:
+        """Results, queue, log, archive and settings of one crawl."""
+        results = partial(forget_results, clean_state=self._clean_state)
+        self._count("results of crawls", results, crawl / "results.db")
+        self._count("addresses in crawls' queues", forget_urls, crawl / "frontier.db")
+        self._count("lines of crawls' logs", forget_lines, crawl / "log.jsonl")
+        self._count("records in archives", forget_records, crawl / "archive")
+        self._count("settings of crawls", _forget_settings, crawl / "crawl.json")
+
+    def _count(self, what: str, forget: Callable[..., int], path: Path) -> None:
+        self.report.add(what, forget(path, self._forgotten, dry_run=self._dry_run))
+
+    def _clean_state(self, data: bytes) -> bytes | None:
+        return without_hosts(data, lambda host: self._forgotten(f"http://{host}/"))
 
 
 def _crawls(folder: TopicFolder) -> Iterator[Path]:
     """The crawl, and those that were set aside."""
-    for path in sorted(folder.path.glob("crawl*")):
-        if path.is_dir():
-            yield path
-
-
-def _forget_backlinks(
-    topic: Path, forgotten: Forgotten, report: ForgetReport, *, dry_run: bool
-) -> None:
-    asked = forget_answers(topic / KEPT_BACKLINKS, forgotten, dry_run=dry_run)
-    report.add("backlinks asked for, and their pages", asked)
-    linked = forget_linked(topic / CRAWL_LINKS, forgotten, dry_run=dry_run)
-    report.add("pages and links collected from archives", linked)
-    if not dry_run:
-        # Sorted copies of a file that the user keeps elsewhere: they are made again.
-        for index in topic.glob(EDGE_INDICES):
-            index.unlink(missing_ok=True)
-
-
-def _forget_traces(topic: Path, report: ForgetReport, *, dry_run: bool) -> None:
-    """Indices of logs that the user keeps elsewhere, and of sessions: they are made again."""
-    traces = topic / TRACES
-    if traces.is_dir():
-        report.add("indices of access traces", len(list(traces.iterdir())))
-        if not dry_run:
-            with explaining(traces):
-                shutil.rmtree(traces)
-
-
-def _forget_in_crawl(
-    crawl: Path, forgotten: Forgotten, report: ForgetReport, *, dry_run: bool
-) -> None:
-    results = forget_results(
-        crawl / "results.db",
-        forgotten,
-        clean_state=lambda data: without_hosts(data, lambda host: forgotten(f"http://{host}/")),
-        dry_run=dry_run,
-    )
-    report.add("results of crawls", results)
-    queued = forget_urls(crawl / "frontier.db", forgotten, dry_run=dry_run)
-    report.add("addresses in crawls' queues", queued)
-    told = forget_lines(crawl / "log.jsonl", forgotten, dry_run=dry_run)
-    report.add("lines of crawls' logs", told)
-    archived = forget_records(crawl / "archive", forgotten, dry_run=dry_run)
-    report.add("records in archives", archived)
-    report.add("settings of crawls", _forget_settings(crawl / "crawl.json", forgotten, dry_run))
+    yield from (path for path in sorted(folder.path.glob("crawl*")) if path.is_dir())
 
 
 def _forget_experience(folder: TopicFolder) -> None:
@@ -165,7 +193,7 @@ def _forget_experience(folder: TopicFolder) -> None:
         (crawl / "strategy.bin").unlink(missing_ok=True)
 
 
-def _forget_settings(path: Path, forgotten: Forgotten, dry_run: bool) -> int:
+def _forget_settings(path: Path, forgotten: Forgotten, *, dry_run: bool) -> int:
     """Seeds and the like; they are in lists."""
     if not path.is_file():
         return 0
@@ -191,68 +219,15 @@ def _without_items(value: Any, forgotten: Forgotten) -> tuple[Any, int]:
     return value, 0
 
 
-def forget_everything(workspace: Workspace, topic: str, *, dry_run: bool = False) -> ForgetReport:
-    """Remove a topic: sessions, model, crawls, archives."""
-    folder = workspace.topic(topic)
-    report = ForgetReport()
-    files = [path for path in folder.path.rglob("*") if path.is_file()]
-    report.add("sessions", len(folder.session_names()))
-    report.add("files in all", len(files))
-    if folder.model_path.exists():
-        report.model = "the model would be removed" if dry_run else "the model was removed"
-    if not dry_run:
-        CrawlLock(folder).release()  # refuses while a crawl is running
-        forget_topic(folder)
-    return report
-
-
-def forget_events(folder: TopicFolder, forgotten: Forgotten, *, dry_run: bool = False) -> int:
-    """Remove visits and marks of forgotten pages from all sessions; how many there are."""
-    removed = 0
-    for name in sorted(folder.session_names()):
-        path = folder.sessions_path / name
-        session = read_session(path, strict=False)
-        kept = tuple(_events_without(session, forgotten))
-        removed += len(session.events) - len(kept)
-        if kept != session.events and not dry_run:
-            _write_anew(path, msgspec.structs.replace(session, events=kept))
-    return removed
-
-
-def _events_without(session: Session, forgotten: Forgotten) -> Iterator[Event]:
-    """The other events; pages that were reached from a forgotten one begin a way of their own."""
-    for event in session.events:
-        if isinstance(event, Submit):
-            yield event
-        elif isinstance(event, Visit):
-            urls = (event.url, event.requested_url, event.frame_of)
-            if not any(forgotten(url) for url in urls if url):
-                came_from = event.from_url is not None and forgotten(event.from_url)
-                yield msgspec.structs.replace(event, from_url=None) if came_from else event
-        elif not forgotten(event.url):
-            yield event
-
-
 def _write_anew(path: Path, session: Session) -> None:
     """Under a new name: whoever still has the old file open must notice that it is gone."""
     if any(isinstance(event, Visit) for event in session.events):
         write_session(session, path.with_name(session_file_name(session)))
-    try:
+    with explaining(path):
         path.unlink()
-    except OSError as error:
-        raise cannot_write(path, error) from error
 
 
-def forget_content(folder: TopicFolder, forgotten: Forgotten, *, dry_run: bool = False) -> int:
-    """Remove forgotten pages from what was looked up outside the sessions; how many there are."""
-    known = folder.known_content()
-    kept = known.without(forgotten)
-    if len(kept) < len(known) and not dry_run:
-        kept.write(folder.path / "content.json")
-    return len(known) - len(kept)
-
-
-def model_knows(folder: TopicFolder, forgotten: Forgotten) -> bool:
+def _model_knows(folder: TopicFolder, forgotten: Forgotten) -> bool:
     """Whether a forgotten page is in the model, or a model that cannot be read may hold it."""
     if not folder.model_path.exists():
         return False
@@ -263,7 +238,7 @@ def model_knows(folder: TopicFolder, forgotten: Forgotten) -> bool:
     return any(forgotten(page.url) for page in pages)
 
 
-def renew_model(workspace: Workspace, folder: TopicFolder) -> str:
+def _renew_model(workspace: Workspace, folder: TopicFolder) -> str:
     """Learn again from what is left, as before; the model goes when nothing can be learned."""
     try:
         learn_into(workspace, same_request(folder, folder.load()))
@@ -273,18 +248,10 @@ def renew_model(workspace: Workspace, folder: TopicFolder) -> str:
     return "the model was learned again from what is left"
 
 
-def forget_topic(folder: TopicFolder) -> None:
-    """Remove a topic with everything in it."""
-    _remove(folder.path)
-
-
 def _remove(path: Path) -> None:
     """At once to other programs, even if deleting takes long or is interrupted."""
-    if not path.exists():
-        return
-    doomed = path.with_name(f".{path.name}.{os.getpid()}.forgotten")
-    try:
-        path.rename(doomed)
-        shutil.rmtree(doomed)
-    except OSError as error:
-        raise cannot_write(path, error) from error
+    if path.exists():
+        doomed = path.with_name(f".{path.name}.{os.getpid()}.forgotten")
+        with explaining(path):
+            path.rename(doomed)
+            shutil.rmtree(doomed)

@@ -41,6 +41,15 @@ FORMAT_VERSION = 1
 MANIFEST = "model.json"
 
 _ENDINGS = {"graph": "json", "vocabulary": "json", "arrays": "npz"}
+_FLOATS = {
+    "idf": np.float64,
+    "term_vectors": np.float32,
+    "singular_values": np.float64,
+    "coordinates": np.float32,
+    "transition": np.float64,
+    "emission": np.float64,
+}
+_INTEGERS = ("clusters", "levels")
 _LEARN_AGAIN = "Learn the topic again with: trailhound learn TOPIC"
 
 
@@ -207,17 +216,6 @@ def _read(path: Path, when_missing: str) -> bytes:
             f"The model file {path} cannot be read: {error.strerror or error}. "
             "Check that you may read it."
         ) from error
-
-
-_FLOATS = {
-    "idf": np.float64,
-    "term_vectors": np.float32,
-    "singular_values": np.float64,
-    "coordinates": np.float32,
-    "transition": np.float64,
-    "emission": np.float64,
-}
-_INTEGERS = ("clusters", "levels")
 
 
 class DamagedPartError(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -62,14 +63,10 @@ class FetchedPages:
             with explaining(path):
                 lines = path.read_bytes().splitlines()
             for line in lines:
-                self._take(line)
-
-    def _take(self, line: bytes) -> None:
-        try:
-            page = msgspec.json.decode(line, type=FetchedPage)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return  # torn when the import was interrupted
-        self.pages[page.url] = page
+                # A line may be torn: the import was interrupted.
+                with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+                    page = msgspec.json.decode(line, type=FetchedPage)
+                    self.pages[page.url] = page
 
     def add(self, page: FetchedPage) -> None:
         """Keep a page."""
@@ -84,14 +81,33 @@ class FetchedPages:
         """How many pages ended how."""
         return Counter(page.outcome.value for page in self.pages.values())
 
-    def fill(self, sessions: Iterable[Session]) -> FilledSessions:
-        """Sessions with these pages in them."""
-        return FilledSessions(sessions, self.pages)
+    def fill(self, sessions: Iterable[Session]) -> Iterator[Session]:
+        """Sessions with these pages in them, each page once: at its first visit of all."""
+        left = {url: page for url, page in self.pages.items() if page.html is not None}
+        for session in sessions:
+            events = tuple(
+                _filled(event, left) if isinstance(event, Visit) else event
+                for event in session.events
+            )
+            yield msgspec.structs.replace(session, events=events)
 
     def discard(self) -> None:
         """The pages are where they belong; the file is no longer needed."""
         with explaining(self._path):
             self._path.unlink(missing_ok=True)
+
+
+def _filled(visit: Visit, left: dict[str, FetchedPage]) -> Visit:
+    page = left.pop(canonicalize(visit.url) or "", None) if visit.html is None else None
+    if page is None:
+        return visit
+    if page.final_url == page.url:
+        return msgspec.structs.replace(visit, html=page.html)
+    # Relative links count from where the page is now.
+    requested = visit.requested_url or visit.url
+    return msgspec.structs.replace(
+        visit, url=page.final_url, requested_url=requested, html=page.html
+    )
 
 
 def pages_wanted(sessions: Iterable[Session]) -> list[str]:
@@ -148,33 +164,3 @@ def _kept(result: FetchResult) -> FetchedPage:
         return FetchedPage(result.url, result.outcome)
     html = decode(result.body, result.content_type).text
     return FetchedPage(result.url, result.outcome, result.final_url, html)
-
-
-class FilledSessions:
-    """Sessions with the fetched pages in them, each page once: at its first visit of all."""
-
-    def __init__(self, sessions: Iterable[Session], pages: dict[str, FetchedPage]) -> None:
-        self._sessions = sessions
-        self._pages = pages
-
-    def __iter__(self) -> Iterator[Session]:
-        left = {url: page for url, page in self._pages.items() if page.html is not None}
-        for session in self._sessions:
-            events = tuple(
-                _filled(event, left) if isinstance(event, Visit) else event
-                for event in session.events
-            )
-            yield msgspec.structs.replace(session, events=events)
-
-
-def _filled(visit: Visit, left: dict[str, FetchedPage]) -> Visit:
-    page = left.pop(canonicalize(visit.url) or "", None) if visit.html is None else None
-    if page is None:
-        return visit
-    if page.final_url == page.url:
-        return msgspec.structs.replace(visit, html=page.html)
-    # Relative links count from where the page is now.
-    requested = visit.requested_url or visit.url
-    return msgspec.structs.replace(
-        visit, url=page.final_url, requested_url=requested, html=page.html
-    )

@@ -20,6 +20,58 @@ from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Reached, Session, Visit
 from trailhound.sessions.importers.base import Bookmark, Imported, Tally
 
+CHROME_FILE = "History"
+BOOKMARKS_NAME = "Bookmarks"
+
+_EPOCH_SECONDS = 11_644_473_600
+"""From 1601, where Chrome's microseconds begin, to 1970."""
+
+# Chrome's page transitions: a kind in the lowest byte, and flags.
+_KIND_BITS = 0xFF
+_FORWARD_BACK = 0x0100_0000
+_REDIRECT = 0xC000_0000
+"""By the page itself (a meta refresh, a script), or by the server."""
+_CHROME_REACHED = {
+    1: Reached.TYPED,
+    2: Reached.BOOKMARK,
+    5: Reached.TYPED,  # chosen from the suggestions of the address bar
+    6: Reached.TYPED,  # a start page, or given to the browser by another program
+    7: Reached.FORM,
+    8: Reached.RELOAD,
+    9: Reached.TYPED,
+    10: Reached.TYPED,
+}
+_AUTOMATIC_FRAME = 3
+
+_OPENER = "opener_visit"
+"""A column that versions before 2021 do not have."""
+_CHROME_VISITS = """
+    SELECT v.id, u.url, u.title, v.visit_time, v.from_visit, v.opener_visit, v.transition
+    FROM visits v JOIN urls u ON u.id = v.url
+"""
+_MAX_FOLDER_DEPTH = 50
+
+FIREFOX_FILE = "places.sqlite"
+_FIREFOX = "a history of Firefox"
+
+# Firefox's kinds of visits; 1 is a link, 8 a link inside a frame.
+_FIREFOX_REACHED = {2: Reached.TYPED, 3: Reached.BOOKMARK, 9: Reached.RELOAD}
+_REDIRECTS = (5, 6)
+_UNSEEN = {4: "part of a page", 7: "download"}
+
+_FIREFOX_VISITS = """
+    SELECT v.id, p.url, p.title, v.visit_date, v.from_visit, v.visit_type
+    FROM moz_historyvisits v JOIN moz_places p ON p.id = v.place_id
+"""
+_BOOKMARKS = """
+    SELECT b.parent, p.url FROM moz_bookmarks b JOIN moz_places p ON p.id = b.fk
+    WHERE b.type = 1
+"""
+_FOLDERS = "SELECT id, parent, title FROM moz_bookmarks WHERE type = 2"
+
+_COMPANIONS = ("-wal", "-journal")
+"""What a running browser has not yet put into the main file."""
+
 
 class HistoryVisit(NamedTuple):
     """One row of a history."""
@@ -85,10 +137,6 @@ def _start_of_redirects(row: HistoryVisit, by_number: dict[int, HistoryVisit]) -
     return row
 
 
-_COMPANIONS = ("-wal", "-journal")
-"""What a running browser has not yet put into the main file."""
-
-
 def find_database(path: Path, file_name: str) -> Path:
     """``path``, or the database inside it when it is a profile folder."""
     found = path / file_name if path.is_dir() else path
@@ -143,38 +191,6 @@ def has_column(connection: sqlite3.Connection, table: str, column: str) -> bool:
     """Whether this version of the browser has the column."""
     rows = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
     return any(name == column for (name,) in rows)
-
-
-CHROME_FILE = "History"
-BOOKMARKS_NAME = "Bookmarks"
-
-_EPOCH_SECONDS = 11_644_473_600
-"""From 1601, where Chrome's microseconds begin, to 1970."""
-
-# Chrome's page transitions: a kind in the lowest byte, and flags.
-_KIND_BITS = 0xFF
-_FORWARD_BACK = 0x0100_0000
-_REDIRECT = 0xC000_0000
-"""By the page itself (a meta refresh, a script), or by the server."""
-_CHROME_REACHED = {
-    1: Reached.TYPED,
-    2: Reached.BOOKMARK,
-    5: Reached.TYPED,  # chosen from the suggestions of the address bar
-    6: Reached.TYPED,  # a start page, or given to the browser by another program
-    7: Reached.FORM,
-    8: Reached.RELOAD,
-    9: Reached.TYPED,
-    10: Reached.TYPED,
-}
-_AUTOMATIC_FRAME = 3
-
-_OPENER = "opener_visit"
-"""A column that versions before 2021 do not have."""
-_CHROME_VISITS = """
-    SELECT v.id, u.url, u.title, v.visit_time, v.from_visit, v.opener_visit, v.transition
-    FROM visits v JOIN urls u ON u.id = v.url
-"""
-_MAX_FOLDER_DEPTH = 50
 
 
 class ChromeImporter:
@@ -261,25 +277,6 @@ def _bookmarks_below(node: Any, folders: tuple[str, ...]) -> Iterator[Bookmark]:
     children = node.get("children")
     for child in children if isinstance(children, list) else ():
         yield from _bookmarks_below(child, (*folders, str(node.get("name", ""))))
-
-
-FIREFOX_FILE = "places.sqlite"
-_FIREFOX = "a history of Firefox"
-
-# Firefox's kinds of visits; 1 is a link, 8 a link inside a frame.
-_FIREFOX_REACHED = {2: Reached.TYPED, 3: Reached.BOOKMARK, 9: Reached.RELOAD}
-_REDIRECTS = (5, 6)
-_UNSEEN = {4: "part of a page", 7: "download"}
-
-_FIREFOX_VISITS = """
-    SELECT v.id, p.url, p.title, v.visit_date, v.from_visit, v.visit_type
-    FROM moz_historyvisits v JOIN moz_places p ON p.id = v.place_id
-"""
-_BOOKMARKS = """
-    SELECT b.parent, p.url FROM moz_bookmarks b JOIN moz_places p ON p.id = b.fk
-    WHERE b.type = 1
-"""
-_FOLDERS = "SELECT id, parent, title FROM moz_bookmarks WHERE type = 2"
 
 
 class FirefoxImporter:

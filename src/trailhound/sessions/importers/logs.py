@@ -37,6 +37,9 @@ MAX_LINE_BYTES = 64 * 1024
 """Servers refuse longer requests; what is longer is no line of a log."""
 _PIECE_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
+_NO_PAGE = -1
+_MINUTE, _DAY = 60, 86_400
+_PLAIN_ORIGIN = re.compile(rb"https?://[A-Za-z0-9.:-]++(?=/)")
 _TOO_LONG = f"longer than {MAX_LINE_BYTES // 1024} KB"
 
 
@@ -87,11 +90,6 @@ def _pass_long_line(file: BufferedReader, tally: Tally) -> bytes:
             # The piece may hold many lines; they are split with the next one.
             return rest
     return b""
-
-
-_NO_PAGE = -1
-_MINUTE, _DAY = 60, 86_400
-_PLAIN_ORIGIN = re.compile(rb"https?://[A-Za-z0-9.:-]++(?=/)")
 
 
 @dataclass(frozen=True)
