@@ -170,7 +170,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(tmp_path: Path) -> None:
     def fill() -> None:
         with CorpusWriter(path, "made-up") as writer:
             # The database may not grow, as if the disk had no room left.
-            writer._database.connection.execute("PRAGMA max_page_count = 30")
+            writer._file._connection.execute("PRAGMA max_page_count = 30")
             for number in range(200):
                 writer.add_page(f"{HOME}{number}", random.Random(number).randbytes(5000))
 

@@ -1,10 +1,10 @@
-"""A recorded web. Nothing is loaded before it is asked for, and then once."""
+"""A recorded web. Nothing is loaded before it is asked for; damage is reported with the file."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +34,8 @@ from trailhound.lab.corpora.link_graph import LinkGraph
 from trailhound.records import Page
 from trailhound.sessions.events import Session
 
+_Content = TypeVar("_Content")
+
 
 class Corpus:
     """A recorded web, made by :class:`~trailhound.lab.corpora.writer.CorpusWriter`.
@@ -42,23 +44,25 @@ class Corpus:
     canonical form. Use one object per thread and process; opening is cheap.
     """
 
-    def __init__(self, store: CorpusStore) -> None:
-        self._store = store
-        self._info = store.info()
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        """Where the file is."""
+        self._connection = open_database(self.path)
+        self._unpacker = Unpacker()
+        try:
+            self._info = self._read_info()
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def open(cls, path: Path | str) -> Self:
         """Open a corpus file; CorpusError says what is wrong with one that cannot be read."""
-        store = CorpusStore(Path(path))
-        try:
-            return cls(store)
-        except BaseException:
-            store.close()
-            raise
+        return cls(path)
 
     def close(self) -> None:
         """Close the file."""
-        self._store.close()
+        self._connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -70,11 +74,6 @@ class Corpus:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-    @property
-    def path(self) -> Path:
-        """Where the file is."""
-        return self._store.path
 
     def info(self) -> CorpusInfo:
         """Counts, origin and fingerprint."""
@@ -92,12 +91,12 @@ class Corpus:
         """What was recorded for ``url``; a redirect is an answer of its own."""
         number = self._addresses.pages.get(url)
         if number is not None:
-            return self._store.response(number)
+            return self._response(number)
         entry = self._addresses.others.get(url)
         if entry is None:
             return None
         if entry.is_alias and (number := self.page_id(url)) is not None:
-            return self._store.response(number)
+            return self._response(number)
         target = entry.target if entry.is_redirect else None
         return RecordedResponse(
             url, entry.status, redirect_to=target, content_type=entry.content_type
@@ -114,16 +113,20 @@ class Corpus:
     def page(self, url: str) -> Page | None:
         """The page that a visitor of ``url`` ends on; ``None`` when there is none."""
         number = self.page_id(url)
-        return None if number is None else self._store.page(number)
+        return None if number is None else self.page_by_id(number)
 
     def page_by_id(self, number: int) -> Page:
         """The page with this number."""
-        return self._store.page(number)
+        (frame,) = self._row("SELECT data FROM records WHERE id = ?", number)
+        return self._unpacked(self._unpacker.page, frame)
 
     def html(self, url: str) -> bytes | None:
         """The source of the page that a visitor of ``url`` ends on."""
         number = self.page_id(url)
-        return None if number is None else self._store.source(number)
+        if number is None:
+            return None
+        (frame,) = self._row("SELECT data FROM sources WHERE id = ?", number)
+        return self._unpacked(self._unpacker.unpack, frame)
 
     @cached_property
     def page_urls(self) -> Sequence[str]:
@@ -133,7 +136,11 @@ class Corpus:
     @cached_property
     def graph(self) -> LinkGraph:
         """The links between pages."""
-        return self._store.graph()
+        unpack = self._unpacker.array
+        return LinkGraph(
+            indptr=self._unpacked(unpack, self._meta(META_INDPTR)),
+            indices=self._unpacked(unpack, self._meta(META_INDICES)),
+        )
 
     def labels(self) -> Mapping[str, frozenset[int]]:
         """Numbers of the pages that carry each label."""
@@ -145,11 +152,13 @@ class Corpus:
 
     def duplicates(self) -> Mapping[str, str]:
         """URLs of pages that repeat others, with the URL of the original."""
-        return dict(self._store.duplicates())
+        return dict(self._rows("SELECT url, original FROM duplicates ORDER BY url"))
 
     def trails(self) -> Iterator[Trail]:
         """Recorded walks of many users, in the order in which they were recorded."""
-        return self._store.trails()
+        for (number,) in self._rows("SELECT id FROM trails ORDER BY id"):
+            (frame,) = self._row("SELECT data FROM trails WHERE id = ?", number)
+            yield from self._unpacked(self._unpacker.trails, frame)
 
     def access_log(self) -> Iterator[Access]:
         """The trails as one log of who asked for what, in order of time."""
@@ -157,7 +166,8 @@ class Corpus:
 
     def sessions(self) -> tuple[Session, ...]:
         """Recorded browsing sessions."""
-        return tuple(self._store.sessions())
+        frames = self._rows("SELECT data FROM sessions ORDER BY id")
+        return tuple(self._unpacked(self._unpacker.session, frame) for (frame,) in frames)
 
     @property
     def start_urls(self) -> tuple[str, ...]:
@@ -166,54 +176,27 @@ class Corpus:
 
     @cached_property
     def _addresses(self) -> AddressBook:
-        return self._store.addresses()
-
-    @cached_property
-    def _labels(self) -> Mapping[str, frozenset[int]]:
-        return _gathered(self._store.labels())
-
-    @cached_property
-    def _groups(self) -> Mapping[str, frozenset[int]]:
-        return _gathered(self._store.groups())
-
-
-def _gathered(pairs: Iterable[tuple[str, int]]) -> Mapping[str, frozenset[int]]:
-    members: defaultdict[str, set[int]] = defaultdict(set)
-    for name, page in pairs:
-        members[name].add(page)
-    return {name: frozenset(pages) for name, pages in members.items()}
-
-
-_Content = TypeVar("_Content")
-
-
-class CorpusStore:
-    """One query per kind of content. Nothing is kept in memory."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._connection = open_database(path)
-        self._unpacker = Unpacker()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
-
-    def info(self) -> CorpusInfo:
-        """What the corpus says about itself."""
-        described = self._unpacked(_decode_info, self._meta(META_INFO))
-        return msgspec.structs.replace(described, bytes=self.path.stat().st_size)
-
-    def addresses(self) -> AddressBook:
-        """Every recorded URL."""
         book = AddressBook()
         book.pages.update(self._rows("SELECT url, id FROM pages ORDER BY id"))
         for url, *entry in self._rows("SELECT url, status, target, content_type FROM others"):
             book.others[url] = OtherEntry(*entry)
         return book
 
-    def response(self, number: int) -> RecordedResponse:
-        """A page as its server gave it."""
+    @cached_property
+    def _labels(self) -> Mapping[str, frozenset[int]]:
+        return self._members("SELECT label, page FROM labels ORDER BY label, page")
+
+    @cached_property
+    def _groups(self) -> Mapping[str, frozenset[int]]:
+        return self._members("SELECT name, page FROM groups ORDER BY name, page")
+
+    def _members(self, query: str) -> Mapping[str, frozenset[int]]:
+        members: defaultdict[str, set[int]] = defaultdict(set)
+        for name, page in self._rows(query):
+            members[name].add(page)
+        return {name: frozenset(pages) for name, pages in members.items()}
+
+    def _response(self, number: int) -> RecordedResponse:
         url, status, content_type, frame = self._row(
             "SELECT url, status, content_type, data FROM pages JOIN records USING (id) "
             "WHERE id = ?",
@@ -222,63 +205,24 @@ class CorpusStore:
         page = self._unpacked(self._unpacker.page, frame)
         return RecordedResponse(url, status, page=page, content_type=content_type)
 
-    def page(self, number: int) -> Page:
-        """A page as it was extracted."""
-        (frame,) = self._row("SELECT data FROM records WHERE id = ?", number)
-        return self._unpacked(self._unpacker.page, frame)
-
-    def source(self, number: int) -> bytes:
-        """A page's body."""
-        (frame,) = self._row("SELECT data FROM sources WHERE id = ?", number)
-        return self._unpacked(self._unpacker.unpack, frame)
-
-    def graph(self) -> LinkGraph:
-        """The links between pages."""
-        unpack = self._unpacker.array
-        return LinkGraph(
-            indptr=self._unpacked(unpack, self._meta(META_INDPTR)),
-            indices=self._unpacked(unpack, self._meta(META_INDICES)),
-        )
-
-    def labels(self) -> list[tuple[str, int]]:
-        """(label, page), sorted."""
-        return self._rows("SELECT label, page FROM labels ORDER BY label, page")
-
-    def groups(self) -> list[tuple[str, int]]:
-        """(group, page), sorted."""
-        return self._rows("SELECT name, page FROM groups ORDER BY name, page")
-
-    def duplicates(self) -> list[tuple[str, str]]:
-        """(URL, original), sorted."""
-        return self._rows("SELECT url, original FROM duplicates ORDER BY url")
-
-    def trails(self) -> Iterator[Trail]:
-        """Trails in the order in which they were recorded."""
-        for (number,) in self._rows("SELECT id FROM trails ORDER BY id"):
-            (frame,) = self._row("SELECT data FROM trails WHERE id = ?", number)
-            yield from self._unpacked(self._unpacker.trails, frame)
-
-    def sessions(self) -> Iterator[Session]:
-        """Browsing sessions in the order in which they were recorded."""
-        for (frame,) in self._rows("SELECT data FROM sessions ORDER BY id"):
-            yield self._unpacked(self._unpacker.session, frame)
+    def _read_info(self) -> CorpusInfo:
+        decode = msgspec.json.Decoder(CorpusInfo).decode
+        described = self._unpacked(decode, self._meta(META_INFO))
+        return msgspec.structs.replace(described, bytes=self.path.stat().st_size)
 
     def _meta(self, key: str) -> bytes:
         (value,) = self._row("SELECT value FROM meta WHERE key = ?", key)
         return bytes(value)
 
     def _row(self, query: str, key: int | str) -> Any:
-        try:
-            row = self._connection.execute(query, (key,)).fetchone()
-        except sqlite3.DatabaseError as error:
-            raise damaged(self.path, error) from error
-        if row is None:
+        rows = self._rows(query, (key,))
+        if not rows:
             raise damaged(self.path, LookupError(f"{key} is missing"))
-        return row
+        return rows[0]
 
-    def _rows(self, query: str) -> list[Any]:
+    def _rows(self, query: str, keys: Sequence[int | str] = ()) -> list[Any]:
         try:
-            return self._connection.execute(query).fetchall()
+            return self._connection.execute(query, keys).fetchall()
         except sqlite3.DatabaseError as error:
             raise damaged(self.path, error) from error
 
@@ -287,7 +231,3 @@ class CorpusStore:
             return unpack(frame)
         except UNPACKING_ERRORS as error:
             raise damaged(self.path, error) from error
-
-
-def _decode_info(data: bytes) -> CorpusInfo:
-    return msgspec.json.decode(data, type=CorpusInfo)

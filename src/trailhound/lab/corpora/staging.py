@@ -8,7 +8,7 @@ import secrets
 import sqlite3
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +28,9 @@ from trailhound.lab.corpora.file_format import (
 from trailhound.lab.corpora.link_graph import LinkGraph
 from trailhound.lab.corpora.preparation import PreparedPage
 from trailhound.sessions.events import Session
+
+# Trails per stored block: large enough to compress well, small enough to stream.
+TRAILS_PER_BLOCK = 2048
 
 
 class PlacedSideData(NamedTuple):
@@ -118,8 +121,11 @@ class Outlinks:
         return LinkGraph.from_rows(rows)
 
 
-class StagedDatabase:
-    """An SQLite file under a temporary name beside its destination."""
+class StagedCorpus:
+    """A corpus file under a temporary name beside its destination; one method per kind of content.
+
+    Every method says in words what is wrong when the disk refuses.
+    """
 
     def __init__(self, destination: Path) -> None:
         self.destination = destination
@@ -127,19 +133,68 @@ class StagedDatabase:
             raise CorpusError(f"Cannot write {destination}: it is a folder. Name a file in it.")
         token = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._temporary = destination.with_name(f".{destination.name}.{token}.partial")
-        with self.errors_explained():
+        self._packer = Packer()
+        self._waiting_trails: list[Trail] = []
+        with self._errors_explained():
             destination.parent.mkdir(parents=True, exist_ok=True)
-            self.connection = sqlite3.connect(self._temporary)
-        with self._removed_on_error(), self.errors_explained():
-            # The file is thrown away on any failure, so it needs no journal.
-            self.connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
-            self.connection.executescript(TABLES)
+            self._connection = sqlite3.connect(self._temporary)
+            try:
+                # The file is thrown away on any failure, so it needs no journal.
+                self._connection.executescript(
+                    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + TABLES
+                )
+            except BaseException:
+                self.discard()
+                raise
+
+    def add_page(self, number: int, page: PreparedPage) -> None:
+        """A page, its record and its source."""
+        self._insert("pages", [(number, page.url, page.status, page.content_type)])
+        self._insert("records", [(number, page.record)])
+        self._insert("sources", [(number, page.source)])
+
+    def source(self, number: int) -> bytes:
+        """The body of a page added before."""
+        query = "SELECT data FROM sources WHERE id = ?"
+        with self._errors_explained():
+            (frame,) = self._connection.execute(query, (number,)).fetchone()
+        return Unpacker().unpack(frame)
+
+    def add_trail(self, trail: Trail) -> None:
+        """A trail; written when a block is full."""
+        self._waiting_trails.append(trail)
+        if len(self._waiting_trails) == TRAILS_PER_BLOCK:
+            self._flush_trails()
+
+    def add_session(self, session: Session) -> None:
+        """A browsing session."""
+        self._insert("sessions", [(None, session.topic, self._packer.pack(encode(session)))])
+
+    def add_rest(
+        self,
+        others: Iterable[tuple[str, OtherEntry]],
+        side: PlacedSideData,
+        graph: LinkGraph,
+        info: CorpusInfo,
+    ) -> None:
+        """All that is known when all pages are: redirects and errors, labels, links."""
+        self._flush_trails()
+        self._insert("others", ((url, *entry) for url, entry in others))
+        self._insert("labels", side.labels)
+        self._insert("groups", side.groups)
+        self._insert("duplicates", side.duplicates)
+        meta = {
+            META_INDPTR: self._packer.pack_array(graph.indptr),
+            META_INDICES: self._packer.pack_array(graph.indices),
+            META_INFO: msgspec.json.encode(info),
+        }
+        self._insert("meta", meta.items())
 
     def publish(self) -> int:
         """Give the file its final name, replacing what was there; returns its size."""
-        with self._removed_on_error(), self.errors_explained():
-            self.connection.commit()
-            self.connection.close()
+        with self._errors_explained():
+            self._connection.commit()
+            self._connection.close()
             with self._temporary.open("r+b") as file:
                 os.fsync(file.fileno())
             size = self._temporary.stat().st_size
@@ -147,15 +202,26 @@ class StagedDatabase:
         return size
 
     def discard(self) -> None:
-        """Remove the file; what stood under the final name stays."""
+        """Remove the file, if it is not published; what stood under the final name stays."""
         with contextlib.suppress(sqlite3.Error):
-            self.connection.close()
+            self._connection.close()
         with contextlib.suppress(OSError):
             self._temporary.unlink(missing_ok=True)
 
+    def _flush_trails(self) -> None:
+        if self._waiting_trails:
+            self._insert("trails", [(None, self._packer.pack(encode(self._waiting_trails)))])
+            self._waiting_trails = []
+
+    def _insert(self, table: str, rows: Iterable[Sequence[object]]) -> None:
+        """Whole rows, in the order of the table's columns."""
+        with self._errors_explained():
+            for row in rows:
+                places = ", ".join("?" * len(row))
+                self._connection.execute(f"INSERT INTO {table} VALUES ({places})", row)  # noqa: S608
+
     @contextlib.contextmanager
-    def errors_explained(self) -> Iterator[None]:
-        """Failures of disk or database, in words."""
+    def _errors_explained(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -164,80 +230,3 @@ class StagedDatabase:
                 f"Cannot write {self.destination}: {reason}. "
                 "Make room there or choose another destination; nothing was changed."
             ) from error
-
-    @contextlib.contextmanager
-    def _removed_on_error(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            self.discard()
-            raise
-
-
-# Trails per stored block: large enough to compress well, small enough to stream.
-TRAILS_PER_BLOCK = 2048
-
-
-class CorpusTables:
-    """Inserts rows; one method per kind of content."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._packer = Packer()
-        self._waiting_trails: list[Trail] = []
-
-    def add_page(self, number: int, page: PreparedPage) -> None:
-        """A page, its record and its source."""
-        run = self._connection.execute
-        row = (number, page.url, page.status, page.content_type)
-        run("INSERT INTO pages (id, url, status, content_type) VALUES (?, ?, ?, ?)", row)
-        run("INSERT INTO records (id, data) VALUES (?, ?)", (number, page.record))
-        run("INSERT INTO sources (id, data) VALUES (?, ?)", (number, page.source))
-
-    def source(self, number: int) -> bytes:
-        """The body of a page added before."""
-        query = "SELECT data FROM sources WHERE id = ?"
-        (frame,) = self._connection.execute(query, (number,)).fetchone()
-        return Unpacker().unpack(frame)
-
-    def add_others(self, entries: Iterable[tuple[str, OtherEntry]]) -> None:
-        """Redirects, aliases and errors."""
-        insert = "INSERT INTO others (url, status, target, content_type) VALUES (?, ?, ?, ?)"
-        self._connection.executemany(insert, ((url, *entry) for url, entry in entries))
-
-    def add_trail(self, trail: Trail) -> None:
-        """A trail; written when a block is full."""
-        self._waiting_trails.append(trail)
-        if len(self._waiting_trails) == TRAILS_PER_BLOCK:
-            self.flush_trails()
-
-    def flush_trails(self) -> None:
-        """Write the trails that wait for a full block."""
-        if self._waiting_trails:
-            frame = self._packer.pack(encode(self._waiting_trails))
-            self._connection.execute("INSERT INTO trails (data) VALUES (?)", (frame,))
-            self._waiting_trails = []
-
-    def add_session(self, session: Session) -> None:
-        """A browsing session."""
-        row = (session.topic, self._packer.pack(encode(session)))
-        self._connection.execute("INSERT INTO sessions (topic, data) VALUES (?, ?)", row)
-
-    def add_side_data(self, side: PlacedSideData) -> None:
-        """Labels, groups and duplicates."""
-        run = self._connection.executemany
-        run("INSERT INTO labels (label, page) VALUES (?, ?)", side.labels)
-        run("INSERT INTO groups (page, name) VALUES (?, ?)", side.groups)
-        run("INSERT INTO duplicates (url, original) VALUES (?, ?)", side.duplicates)
-
-    def add_graph(self, graph: LinkGraph) -> None:
-        """The links between pages."""
-        self._put_meta(META_INDPTR, self._packer.pack_array(graph.indptr))
-        self._put_meta(META_INDICES, self._packer.pack_array(graph.indices))
-
-    def add_info(self, info: CorpusInfo) -> None:
-        """What the corpus says about itself."""
-        self._put_meta(META_INFO, msgspec.json.encode(info))
-
-    def _put_meta(self, key: str, value: bytes) -> None:
-        self._connection.execute("INSERT INTO meta (key, value) VALUES (?, ?)", (key, value))

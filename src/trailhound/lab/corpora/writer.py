@@ -17,11 +17,10 @@ from trailhound.lab.corpora.file_format import FORMAT_VERSION
 from trailhound.lab.corpora.link_graph import LinkGraph
 from trailhound.lab.corpora.preparation import PagePreparation, PreparedPage, SourcePage
 from trailhound.lab.corpora.staging import (
-    CorpusTables,
     Outlinks,
     PlacedSideData,
     SideData,
-    StagedDatabase,
+    StagedCorpus,
 )
 from trailhound.sessions.events import Session
 from trailhound.text.extract import EXTRACTION_VERSION
@@ -102,8 +101,7 @@ class CorpusWriter:
         self._navigation_hash = ContentHash()
         self._info: CorpusInfo | None = None
         self._preparation = PagePreparation(jobs)
-        self._database = StagedDatabase(Path(path))
-        self._tables = CorpusTables(self._database.connection)
+        self._file = StagedCorpus(Path(path))
 
     def __enter__(self) -> Self:
         return self
@@ -119,13 +117,13 @@ class CorpusWriter:
                 self._finish()
         finally:
             self._preparation.close()
-            self._database.discard()
+            self._file.discard()
 
     @property
     def info(self) -> CorpusInfo:
         """What was written; after the ``with`` block."""
         if self._info is None:
-            raise CorpusError(f"{self._database.destination} is not complete yet.")
+            raise CorpusError(f"{self._file.destination} is not complete yet.")
         return self._info
 
     def add_page(
@@ -179,15 +177,13 @@ class CorpusWriter:
 
     def add_trail(self, trail: Trail) -> None:
         """Record one user's walk over pages. Its steps are canonical URLs."""
-        with self._database.errors_explained():
-            self._tables.add_trail(trail)
+        self._file.add_trail(trail)
         self._tally.count_trail(trail)
         self._navigation_hash.add(trail)
 
     def add_session(self, session: Session) -> None:
         """Record a browsing session for a topic."""
-        with self._database.errors_explained():
-            self._tables.add_session(session)
+        self._file.add_session(session)
         self._tally.sessions[session.topic] += 1
         self._navigation_hash.add(session)
 
@@ -225,8 +221,7 @@ class CorpusWriter:
         number = self._addresses.resolve(canonicalize(url) or "")
         if number is None:
             return None
-        with self._database.errors_explained():
-            return self._tables.source(number)
+        return self._file.source(number)
 
     def _canonical(self, url: str) -> str | None:
         address = canonicalize(url)
@@ -236,8 +231,7 @@ class CorpusWriter:
 
     def _store(self, prepared: Iterable[PreparedPage]) -> None:
         for page in prepared:
-            with self._database.errors_explained():
-                self._tables.add_page(self._outlinks.n_pages, page)
+            self._file.add_page(self._outlinks.n_pages, page)
             self._outlinks.add_page(page.links)
             self._tally.count_page(page)
             self._page_hash.add(page.url, page.status, page.content_type, page.digest)
@@ -246,13 +240,13 @@ class CorpusWriter:
         self._store(self._preparation.drain())
         if not self._addresses.pages:
             raise CorpusError(
-                f"No page was recorded, so {self._database.destination} was not written. "
+                f"No page was recorded, so {self._file.destination} was not written. "
                 "Check that the input holds HTML pages."
             )
         for url in self._addresses.pages.keys() & self._addresses.others.keys():
             del self._addresses.others[url]
         info = self._write_all_but_pages()
-        size = self._database.publish()
+        size = self._file.publish()
         self._info = msgspec.structs.replace(info, bytes=size)
 
     def _write_all_but_pages(self) -> CorpusInfo:
@@ -264,12 +258,7 @@ class CorpusWriter:
         content.add(self._kind, others, side)
         content.add(self._page_hash.hexdigest(), self._navigation_hash.hexdigest())
         info = self._describe(side, graph, content.hexdigest())
-        with self._database.errors_explained():
-            self._tables.flush_trails()
-            self._tables.add_others(others)
-            self._tables.add_side_data(side)
-            self._tables.add_graph(graph)
-            self._tables.add_info(info)
+        self._file.add_rest(others, side, graph, info)
         return info
 
     def _describe(self, side: PlacedSideData, graph: LinkGraph, fingerprint: str) -> CorpusInfo:
