@@ -15,25 +15,7 @@ from trailhound.sessions.importers import importer, importer_names, options_of, 
 from trailhound.sessions.importers.base import KnowsBookmarks, NamesPeople
 from trailhound.topics.workspace import Workspace
 
-STRANGER = """
-from typing import Annotated
-from trailhound.sessions.events import Session, Visit
-from trailhound.sessions.importers.base import Imported, Tally
-
-class Listing:
-    '''One address in a line.'''
-
-    name = "listing"
-    summary = "Import a list of addresses."
-    reads = "A text file."
-
-    def read(self, source, topic, *, every: Annotated[int, "Take each n-th line."] = 1):
-        tally = Tally("line")
-        lines = source.read_text().splitlines()[::every]
-        tally.read = len(lines)
-        visits = tuple(Visit(float(n), url) for n, url in enumerate(lines))
-        return Imported([Session(topic, visits, recorder="listing")], tally)
-"""
+STRANGER = (Path(__file__).parents[2] / "examples" / "address_list.py").read_text("utf-8")
 
 
 @pytest.fixture
@@ -70,8 +52,8 @@ def test_a_strangers_importer_is_used_like_a_built_in_one(
     stranger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recording = tmp_path / "visited.txt"
-    recording.write_text("http://a.test/\nhttp://b.test/\nhttp://c.test/\n")
-    arguments = (recording, "--topic", "bees", "--every", "2", "--workspace", tmp_path / "w")
+    recording.write_text("visited today\nhttp://a.test/\nno address\nhttp://c.test/\n")
+    arguments = (recording, "--topic", "bees", "--skip", "1", "--workspace", tmp_path / "w")
     assert trailhound(monkeypatch, "import", stranger, *arguments) == 0
     (session,) = Workspace(tmp_path / "w").topic("bees").sessions().values()
     urls = [getattr(event, "url", "") for event in session.events]
@@ -84,16 +66,15 @@ def test_the_help_tells_of_a_strangers_options(
     monkeypatch.setenv("COLUMNS", "200")
     assert trailhound(monkeypatch, "import", stranger, "--help") == 0
     shown = capsys.readouterr().out
-    assert "Take each n-th line." in shown
-    assert "One address in a line." in shown
+    assert "Lines to pass over first." in shown
+    assert "One address in a line; the page before" in shown
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        (("return Imported", "return len"), "TypeError"),
-        (("return Imported([Session(", "return list([Session("), "TypeError"),
-        (("lines = source", "return 5; lines = source"), "gave int where Imported is needed"),
+        (("return Imported(", "return len("), "broke while it read .*: TypeError"),
+        (("tally = ", "return 5; tally = "), "gave int where Imported is needed"),
         (("tally = ", "raise KeyError('x'); tally = "), "broke while it read .*: KeyError"),
     ],
 )
@@ -107,13 +88,9 @@ def test_an_importer_that_breaks_is_named(
 
 
 def test_known_errors_of_an_importer_stay_what_they_are(stranger: Path, tmp_path: Path) -> None:
-    text = STRANGER.replace(
-        "tally = ",
-        "from trailhound.errors import SessionError; raise SessionError('No.'); tally = ",
-    )
-    stranger.write_text(text)
-    with pytest.raises(SessionError, match=r"^No\.$"):
-        read_recording(importer(str(stranger)), tmp_path, "bees", {})
+    (tmp_path / "visited.txt").write_text("nothing")
+    with pytest.raises(SessionError, match="holds no address"):
+        read_recording(importer(str(stranger)), tmp_path / "visited.txt", "bees", {})
 
 
 @pytest.mark.parametrize(
@@ -121,8 +98,11 @@ def test_known_errors_of_an_importer_stay_what_they_are(stranger: Path, tmp_path
     [
         ("x = 1", "should define one importer"),
         ("import nonsense_that_is_not_there", "ModuleNotFoundError"),
-        (STRANGER.replace("every", "since"), "an option 'since', which all imports have"),
-        (STRANGER.replace("name = ", "def __init__(self, x): pass\n    name = "), "cannot be made"),
+        (STRANGER.replace("skip", "since"), "an option 'since', which all imports have"),
+        (
+            STRANGER.replace("    name = ", "    def __init__(self, x): pass\n    name = "),
+            "cannot be made",
+        ),
     ],
 )
 def test_a_broken_importer_gives_a_clear_error(

@@ -6,7 +6,6 @@ for standard input and output. The format is in ``docs/session-format.md``.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import sys
@@ -34,6 +33,7 @@ from trailhound.sessions.events import (
     problem_summary,
     session_lines,
 )
+from trailhound.storage.files import whole_file
 from trailhound.text.encoding import decode
 
 STREAM = "-"
@@ -96,20 +96,11 @@ def write_session(session: Session, path: str | Path, *, sync: bool = True) -> N
         sys.stdout.buffer.writelines(session_lines(session))
         sys.stdout.buffer.flush()
         return
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with draft.open("wb") as file:
+        with whole_file(Path(path), sync=sync) as file:
             file.writelines(session_lines(session))
-            file.flush()
-            if sync:
-                os.fsync(file.fileno())
-        draft.replace(target)
     except OSError as error:
-        raise _cannot_write(target, error) from error
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
+        raise _cannot_write(Path(path), error) from error
 
 
 class SessionRecorder:

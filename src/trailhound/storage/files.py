@@ -86,21 +86,24 @@ class AppendFile:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def whole_file(path: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
     """A file to write to, which appears under its name, on the disk, when it is complete.
 
     After any error ``path`` is as it was before; an ``OSError`` is left to the caller to explain.
+    Without ``sync`` a power cut within seconds may undo it.
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}{PARTIAL_SUFFIX}")
     try:
         with partial.open("wb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                os.fsync(file.fileno())
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
-    sync_folder(path.parent)
+    if sync:
+        sync_folder(path.parent)
 
 
 def replace_file(path: Path, pieces: Iterable[bytes]) -> None:

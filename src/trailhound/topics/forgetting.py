@@ -20,7 +20,7 @@ from trailhound.sessions.events import Session, Visit, events_without
 from trailhound.sessions.files import read_session, write_session
 from trailhound.sources.crawled_links import forget_linked
 from trailhound.sources.kept_answers import forget_answers
-from trailhound.storage.files import explaining, write_whole
+from trailhound.storage.files import cannot_write, explaining, write_whole
 from trailhound.storage.forgetting import forget_lines, forget_records, forget_results
 from trailhound.topics.crawl_folder import (
     CRAWL_LINKS,
@@ -223,8 +223,10 @@ def _write_anew(path: Path, session: Session) -> None:
     """Under a new name: whoever still has the old file open must notice that it is gone."""
     if any(isinstance(event, Visit) for event in session.events):
         write_session(session, path.with_name(session_file_name(session)))
-    with explaining(path):
+    try:
         path.unlink()
+    except OSError as error:
+        raise cannot_write(path, error) from error
 
 
 def _model_knows(folder: TopicFolder, forgotten: Forgotten) -> bool:
@@ -250,8 +252,11 @@ def _renew_model(workspace: Workspace, folder: TopicFolder) -> str:
 
 def _remove(path: Path) -> None:
     """At once to other programs, even if deleting takes long or is interrupted."""
-    if path.exists():
-        doomed = path.with_name(f".{path.name}.{os.getpid()}.forgotten")
-        with explaining(path):
-            path.rename(doomed)
-            shutil.rmtree(doomed)
+    if not path.exists():
+        return
+    doomed = path.with_name(f".{path.name}.{os.getpid()}.forgotten")
+    try:
+        path.rename(doomed)
+        shutil.rmtree(doomed)
+    except OSError as error:
+        raise cannot_write(path, error) from error
