@@ -123,6 +123,26 @@ def places_of(demo: DemoWeb, path: Path) -> Path:
     return places(path, steps)
 
 
+@pytest.mark.parametrize(("kind", "typed", "link"), [("chrome", 1, 0), ("firefox", 2, 1)])
+def test_a_history_without_contents_has_paths_to_learn_from(
+    trailhound: Command, tmp_path: Path, kind: str, typed: int, link: int
+) -> None:
+    site = "http://hive.test/"
+    steps = [Step(site, typed), Step(f"{site}plants", link, 1), Step(f"{site}animals", link, 1)]
+    steps += [Step(f"{site}bee{number}", link, 3) for number in range(5)]
+    steps += [Step(f"{site}rose{number}", link, 2) for number in range(5)]
+    make = {"chrome": chrome_history, "firefox": places}[kind]
+    history = make(tmp_path / "history", steps)
+    useful = [word for number in range(3) for word in ("-u", f"{site}bee{number}")]
+    assert trailhound("import", kind, history, "--topic", "bees", *useful).code == 0
+    done = trailhound("learn", "bees", "--json")
+    (learned,) = json.loads(done.out)
+    assert (learned["links"], learned["level_sizes"]) == (12, [3, 1, 1, 8])
+    told = {each["code"]: each for each in learned["warnings"]}
+    assert "no-links" not in told
+    assert "--fetch" in told["no-content"]["next_step"]
+
+
 def test_a_history_is_fetched_learned_from_and_forgotten(
     trailhound: Command, workspace: Workspace, demo: DemoWeb, online: Path, tmp_path: Path
 ) -> None:
@@ -144,7 +164,7 @@ def test_a_history_is_fetched_learned_from_and_forgotten(
     assert "fetched" not in again["fetched"], "known pages are not asked for again"
 
     assert trailhound("learn", "bees").code == 0
-    done = trailhound("forget", "--topic", "bees", "--host", visits(workspace)[0].url.split("/")[2])
+    done = trailhound("forget", "bees", "--host", visits(workspace)[0].url.split("/")[2])
     assert done.code == 0, done.err
     assert "Removed" in done.out
     assert "model was" in done.out

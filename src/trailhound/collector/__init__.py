@@ -1,7 +1,7 @@
 """The local endpoint of the browser extension: from events over HTTP to session files.
 
-``guard`` decides who may speak, ``messages`` what may be said, ``store`` writes it down,
-``learning`` learns after a submit, ``server`` puts them together. Nothing leaves this machine.
+``guard`` decides who may speak, ``store`` what may be said and where it is written, ``server`` puts
+them together and learns after a submit. Nothing leaves this machine.
 """
 
 from trailhound.collector.guard import Pairing, load_pairing

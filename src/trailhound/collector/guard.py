@@ -24,6 +24,18 @@ from aiohttp.typedefs import Middleware
 from trailhound.errors import StorageError
 from trailhound.storage.files import write_whole
 
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+PAIR_PATH = "/v1/pair"
+MAX_BODY_BYTES = 24_000_000
+"""The extension sends at most 8 MB at once."""
+
+_SAFE_HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'none'",
+}
+
 FILE_NAME = "collector.json"
 MAX_BROWSERS = 50
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
@@ -98,19 +110,6 @@ def _new_token() -> str:
         "".join(secrets.choice(_ALPHABET) for _ in range(_GROUP_LENGTH)) for _ in range(_GROUPS)
     )
     return "-".join(groups)
-
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-PAIR_PATH = "/v1/pair"
-MAX_BODY_BYTES = 24_000_000
-"""The extension sends at most 8 MB at once."""
-
-_SAFE_HEADERS = {
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Content-Security-Policy": "default-src 'none'",
-}
 
 
 class RefusedRequestError(Exception):

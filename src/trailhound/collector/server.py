@@ -34,6 +34,15 @@ from trailhound.sessions.events import Event, Mark, Submit
 from trailhound.topics.learning import LearningRequest, learn_into
 from trailhound.topics.workspace import Workspace
 
+DEFAULT_PORT = 8917
+_LOOPBACK = "127.0.0.1"
+_SHUTDOWN_SECONDS = 2.0
+
+Learn = Callable[[str], str]
+"""Learns the topic with this name; the result in a sentence."""
+Report = Callable[[str], None]
+"""Told in a line what happened. The words may come from the web."""
+
 
 def extension_folder() -> Path:
     """The folder to load into a browser."""
@@ -45,10 +54,6 @@ def extension_folder() -> Path:
         f"The browser extension is not beside {package}. Install Trailhound again, or use "
         "'trailhound import' with another recording."
     )
-
-
-Learn = Callable[[str], str]
-"""Learns the topic with this name; the result in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -107,14 +112,6 @@ def learn_in(workspace: Workspace) -> Learn:
         )
 
     return learn
-
-
-DEFAULT_PORT = 8917
-_LOOPBACK = "127.0.0.1"
-_SHUTDOWN_SECONDS = 2.0
-
-Report = Callable[[str], None]
-"""Told in a line what happened. The words may come from the web."""
 
 
 class Collector:
