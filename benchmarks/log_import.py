@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from trailhound.sessions.importers import importer, read_recording
-from trailhound.topics.importing import PseudonymousSessions, keep_sessions
+from trailhound.topics.importing import ChosenSessions, keep_sessions, pseudonyms
 from trailhound.topics.workspace import Workspace
 
 MAX_SECONDS = 20.0
@@ -72,8 +72,8 @@ def measure(kind: str, log: Path, workspace: Path) -> None:
     options = {"site": "https://www.example.org"} if kind == "combined" else {}
     started, cpu_before = time.perf_counter(), time.process_time()
     imported = read_recording(importer(kind), log, "bees", options)
-    named = PseudonymousSessions(imported.sessions, workspace)
-    keep_sessions(Workspace(workspace).folder_for("bees"), named)
+    folder = Workspace(workspace).folder_for("bees")
+    keep_sessions(folder, ChosenSessions(imported, folder, name_of=pseudonyms(workspace)))
     seconds = time.perf_counter() - started
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     cpu = time.process_time() - cpu_before

@@ -74,8 +74,10 @@ def test_the_help_tells_of_a_strangers_options(
     ("changed", "message"),
     [
         (("return Imported(", "return len("), "broke while it read .*: TypeError"),
-        (("tally = ", "return 5; tally = "), "gave int where Imported is needed"),
+        (("tally = ", "return 5; tally = "), "TypeError: Imported is needed, not int"),
         (("tally = ", "raise KeyError('x'); tally = "), "broke while it read .*: KeyError"),
+        (("Imported([Session(", "Imported((1 / n for n in [0]) or [Session("), "ZeroDivisionError"),
+        (("Imported([Session(", "Imported([7, Session("), "Session is needed, not int"),
     ],
 )
 def test_an_importer_that_breaks_is_named(
@@ -84,7 +86,7 @@ def test_an_importer_that_breaks_is_named(
     stranger.write_text(STRANGER.replace(*changed))
     (tmp_path / "visited.txt").write_text("http://a.test/")
     with pytest.raises(ConfigError, match=message):
-        read_recording(importer(str(stranger)), tmp_path / "visited.txt", "bees", {})
+        list(read_recording(importer(str(stranger)), tmp_path / "visited.txt", "bees", {}).sessions)
 
 
 def test_known_errors_of_an_importer_stay_what_they_are(stranger: Path, tmp_path: Path) -> None:

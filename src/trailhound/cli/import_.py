@@ -174,14 +174,7 @@ def _import(
     from trailhound.cli.terminal import patiently
     from trailhound.sessions.importers import read_recording
     from trailhound.sessions.importers.base import KnowsBookmarks
-    from trailhound.topics.importing import (
-        MarkedSessions,
-        PseudonymousSessions,
-        RecalledSessions,
-        SessionsInPeriod,
-        keep_sessions,
-        useful_pages,
-    )
+    from trailhound.topics.importing import ChosenSessions, keep_sessions, pseudonyms, useful_pages
 
     place = open_workspace(request.workspace)
     folder, period = place.folder_for(request.topic), _period(request.since, request.until)
@@ -189,10 +182,8 @@ def _import(
     useful = useful_pages(request.useful or (), bookmarks and (lambda: bookmarks(request.file)))
     with patiently("Reading"):
         imported = read_recording(found, request.file, request.topic, options)
-    sessions: Iterable[Session] = SessionsInPeriod(imported.sessions, period, imported.tally)
-    if not keep_addresses:
-        sessions = PseudonymousSessions(sessions, place.folder)
-    sessions = RecalledSessions(folder, MarkedSessions(sessions, useful))
+    name_of = None if keep_addresses else pseudonyms(place.folder)
+    sessions = ChosenSessions(imported, folder, period, useful, name_of)
     fetched, unfetched = _fetched(sessions, folder, request) if request.fetch else (None, 0)
     with patiently("Writing"):
         kept = keep_sessions(folder, fetched.fill(sessions) if fetched is not None else sessions)

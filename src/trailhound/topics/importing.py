@@ -18,9 +18,9 @@ from pathlib import Path
 import msgspec
 
 from trailhound.errors import StorageError, UsageError
-from trailhound.sessions.events import Mark, Session, Submit, Visit
+from trailhound.sessions.events import Event, Mark, Session, Submit, Visit
 from trailhound.sessions.files import read_session, write_session
-from trailhound.sessions.importers.base import Bookmark, Tally
+from trailhound.sessions.importers.base import Bookmark, Imported
 from trailhound.storage.files import write_whole
 from trailhound.topics.workspace import TopicFolder, session_file_name
 from trailhound.urls import canonicalize
@@ -42,26 +42,6 @@ class Period:
 
     def __contains__(self, time: object) -> bool:
         return isinstance(time, float | int) and self.since <= time < self.until
-
-
-class SessionsInPeriod:
-    """The parts of sessions that lie in a period; the others are counted once, at the first go."""
-
-    def __init__(self, sessions: Iterable[Session], period: Period, tally: Tally) -> None:
-        self._sessions = sessions
-        self._period = period
-        self._tally: Tally | None = tally
-
-    def __iter__(self) -> Iterator[Session]:
-        outside = 0
-        for session in self._sessions:
-            kept = tuple(event for event in session.events if event.time in self._period)
-            outside += len(session.events) - len(kept)
-            if kept:
-                yield msgspec.structs.replace(session, events=kept)
-        if self._tally is not None and outside:
-            self._tally.skip("outside the time asked for", outside)
-        self._tally = None
 
 
 @dataclass
@@ -90,17 +70,6 @@ class UsefulPages:
             return session
         end = Submit(max(event.time for event in session.events))
         return msgspec.structs.replace(session, events=(*session.events, *marks.values(), end))
-
-
-class MarkedSessions:
-    """Sessions with their marks; may be gone through several times."""
-
-    def __init__(self, sessions: Iterable[Session], useful: UsefulPages) -> None:
-        self._sessions = sessions
-        self._useful = useful
-
-    def __iter__(self) -> Iterator[Session]:
-        return map(self._useful.marked, self._sessions)
 
 
 def useful_pages(
@@ -150,6 +119,57 @@ def _urls_in(path: Path) -> set[str]:
             f"In {path}, '{wrong[:200]}' is not an address. Write one in a line, with https://."
         )
     return {url for line in wanted if (url := canonicalize(line)) is not None}
+
+
+@dataclass
+class ChosenSessions:
+    """What a topic is to keep of an import; may be gone through several times.
+
+    Each session in turn is cut to the period, given a name and marks, and completed with the page
+    contents that an earlier copy of it in the topic has.
+    """
+
+    imported: Imported
+    folder: TopicFolder
+    period: Period = field(default_factory=Period)
+    useful: UsefulPages = field(default_factory=UsefulPages)
+    name_of: Callable[[bytes], str] | None = None
+    """From addresses to names; ``None``: users are called what the recording calls them."""
+    _counted: bool = False
+
+    def __iter__(self) -> Iterator[Session]:
+        may_be_known = bool(self.folder.session_names())
+        outside = 0
+        for session in self.imported.sessions:
+            kept = tuple(event for event in session.events if event.time in self.period)
+            outside += len(session.events) - len(kept)
+            if kept:
+                chosen = self.useful.marked(self._named(session, kept))
+                yield self._recalled(chosen) if may_be_known else chosen
+        if outside and not self._counted:
+            self.imported.tally.skip("outside the time asked for", outside)
+        self._counted = True
+
+    def _named(self, session: Session, events: tuple[Event, ...]) -> Session:
+        user = session.user if self.name_of is None else self.name_of(session.user.encode())
+        return msgspec.structs.replace(session, events=events, user=user)
+
+    def _recalled(self, session: Session) -> Session:
+        path = recording_path(self.folder, session)
+        return _with_contents_of(path, session) if path.exists() else session
+
+
+def _with_contents_of(path: Path, session: Session) -> Session:
+    earlier = read_session(path, strict=False)
+    visits = (event for event in earlier.events if isinstance(event, Visit) and event.html)
+    known = {(visit.time, visit.requested_url or visit.url): visit for visit in visits}
+    events = tuple(
+        known.get((event.time, event.requested_url or event.url), event)
+        if isinstance(event, Visit) and event.html is None
+        else event
+        for event in session.events
+    )
+    return msgspec.structs.replace(session, events=events)
 
 
 @dataclass
@@ -219,53 +239,13 @@ def _visits_alone(session: Session) -> Session:
     return msgspec.structs.replace(session, events=events)
 
 
-class RecalledSessions:
-    """Sessions with the page contents that earlier copies of them in the topic have."""
-
-    def __init__(self, folder: TopicFolder, sessions: Iterable[Session]) -> None:
-        self._folder = folder
-        self._sessions = sessions
-
-    def __iter__(self) -> Iterator[Session]:
-        if not self._folder.session_names():
-            yield from self._sessions
-            return
-        for session in self._sessions:
-            path = recording_path(self._folder, session)
-            yield _with_contents_of(path, session) if path.exists() else session
-
-
-def _with_contents_of(path: Path, session: Session) -> Session:
-    earlier = read_session(path, strict=False)
-    visits = (event for event in earlier.events if isinstance(event, Visit) and event.html)
-    known = {(visit.time, visit.requested_url or visit.url): visit for visit in visits}
-    events = tuple(
-        known.get((event.time, event.requested_url or event.url), event)
-        if isinstance(event, Visit) and event.html is None
-        else event
-        for event in session.events
-    )
-    return msgspec.structs.replace(session, events=events)
-
-
-class PseudonymousSessions:
-    """Sessions whose users, network addresses until now, have names that do not tell who they are.
-
-    An address becomes a keyed hash. The key, a salt that never leaves the workspace, makes the same
-    address the same person in all imports; without it nobody can try out addresses.
-    """
-
-    def __init__(self, sessions: Iterable[Session], workspace: Path) -> None:
-        self._sessions = sessions
-        self._name_of = pseudonyms(workspace)
-
-    def __iter__(self) -> Iterator[Session]:
-        for session in self._sessions:
-            yield msgspec.structs.replace(session, user=self._name_of(session.user.encode()))
-
-
 def pseudonyms(workspace: Path) -> Callable[[bytes], str]:
-    """A function from addresses to names, with the workspace's own salt, made at the first use."""
+    """A function from addresses to names that do not tell who somebody is.
+
+    An address becomes a keyed hash. The key, a salt that never leaves the workspace and is made at
+    the first use, makes the same address the same person in all imports; without it nobody can try
+    out addresses.
+    """
     salt = _salt(workspace / SALT_NAME)
 
     def name_of(address: bytes) -> str:

@@ -7,13 +7,16 @@ how one is found and used.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from trailhound.errors import ConfigError, TrailhoundError
 from trailhound.plugins import Catalogue
+from trailhound.sessions.events import Session
 from trailhound.sessions.importers.base import Imported, Importer
 
 _PARTS = ("name", "summary", "reads", "read")
@@ -56,9 +59,18 @@ def options_of(found: Importer) -> Mapping[str, inspect.Parameter]:
 def read_recording(
     found: Importer, source: Path, topic: str, options: Mapping[str, Any]
 ) -> Imported:
-    """What the importer finds in ``source``; ConfigError when it breaks instead."""
-    try:
+    """What the importer finds in ``source``; ConfigError when it breaks, now or on the way."""
+    with _naming(found, source):
         imported = found.read(source, topic, **options)
+        if not isinstance(imported, Imported):
+            raise TypeError(f"Imported is needed, not {type(imported).__name__}")
+        return Imported(_CheckedSessions(found, source, imported.sessions), imported.tally)
+
+
+@contextmanager
+def _naming(found: Importer, source: Path) -> Iterator[None]:
+    try:
+        yield
     except TrailhoundError:
         raise
     except Exception as error:
@@ -66,12 +78,22 @@ def read_recording(
             f"The importer '{found.name}' broke while it read {source}: {type(error).__name__}: "
             f"{error}. Report it to whoever provides {type(found).__module__}."
         ) from error
-    if not isinstance(imported, Imported):
-        raise ConfigError(
-            f"The importer '{found.name}' gave {type(imported).__name__} where Imported is needed. "
-            f"Report it to whoever provides {type(found).__module__}."
-        )
-    return imported
+
+
+@dataclass(frozen=True)
+class _CheckedSessions:
+    """An importer may read the recording only while its sessions are gone through."""
+
+    found: Importer
+    source: Path
+    sessions: Iterable[Session]
+
+    def __iter__(self) -> Iterator[Session]:
+        with _naming(self.found, self.source):
+            for session in self.sessions:
+                if not isinstance(session, Session):
+                    raise TypeError(f"Session is needed, not {type(session).__name__}")
+                yield session
 
 
 def _find(module: ModuleType, path: Path) -> Any:
