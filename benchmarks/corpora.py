@@ -1,7 +1,7 @@
 """Where the benchmarks' recorded webs come from.
 
 The real data sets are not part of the project: ``TRAILHOUND_CORPORA`` names the folder that holds
-them, one sub-folder each. What was imported once is kept in ``.cache/corpora``.
+them, one sub-folder each, and nothing else is looked at. What was imported once is kept in ``.cache/corpora``.
 """
 
 from __future__ import annotations
@@ -21,20 +21,28 @@ CACHE = ROOT / ".cache" / "corpora"
 VARIABLE = "TRAILHOUND_CORPORA"
 
 
-def data_folder() -> Path:
-    """The folder of the real data sets."""
-    configured = os.environ.get(VARIABLE)
-    return Path(configured) if configured else ROOT.parent / "shared" / "corpora"
+def data_folder() -> Path | None:
+    """The folder of the real data sets, if one is named."""
+    configured = os.environ.get(VARIABLE, "").strip()
+    return Path(configured) if configured else None
 
 
 def real_corpus(kind: str, *, jobs: int = 2, fresh: bool = False) -> Path | None:
-    """The imported data set, or ``None`` after saying that it is not on this machine."""
-    source = data_folder() / kind
-    if not source.is_dir():
+    """The imported data set, or ``None`` after saying that the folder does not hold it.
+
+    Where no folder is named, the program ends with exit code 2.
+    """
+    folder = data_folder()
+    if folder is None:
         print(
-            f"SKIPPED {kind}: {source} does not exist. Set {VARIABLE} to the folder that holds "
-            f"'{kind}' to include it."
+            f"{VARIABLE} is not set. Name the folder that holds the real data sets, a sub-folder "
+            f"each: {VARIABLE}=FOLDER make bench",
+            file=sys.stderr,
         )
+        raise SystemExit(2)
+    source = folder / kind
+    if not source.is_dir():
+        print(f"SKIPPED {kind}: {source} does not exist. Does {VARIABLE} name the right folder?")
         return None
     imported = CACHE / f"{kind}.thc"
     if fresh or not _is_current(imported):

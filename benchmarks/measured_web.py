@@ -75,7 +75,7 @@ def _address(number: int, port: int) -> str:
 
 def measured_web(n_pages: int = N_PAGES) -> Path:
     """The file that holds the web; made when it is missing."""
-    source = data_folder() / "wikispeedia" / "pages.jsonl.xz"
+    source = (data_folder() or CACHE) / "wikispeedia" / "pages.jsonl.xz"
     origin = "wikispeedia" if source.exists() else "a generator"
     path = CACHE / f"measured-{origin.split()[-1]}-{n_pages}.msgpack"
     if not path.exists():

@@ -32,3 +32,13 @@ def test_without_the_data_set_it_says_so(
     monkeypatch.setenv("TRAILHOUND_CORPORA", str(tmp_path))
     assert main([]) == 0
     assert "SKIPPED wikispeedia" in capsys.readouterr().out
+
+
+def test_without_a_folder_of_data_sets_it_ends_with_a_usage_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("TRAILHOUND_CORPORA", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 2
+    assert "TRAILHOUND_CORPORA is not set" in capsys.readouterr().err
