@@ -1,7 +1,8 @@
 """Where the benchmarks' recorded webs come from.
 
 The real data sets are not part of the project: ``TRAILHOUND_CORPORA`` names the folder that holds
-them, one sub-folder each, and nothing else is looked at. What was imported once is kept in ``.cache/corpora``.
+them, one sub-folder each, and nothing else is looked at. What was imported once is kept in
+``.cache/corpora``.
 """
 
 from __future__ import annotations

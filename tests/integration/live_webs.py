@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,7 +19,6 @@ from trailhound.live.plan import CrawlRequest
 from trailhound.topics.learning import LearningRequest, learn_into
 from trailhound.topics.workspace import TopicFolder, Workspace
 
-COMMAND = [sys.executable, "-c", "from trailhound.cli.main import run; run()"]
 USER_AGENT = "test-bot (+http://www.demo.test/about)"
 SMALL = DemoWebParameters(
     universities=3,

@@ -10,32 +10,19 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
 import pytest
-from live_webs import COMMAND, learn, options, wait_until
+from live_webs import learn, options, wait_until
 from warcio.archiveiterator import ArchiveIterator
 
-from trailhound.cli.main import run
+from command_line import COMMAND, Command
 from trailhound.demo import DemoWeb
 
 TOPIC = "bees"
 
 
-class Done(NamedTuple):
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-class Command(Protocol):
-    def __call__(self, *arguments: str | Path) -> Done: ...
-
-
 @pytest.fixture(scope="module")
-def workspace(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def workspace_folder(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("workspace")
     learn(web, max(web.topics, key=lambda name: len(web.topics[name])), folder)
     (topic,) = (folder / "topics").iterdir()
@@ -46,33 +33,9 @@ def workspace(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def trailhound(
-    monkeypatch: pytest.MonkeyPatch,
-    capfdbinary: pytest.CaptureFixture[bytes],
-    workspace: Path,
-    tmp_path: Path,
-) -> Command:
-    """The command line in this process: starting a new one each time would take minutes."""
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("TRAILHOUND_WORKSPACE", str(workspace))
-    monkeypatch.chdir(tmp_path)
-
-    def execute(*arguments: str | Path) -> Done:
-        monkeypatch.setattr(sys, "argv", ["trailhound", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        out, err = capfdbinary.readouterr()
-        code = ended.value.code
-        assert b"Traceback" not in err
-        return Done(code if isinstance(code, int) else 0, out.decode(), err.decode())
-
-    return execute
-
-
-@pytest.fixture
-def crawled(trailhound: Command, web: DemoWeb, port: int, workspace: Path) -> Command:
+def crawled(trailhound: Command, web: DemoWeb, port: int, workspace_folder: Path) -> Command:
     """The same, after a crawl."""
-    if not (workspace / "topics" / TOPIC / "crawl").exists():
+    if not (workspace_folder / "topics" / TOPIC / "crawl").exists():
         seeds = [option for seed in web.start_urls for option in ("--seed", seed)]
         limits = ["--max-requests", "150", "--strategy", "best-first"]
         done = trailhound("crawl", TOPIC, *seeds, *limits, *options(port))
@@ -93,6 +56,23 @@ def test_results_are_ranked_with_title_snippet_and_path(crawled: Command, web: D
     assert scores == sorted(scores, reverse=True)
     assert all(page["path"][0] in web.start_urls for page in pages)
     assert not any(page["known"] for page in pages)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("command", ["results", "inspect", "topics"])
+def test_narrow_terminals_show_whole_words_and_numbers(
+    crawled: Command, monkeypatch: pytest.MonkeyPatch, command: str, width: int
+) -> None:
+    topic = () if command == "topics" else (TOPIC,)
+    wide = crawled(command, *topic).out
+    monkeypatch.setenv("COLUMNS", str(width))
+    narrow = crawled(command, *topic).out
+    lines = [line for line in narrow.splitlines() if "http://" not in line]  # left whole, to copy
+    assert max(map(len, lines)) <= width
+    lost = set(wide.split()) - set(narrow.split())
+    assert not {word for word in lost if re.fullmatch(r"[\d.,]+", word)}
+    if command == "results":
+        assert not lost
 
 
 def test_inspect_shows_ten_words_by_each_measure_or_as_many_as_wanted(

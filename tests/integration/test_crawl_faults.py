@@ -11,8 +11,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from live_webs import COMMAND, Site, learn, options
+from live_webs import Site, learn, options
 
+from command_line import COMMAND
 from trailhound.demo import DemoWeb
 from trailhound.errors import StorageError, TrailhoundError
 from trailhound.frontier.reading import all_urls

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from live_webs import learn
 
-from trailhound.cli.main import run
+from command_line import Command, Done
 from trailhound.demo import DemoWeb
 
 CRAWL = "crawl {topic} --seed http://tiny.test/ --user-agent bot(+http://tiny.test/)"
@@ -58,46 +57,28 @@ MISSING = [
     "turns {topic} --search none.warc --user-agent bot(+http://tiny.test/)",
 ]
 
-Ended = Callable[[str], tuple[int, str]]
-
 
 @pytest.fixture(scope="module")
-def workspace(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def workspace_folder(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("workspace")
     learn(web, min(web.topics), folder)
     return folder
 
 
 @pytest.fixture
-def ended(
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    workspace: Path,
-    tmp_path: Path,
-) -> Ended:
-    """The exit code of a command, and what it said."""
-    (topic,) = (path.name for path in (workspace / "topics").iterdir())
-    monkeypatch.setenv("COLUMNS", "500")
-    monkeypatch.setenv("TRAILHOUND_WORKSPACE", str(workspace))
-    monkeypatch.chdir(tmp_path)
-
-    def execute(command: str) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["trailhound", *command.format(topic=topic).split()])
-        with pytest.raises(SystemExit) as exit_:
-            run()
-        assert isinstance(exit_.value.code, int)
-        return exit_.value.code, capfd.readouterr().err
-
-    return execute
+def ended(trailhound: Command, workspace_folder: Path) -> Callable[[str], Done]:
+    """How a command ends that may be about the topic there is."""
+    (topic,) = (path.name for path in (workspace_folder / "topics").iterdir())
+    return lambda command: trailhound(*command.format(topic=topic).split())
 
 
 @pytest.mark.parametrize("command", MISSING)
 def test_what_is_named_and_does_not_exist_is_a_wrong_command_line(
-    ended: Ended, command: str
+    ended: Callable[[str], Done], command: str
 ) -> None:
-    code, said = ended(command)
-    assert code == 2, said
-    assert said.strip().startswith("Error: ")
+    done = ended(command)
+    assert done.code == 2, done.err
+    assert done.err.strip().startswith("Error: ")
 
 
 @pytest.mark.parametrize(
@@ -105,16 +86,16 @@ def test_what_is_named_and_does_not_exist_is_a_wrong_command_line(
     ["learn x --session bad", "import har bad --topic x", "corpus info bad", "lab report bad"],
 )
 def test_what_is_there_but_cannot_be_used_is_a_failure(
-    ended: Ended, tmp_path: Path, command: str
+    trailhound: Command, tmp_path: Path, command: str
 ) -> None:
     (tmp_path / "bad").write_text("not what it should be")
-    code, said = ended(command)
-    assert code == 1, said
+    done = trailhound(*command.split())
+    assert done.code == 1, done.err
 
 
-def test_the_live_web_has_no_oracle(ended: Ended) -> None:
-    code, said = ended(f"{CRAWL} --strategy nonsense")
-    assert (code, "oracle" in said, "best-first" in said) == (2, False, True)
-    code, said = ended(f"{CRAWL} --strategy oracle")
-    assert code == 2
-    assert "is for the lab only" in said
+def test_the_live_web_has_no_oracle(ended: Callable[[str], Done]) -> None:
+    unknown = ended(f"{CRAWL} --strategy nonsense")
+    assert (unknown.code, "oracle" in unknown.err, "best-first" in unknown.err) == (2, False, True)
+    refused = ended(f"{CRAWL} --strategy oracle")
+    assert refused.code == 2
+    assert "is for the lab only" in refused.err

@@ -6,10 +6,8 @@ import gzip
 import json
 import os
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
 
 import pytest
 from archived_exchanges import read_folder
@@ -17,57 +15,16 @@ from browser_histories import Step, chrome_bookmarks_file, chrome_history, place
 from test_import_logs import combined, squid
 from test_warc_importer import ArchiveBuilder
 
-from trailhound.cli.main import run
+from command_line import Command
 from trailhound.demo import DemoWeb
 from trailhound.demo.server import serve_in_thread
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.topics.workspace import Workspace
 
 
-class Done(NamedTuple):
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def report(self) -> dict[str, Any]:
-        assert self.code == 0, self.err
-        found: dict[str, Any] = json.loads(self.out)
-        return found
-
-
-class Command(Protocol):
-    def __call__(self, *arguments: str | Path) -> Done: ...
-
-
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    return Workspace(tmp_path / "workspace")
-
-
-@pytest.fixture
-def trailhound(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    workspace: Workspace,
-) -> Command:
-    """The command line in this process, with a workspace and a folder of its own."""
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setenv("TRAILHOUND_WORKSPACE", str(workspace.folder))
-    monkeypatch.chdir(tmp_path)
-
-    def execute(*arguments: str | Path) -> Done:
-        monkeypatch.setattr(sys, "argv", ["trailhound", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        out, err = capsys.readouterr()
-        code = ended.value.code
-        return Done(code if isinstance(code, int) else 0, out, err)
-
-    return execute
+def workspace(workspace_folder: Path) -> Workspace:
+    return Workspace(workspace_folder)
 
 
 @pytest.fixture(scope="module")

@@ -8,48 +8,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
 import pytest
 from tiny_lab_web import write_tiny_web
 
-from trailhound.cli.main import run
+from command_line import COMMAND, Command, Done
 
-TRAILHOUND = [sys.executable, "-c", "from trailhound.cli.main import run; run()"]
 RUN_OPTIONS = ["--strategy", "breadth-first", "--strategy", "best-first", "--max-pages", "30"]
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tiny_web(tmp_path_factory.mktemp("corpus") / "tiny.thc")
-
-
-class Done(NamedTuple):
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-class Command(Protocol):
-    def __call__(self, *arguments: str | Path) -> Done: ...
-
-
-@pytest.fixture
-def trailhound(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """The command line in this process: starting a new one each time would take minutes."""
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def execute(*arguments: str | Path) -> Done:
-        monkeypatch.setattr(sys, "argv", ["trailhound", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        out, err = capsys.readouterr()
-        code = ended.value.code
-        return Done(code if isinstance(code, int) else 0, out, err)
-
-    return execute
 
 
 def assert_clean_failure(done: Done, code: int, *words: str) -> None:
@@ -203,7 +173,7 @@ def test_an_interruption_keeps_finished_runs(
     corpus: Path, tmp_path: Path, stop_signal: signal.Signals
 ) -> None:
     options = [*RUN_OPTIONS, "--seed-sets", "400", "--jobs", "2", "-o", str(tmp_path / "out")]
-    command = [*TRAILHOUND, "lab", "run", str(corpus), *options]
+    command = [*COMMAND, "lab", "run", str(corpus), *options]
     partial = tmp_path / "out" / "runs.partial.jsonl"
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 60

@@ -8,49 +8,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import pytest
 from learned_topics import HOST, LINKS, TEXTS, page_html, park_session
 from test_warc_importer import ArchiveBuilder
 
-from trailhound.cli.main import run
+from command_line import COMMAND, Command, Done
 from trailhound.lab.corpora import CorpusWriter
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import write_session
-
-TRAILHOUND = [sys.executable, "-c", "from trailhound.cli.main import run; run()"]
-
-
-class Done(NamedTuple):
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-class Command(Protocol):
-    def __call__(self, *arguments: str | Path) -> Done: ...
-
-
-@pytest.fixture
-def trailhound(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    """The command line in this process, with a workspace of its own."""
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("TRAILHOUND_WORKSPACE", str(tmp_path / "workspace"))
-
-    def execute(*arguments: str | Path) -> Done:
-        monkeypatch.setattr(sys, "argv", ["trailhound", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        out, err = capsys.readouterr()
-        code = ended.value.code
-        return Done(code if isinstance(code, int) else 0, out, err)
-
-    return execute
 
 
 def write(path: Path, session: Session) -> Path:
@@ -283,7 +250,7 @@ def test_inspecting_names_what_is_wrong(
 
 def test_it_works_as_a_program(recording: Path, tmp_path: Path) -> None:
     workspace = ["--workspace", str(tmp_path / "own")]
-    command = [*TRAILHOUND, "learn", "bees", "--session", "-", "--json", *workspace]
+    command = [*COMMAND, "learn", "bees", "--session", "-", "--json", *workspace]
     with recording.open("rb") as stream:
         done = subprocess.run(command, stdin=stream, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

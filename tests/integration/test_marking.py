@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from live_webs import Resource, Site, TinySite, learn
 
-from trailhound.cli.main import run
+from command_line import Command
 from trailhound.demo import DemoWeb
 from trailhound.errors import TrailhoundError, UsageError
 from trailhound.records import Outcome
@@ -115,50 +114,40 @@ def test_a_topic_without_a_crawl_says_so(web: DemoWeb, tmp_path: Path) -> None:
         folder.require()
 
 
-def test_the_commands(
-    crawled: CrawlFolder,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> None:
+@pytest.fixture
+def workspace_folder(tmp_path: Path) -> Path:
+    return tmp_path  # where ``crawled`` keeps its topic
+
+
+def test_the_commands(crawled: CrawlFolder, trailhound: Command, tmp_path: Path) -> None:
     name = crawled.topic.name
-    monkeypatch.setenv("TRAILHOUND_WORKSPACE", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def command(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["trailhound", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        out, err = capfd.readouterr()
-        return ended.value.code if isinstance(ended.value.code, int) else 0, out, err
-
     first, second, third = (page.address for page in finds(crawled)[:3])
-    code, _, err = command("mark", name, first)
+    code, _, err = trailhound("mark", name, first)
     assert code == 0
     assert "1 page marked useful" in err
     assert f"trailhound learn {name}" in err
     listed = tmp_path / "urls.txt"
     listed.write_text(f"# not these\n{second}\n\n")
-    code, out, _ = command("mark", name, "--not-useful", "--from", str(listed), "--json")
+    code, out, _ = trailhound("mark", name, "--not-useful", "--from", str(listed), "--json")
     assert json.loads(out) == {"marked": [second], "useful": False, "pages_along": 0}
     shown = {
         page["address"]: page
-        for page in json.loads(command("results", name, "--known", "--json", "-n999")[1])
+        for page in json.loads(trailhound("results", name, "--known", "--json", "-n999")[1])
     }
     assert (shown[first]["marked"], shown[second]["marked"]) == ("useful", "not useful")
-    new = json.loads(command("results", name, "--json", "-n999")[1])
+    new = json.loads(trailhound("results", name, "--json", "-n999")[1])
     assert new == [page for page in shown.values() if not page["known"] and page["marked"] is None]
     assert shown[third]["marked"] is None
-    assert f"{first}  (marked useful)" in command("results", name, "--known", "-n", "999")[1]
+    assert f"{first}  (marked useful)" in trailhound("results", name, "--known", "-n", "999")[1]
     targets = len(crawled.topic.load().model.graph.targets)
-    code, out, _ = command("mark", name, third, "--learn", "--json")
+    code, out, _ = trailhound("mark", name, third, "--learn", "--json")
     assert json.loads(out)[0]["targets"] == targets + 2
     for arguments, reason in [
         (["mark", name], "Name the pages to mark"),
         (["mark", name, "http://x.demo.test/"], "unknown to the crawl"),
         (["mark", "nothing", first], "Unknown topic"),
     ]:
-        code, _, err = command(*arguments)
+        code, _, err = trailhound(*arguments)
         assert code == 2
         assert reason in err
 

@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from live_webs import COMMAND, Site, options, wait_until
+from live_webs import Site, options, wait_until
 from search_servers import Said, SearchServer, demo_search, results
 
+from command_line import COMMAND
 from trailhound.config import configure
 from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import msgspec
 import pytest
+from html_tags import Tags
 from learned_topics import HOST, TEXTS, learned_park, park_session
 
 from trailhound.models.topic_model import TopicParameters
@@ -17,22 +17,6 @@ from trailhound.sessions.events import Session, Visit
 from trailhound.topics.learned import LearnedTopic, Origin
 
 EVIL = '<script>alert("x")</script>'
-
-
-class Tags(HTMLParser):
-    """All elements with their attributes, and the visible text."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
+from html_tags import Tags
 from made_results import make_results
 from rich.console import Console
 
@@ -27,22 +27,6 @@ from trailhound.lab.results import ExperimentResults, RunResult
 
 STRATEGIES = ("breadth-first", "best-first", "shark-search:decay=0.3", "oracle")
 TOPICS = ("bees", "rocks & stones", "Ποίηση")
-
-
-class Tags(HTMLParser):
-    """All elements with their attributes, and the visible text."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 @pytest.fixture(scope="module")
