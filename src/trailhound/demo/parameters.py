@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from trailhound.demo.words import read_data
 from trailhound.errors import UsageError
+
+MOST_UNIVERSITIES = len(read_data("universities")["universities"])
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,3 @@ class DemoWebParameters:
                 f"Demo web parameter universities is {self.universities}; there are names for "
                 f"{MOST_UNIVERSITIES}. Give fewer, or more departments and people."
             )
-
-
-MOST_UNIVERSITIES = 16

@@ -19,8 +19,8 @@ from trailhound.demo.words import (
 from trailhound.demo.workshop import Workshop, titled
 
 _DECLARED = read_data("universities")
-_ROLES = ("Professor", "Senior lecturer", "Research fellow", "Doctoral student", "Lecturer")
-_LIST_ANCHORS = ("abstract", "full text", "[more]", "click here", "details")
+_ROLES = comma_separated(_DECLARED["roles"])
+_LIST_ANCHORS = comma_separated(_DECLARED["list_anchors"])
 
 
 @dataclass(frozen=True)
