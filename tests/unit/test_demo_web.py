@@ -132,6 +132,19 @@ def test_the_web_is_the_one_on_which_the_floors_of_the_quality_gate_were_measure
     )
 
 
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"universities": 1, "departments_per_university": 1},
+        {"people_per_department": 1, "papers_per_person": 1, "articles_per_club": 5},
+        {"articles_per_newspaper": 1, "threads_per_forum": 1, "products_per_shop": 1},
+    ],
+)
+def test_very_small_webs_can_be_made(sizes: dict[str, int]) -> None:
+    web = DemoWeb.generate(parameters=replace(SMALL, **sizes))
+    assert web.sessions.keys() == web.topics.keys()
+
+
 def test_generating_twice_gives_equal_webs_and_another_seed_a_different_one(web: DemoWeb) -> None:
     assert fingerprint(DemoWeb.generate()) == fingerprint(web)
     assert fingerprint(DemoWeb.generate(8, SMALL)) != fingerprint(DemoWeb.generate(9, SMALL))

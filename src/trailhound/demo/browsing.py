@@ -6,7 +6,7 @@ to look for), takes wrong turns, goes back, and marks what she wanted.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import NamedTuple
@@ -38,6 +38,7 @@ def record_sessions(
 ) -> dict[str, Session]:
     """One session per topic; the plan's pages must have been rendered."""
     sessions = {}
+    directory = plan.pages[starts[0]].site
     for number, topic in enumerate(TOPIC_KEYS):
         random = Random(f"trailhound demo web/{seed}/session {topic}")
         begin = FIRST_SESSION + number * _DAY_SECONDS + random.randrange(3600)
@@ -45,10 +46,9 @@ def record_sessions(
         wanted = _wanted(plan.members(topic), known, parameters, random)
         walk = Walk(plan, random, begin)
         seeker = _Seeker(walk, topic, wanted, parameters, random)
-        for place in known:
+        for place in known or [directory.name]:
             hosts = {site.host for site in plan.sites.values() if site.name == place}
-            directory = plan.pages[starts[0]].site.host
-            seeker.look_around(starts[0], WalkableWeb(plan, hosts | {directory}))
+            seeker.look_around(starts[0], WalkableWeb(plan, hosts | {directory.host}))
         seeker.linger()
         user = f"demo-{number + 1}"
         sessions[topic] = Session(topic, walk.finish(), user=user, recorder="demo")
@@ -60,11 +60,15 @@ def _known_places(
 ) -> list[str]:
     """Names of the institutions where a person looks for ``topic``."""
     members = plan.members(topic)
-    papers = _count_by_institution([page for page in members if page.kind == "paper"])
+    papers = Counter(page.site.name for page in members if page.kind == "paper")
     ranked = sorted(papers, key=lambda name: (-papers[name], name))
     known = ranked[: max(parameters.session_universities, len(ranked) // 2)]
     places = random.sample(known, min(parameters.session_universities, len(known)))
-    return places + (_largest_club(plan, members) if with_club else [])
+    if with_club:
+        clubs = {page.site.name for page in plan.pages.values() if page.kind == "club"}
+        places += _largest([page for page in members if page.site.name in clubs])
+    # In a small web there may be no paper about it.
+    return places or _largest(members)
 
 
 def _wanted(
@@ -79,16 +83,9 @@ def _wanted(
     return random.sample(inside, min(most, len(inside)))
 
 
-def _count_by_institution(pages: Sequence[PageDraft]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for page in pages:
-        counts[page.site.name] = counts.get(page.site.name, 0) + 1
-    return counts
-
-
-def _largest_club(plan: WebPlan, members: Sequence[PageDraft]) -> list[str]:
-    clubs = {page.site.name for page in plan.pages.values() if page.kind == "club"}
-    counts = _count_by_institution([page for page in members if page.site.name in clubs])
+def _largest(pages: Sequence[PageDraft]) -> list[str]:
+    """The name of the institution that has most of the pages, if there are any."""
+    counts = Counter(page.site.name for page in pages)
     return [max(counts, key=lambda name: (counts[name], name))] if counts else []
 
 

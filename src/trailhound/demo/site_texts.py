@@ -228,15 +228,18 @@ class SiteWriter:
         return titled(found[:: max(1, len(found) // int(count))])
 
     def _links_sample(self, options: str, place: _Place) -> list[LinkItem]:
+        return titled(self._sample(options, place))
+
+    def _sample(self, options: str, place: _Place) -> list[PageDraft]:
+        """So many of a group, or all where there are fewer."""
         count, pages = options.split()
-        return titled(self._random.sample(self._pages(pages, place), int(count)))
+        found = self._pages(pages, place)
+        return self._random.sample(found, min(int(count), len(found)))
 
     def _links_others(self, options: str, place: _Place) -> list[LinkItem]:
         """A sample without the page itself; its first link may carry a session id."""
-        count, pages = options.split()
-        found = self._pages(pages, place)
-        sample = self._random.sample(found, min(int(count), len(found)))
-        return self._with_session_id(titled([page for page in sample if page is not place.page]))
+        others = [page for page in self._sample(options, place) if page is not place.page]
+        return self._with_session_id(titled(others))
 
     def _links_threads(self, _: str, place: _Place) -> list[LinkItem]:
         shown = self._pages("shown", place)
