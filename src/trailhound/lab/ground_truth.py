@@ -175,6 +175,7 @@ class RemainingAnswers:
         self._missing[list(self._answer_of)] = True
         self._fetched = np.zeros(graph.n_pages, dtype=np.bool_)
         self._ways: Ways | None = None
+        self._places: dict[str, tuple[int | None, int]] = {}
 
     def arrived(self, url: str) -> None:
         """The page behind this URL was fetched: it is found, and so are its copies."""
@@ -187,17 +188,23 @@ class RemainingAnswers:
 
     def worth(self, url: str) -> float:
         """Finds per request on the best way from here, within 0 and 1; 0 when it leads to none."""
-        page = self._corpus.page_id(url)
+        page, redirects = self._place(url)
         if page is None or self._fetched[page]:
             return 0.0
         if self._ways is None:
             self._ways = best_ways(self._graph, self._missing, self._fetched)
-        redirects = self._corpus.redirects(url)
         further = self._ways.finds[page] / (self._ways.requests[page] + redirects)
         if not self._missing[page]:
             return float(_BEHIND * further)
         # Of two answers, the one that leads to more.
         return float(_BEHIND / (1 + redirects) + (1 - _BEHIND) * further)
+
+    def _place(self, url: str) -> tuple[int | None, int]:
+        """The page behind a URL and the redirects before it, looked up once."""
+        place = self._places.get(url)
+        if place is None:
+            place = self._places[url] = self._corpus.page_id(url), self._corpus.redirects(url)
+        return place
 
 
 class Ways(NamedTuple):
@@ -218,7 +225,7 @@ def best_ways(graph: LinkGraph, missing: BoolArray, fetched: BoolArray) -> Ways:
     hops = graph.hops_to(np.flatnonzero(missing))
     far = hops > LOOKAHEAD
     finds[far], requests[far] = 1.0, hops[far] + 1.0
-    links_to = graph.matrix() @ missing.astype(np.float64)
+    links_to = graph.matrix @ missing.astype(np.float64)
     at_end = np.where(fetched, 0.0, links_to)
     for pages in range(1, LOOKAHEAD + 1):
         better = at_end * requests > finds * (pages + at_end)

@@ -55,10 +55,11 @@ class LinkGraph:
 
     @cached_property
     def _reversed(self) -> LinkGraph:
-        turned = self.matrix().T.tocsr()
+        turned = self.matrix.T.tocsr()
         turned.sort_indices()
         return LinkGraph(turned.indptr.astype(np.int32), turned.indices.astype(np.int32))
 
+    @cached_property
     def matrix(self) -> csr_array:
         """Shape (pages, pages): 1 where a page links to another."""
         shape = (self.n_pages, self.n_pages)
@@ -124,7 +125,7 @@ class AnswerReach:
     """
 
     def __init__(self, graph: LinkGraph) -> None:
-        count, component = connected_components(graph.matrix(), directed=True, connection="strong")
+        count, component = connected_components(graph.matrix, directed=True, connection="strong")
         self._n_components = int(count)
         self._component: list[int] = component.tolist()
         links = np.stack([component[link_sources(graph)], component[graph.indices]])
