@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from trailhound.errors import ConfigError, UsageError
+from trailhound.errors import ConfigError, CorpusError, TrailhoundError, UsageError
 from trailhound.fetching.redirects import REDIRECT_STATUSES
 from trailhound.lab.corpora.contents import CorpusInfo
 from trailhound.lab.corpora.writer import CorpusWriter
@@ -82,8 +82,21 @@ def import_corpus(
     request = ImportRequest(source or Path(), seed, progress or no_progress)
     parameters = {"source": source.name} if source is not None else {"seed": str(seed)}
     with CorpusWriter(destination, chosen.name, parameters, jobs) as writer:
-        chosen.record(request, writer)
+        _record(chosen, request, writer)
     return writer.info
+
+
+def _record(kind: CorpusKind, request: ImportRequest, writer: CorpusWriter) -> None:
+    """A kind that breaks down is named; it costs this import and nothing else."""
+    try:
+        kind.record(request, writer)
+    except TrailhoundError:
+        raise
+    except Exception as error:
+        raise CorpusError(
+            f"The corpus kind '{kind.name}' failed: {type(error).__name__}: {error}. Nothing was "
+            "written. Check the source, or tell whoever wrote the kind."
+        ) from error
 
 
 # Answers to questions that a crawler never asks: part of a file, or nothing new.
