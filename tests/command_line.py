@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -55,6 +56,9 @@ def trailhound(
 
     def execute(*arguments: str | Path) -> Done:
         monkeypatch.setattr(sys, "argv", ["trailhound", *map(str, arguments)])
+        logger = logging.getLogger("trailhound")
+        monkeypatch.setattr(logger, "handlers", list(logger.handlers))  # --verbose adds one
+        monkeypatch.setattr(logger, "level", logger.level)
         with pytest.raises(SystemExit) as ended:
             run()
         out, err = capfdbinary.readouterr()

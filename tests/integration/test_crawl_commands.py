@@ -151,7 +151,8 @@ def test_a_second_crawl_is_refused_and_a_resumed_one_needs_a_larger_budget(
     assert "--restart" in again.err
     spent = crawled("crawl", TOPIC, "--resume")
     assert (spent.code, "--max-requests 300" in spent.err) == (2, True)
-    more = crawled("crawl", TOPIC, "--resume", "--max-pages", "170", "--json")  # its old name
+    more = crawled("crawl", TOPIC, "--resume", "--max-pages", "170", "--json", "-v")  # old name
+    assert len(re.findall(r"^\d+ fetched .*http://.*priority", more.err, re.MULTILINE)) >= 10
     told = json.loads(more.out)
     assert (told["reason"], told["requests"] >= 170) == ("pages-spent", True)
     both = crawled("crawl", TOPIC, "--resume", "--restart")

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,8 +14,6 @@ import typer
 
 from trailhound.cli.options import (
     INTERRUPTED_EXIT_CODE,
-    SOURCES,
-    WHERE,
     AllowAddressOption,
     AllowImpoliteOption,
     ConfigOption,
@@ -31,6 +30,7 @@ from trailhound.cli.options import (
     open_workspace,
     settings_from,
     several,
+    where,
 )
 
 if TYPE_CHECKING:
@@ -38,47 +38,25 @@ if TYPE_CHECKING:
     from trailhound.live.plan import CrawlRequest
 
 
-END = "When to end"
-AGAIN = "A topic that was crawled before"
-"""Headings of groups of options."""
+end = partial(typer.Option, rich_help_panel="When to end")
+again = partial(typer.Option, rich_help_panel="A topic that was crawled before")
+ask = partial(typer.Option, rich_help_panel="What to ask besides the web")
 
 
 def crawl(
     topic: TopicArgument,
     seed: Annotated[
         list[str] | None,
-        typer.Option(
-            "--seed",
-            "-s",
-            metavar="URL",
-            help="Page to start from; repeatable.",
-            rich_help_panel=WHERE,
-        ),
+        where("--seed", "-s", metavar="URL", help="Page to start from; repeatable."),
     ] = None,
     seeds: Annotated[
-        Path | None,
-        typer.Option(
-            "--seeds",
-            metavar="FILE",
-            help="File of seeds, one in a line; - is stdin.",
-            rich_help_panel=WHERE,
-        ),
+        Path | None, where(metavar="FILE", help="File of seeds, one in a line; - is stdin.")
     ] = None,
     sitemaps: Annotated[
-        bool | None,
-        typer.Option(
-            "--sitemaps/--no-sitemaps",
-            help="Start from sitemaps as well.",
-            rich_help_panel=WHERE,
-        ),
+        bool | None, where("--sitemaps/--no-sitemaps", help="Start from sitemaps as well.")
     ] = None,
     same_domain: Annotated[
-        bool | None,
-        typer.Option(
-            "--same-domain/--any-domain",
-            help="Stay on the seeds' domains.",
-            rich_help_panel=WHERE,
-        ),
+        bool | None, where("--same-domain/--any-domain", help="Stay on the seeds' domains.")
     ] = None,
     scope: ScopeOption = None,
     exclude: ExcludeOption = None,
@@ -88,74 +66,33 @@ def crawl(
         typer.Option(metavar="NAME", help="Is a page on topic; see 'trailhound judges'."),
     ] = None,
     max_requests: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Requests in all, earlier runs included.",
-            rich_help_panel=END,
-        ),
+        int | None, end(min=1, metavar="N", help="Requests in all, earlier runs included.")
     ] = None,
     max_time: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Length of this run: 90s, 10m, 2h.", rich_help_panel=END),
+        str | None, end(metavar="TIME", help="Length of this run: 90s, 10m, 2h.")
     ] = None,
     give_up_after: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="End after so many pages without a relevant one.",
-            rich_help_panel=END,
-        ),
+        int | None, end(min=1, metavar="N", help="End after so many pages without a relevant one.")
     ] = None,
     resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Go on where the last run stopped, as it was set up.",
-            rich_help_panel=AGAIN,
-        ),
+        bool, again("--resume", help="Go on where the last run stopped, as it was set up.")
     ] = False,
     restart: Annotated[
-        bool,
-        typer.Option(
-            "--restart",
-            help="Begin anew; the earlier crawl is set aside.",
-            rich_help_panel=AGAIN,
-        ),
+        bool, again("--restart", help="Begin anew; the earlier crawl is set aside.")
     ] = False,
     refresh: Annotated[
-        bool,
-        typer.Option(
-            "--refresh",
-            help="Resume, and ask first if relevant pages changed.",
-            rich_help_panel=AGAIN,
-        ),
+        bool, again("--refresh", help="Resume, and ask first if relevant pages changed.")
     ] = False,
     backlinks: Annotated[
         str | None,
-        typer.Option(
-            metavar="SOURCE",
-            help="Who links to a page: 'crawl', a file of edges, an http:// URL.",
-            rich_help_panel=SOURCES,
-        ),
+        ask(metavar="SOURCE", help="Who links to a page: 'crawl', a file of edges, a URL."),
     ] = None,
     trace: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Who visited what: a log, or 'sessions'.",
-            rich_help_panel=SOURCES,
-        ),
+        str | None, ask(metavar="FILE", help="Who visited what: a log, or 'sessions'.")
     ] = None,
     search: Annotated[
         str | None,
-        typer.Option(
-            metavar="SOURCE",
-            help="A search: an http:// URL, WARC files, or 'crawl'.",
-            rich_help_panel=SOURCES,
-        ),
+        ask(metavar="SOURCE", help="A search: an http:// URL, WARC files, or 'crawl'."),
     ] = None,
     user_agent: UserAgentOption = None,
     delay: DelayOption = None,

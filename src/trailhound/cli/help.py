@@ -58,9 +58,12 @@ class PlainCommand(TyperCommand):
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None:
-                usual = "Arguments" if param.param_type_name == "argument" else "Options"
+                name, told = record
+                usual = "Options"
+                if param.param_type_name == "argument":
+                    name, usual = _TYPE.sub("", name).rstrip(), "Arguments"
                 heading = getattr(param, "rich_help_panel", None) or usual
-                groups.setdefault(heading, []).append(_plain(*record))
+                groups.setdefault(heading, []).append(_plain(name, told))
         groups["Options"] = groups.pop("Options")
         for heading, records in groups.items():
             with formatter.section(heading):

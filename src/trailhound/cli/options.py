@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,10 +17,9 @@ if TYPE_CHECKING:
 
 INTERRUPTED_EXIT_CODE = 130
 
-WHERE = "Where to go"
-SOURCES = "What to ask besides the web"
-MANNERS = "Manners and addresses"
-"""Headings of groups of options."""
+where = partial(typer.Option, rich_help_panel="Where to go")
+manners = partial(typer.Option, rich_help_panel="Manners and addresses")
+"""Options under a heading of their own in the help."""
 
 TopicArgument = Annotated[str, typer.Argument(metavar="TOPIC", help="Name of the topic.")]
 WorkspaceOption = Annotated[
@@ -43,49 +43,31 @@ StrategyOption = Annotated[
 ]
 ScopeOption = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="HOST",
-        help="Stay on this host (*.example.org) or URL; repeatable.",
-        rich_help_panel=WHERE,
-    ),
+    where(metavar="HOST", help="Stay on this host (*.example.org) or URL; repeatable."),
 ]
 ExcludeOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="HOST", help="Never go there; repeatable.", rich_help_panel=WHERE),
+    list[str] | None, where(metavar="HOST", help="Never go there; repeatable.")
 ]
 UserAgentOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Who you are, with a contact: 'bees-bot (+https://…)'.",
-        rich_help_panel=MANNERS,
-    ),
+    manners(metavar="NAME", help="Who you are, with a contact: 'bees-bot (+https://…)'."),
 ]
 DelayOption = Annotated[
-    float | None,
-    typer.Option(
-        min=0, metavar="SECONDS", help="Between requests to a host.", rich_help_panel=MANNERS
-    ),
+    float | None, manners(min=0, metavar="SECONDS", help="Between requests to a host.")
 ]
 AllowImpoliteOption = Annotated[
-    bool | None,
-    typer.Option("--allow-impolite", help="Accept rude settings.", rich_help_panel=MANNERS),
+    bool | None, manners("--allow-impolite", help="Accept rude settings.")
 ]
 AllowAddressOption = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="HOST",
-        help="Host, address or network that may be private; repeatable.",
-        rich_help_panel=MANNERS,
-    ),
+    manners(metavar="HOST", help="Host, address or network that may be private; repeatable."),
 ]
 ResolveOption = Annotated[
     list[str] | None,
-    typer.Option(
+    manners(
         metavar="HOST=ADDRESS[:PORT]",
         help="Where a host is, whatever DNS says; *.example.org for a domain, * for every host; "
         "repeatable.",
-        rich_help_panel=MANNERS,
     ),
 ]
 
