@@ -31,12 +31,12 @@ def crawl(
             fetcher=fetcher,
             judge=th.CosineJudge.from_graph(graph),
             known_texts=th.DuplicateFinder(results.fingerprints()),
-            keepers=[results],
+            sinks=[results],
             concurrency=8,
         )
         earlier = results.progress()
         crawler.pages, crawler.requests = earlier.pages, earlier.requests
-        yield from crawler.run(seeds, max_pages=max_pages)  # in an event loop of its own
+        yield from crawler.run(seeds, max_requests=max_pages)  # in an event loop of its own
 
 
 def main() -> None:

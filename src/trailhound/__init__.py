@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from trailhound.crawling.archiving import ArchiveKeeper as ArchiveKeeper
+    from trailhound.crawling.budget import StopReason as StopReason
     from trailhound.crawling.duplicates import DuplicateFinder as DuplicateFinder
     from trailhound.crawling.engine import Crawler as Crawler
     from trailhound.crawling.scope import make_scope as make_scope
-    from trailhound.crawling.stopping import StopReason as StopReason
+    from trailhound.crawling.sinks import ArchiveSink as ArchiveSink
     from trailhound.errors import TrailhoundError as TrailhoundError
     from trailhound.fetching.http import HttpFetcher as HttpFetcher
     from trailhound.frontier.memory import MemoryFrontier as MemoryFrontier
@@ -60,11 +60,11 @@ _PLACES = {
     "storage.results_reading": ("Results", "StoredPage"),
     "storage.results": ("ResultsStore",),
     "storage.warc": ("ArchiveWriter",),
-    "crawling.archiving": ("ArchiveKeeper",),
+    "crawling.sinks": ("ArchiveSink",),
     "crawling.duplicates": ("DuplicateFinder",),
     "crawling.engine": ("Crawler",),
     "crawling.scope": ("make_scope",),
-    "crawling.stopping": ("StopReason",),
+    "crawling.budget": ("StopReason",),
     "errors": ("TrailhoundError",),
     "fetching.http": ("HttpFetcher",),
     "frontier.memory": ("MemoryFrontier",),
@@ -97,7 +97,7 @@ _PLACES = {
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 
 __all__ = [  # in the order of the alphabet; a test compares it with what is above
-    "ArchiveKeeper",
+    "ArchiveSink",
     "ArchiveWriter",
     "BestFirstStrategy",
     "BreadthFirstStrategy",

@@ -1,20 +1,21 @@
-"""Puts the parts together. The only place that knows all of them; commands stay thin."""
+"""The demo: a crawl of the generated web over HTTP on this machine, counted by ground truth."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
 
+from trailhound.config.settings import CrawlSettings, FetchSettings, Settings
+from trailhound.crawling.budget import Budget
+from trailhound.crawling.build import Knowledge, Stores, build_crawl, make_guides
+from trailhound.crawling.driving import Driver
 from trailhound.crawling.engine import Crawler
 from trailhound.demo import DemoWeb
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.resolver import MappedResolver
 from trailhound.frontier.memory import MemoryFrontier
-from trailhound.judges.cosine import CosineJudge
 from trailhound.records import Page, PageEvent
 from trailhound.sessions.page_graph import PageGraph, build_page_graph
-from trailhound.strategies.base import Briefing
-from trailhound.strategies.choosing import make_strategy
 from trailhound.text.extract import extract_page
 from trailhound.urls import host_key
 
@@ -43,40 +44,52 @@ class DemoCrawl:
     topic: str
     graph: PageGraph
     strategy: str
-    max_pages: int
+    max_requests: int
     found: list[str] = field(default_factory=list)
     """Members of the topic that the session had not shown, in the order of discovery."""
 
     def run(self) -> Generator[PageEvent]:
         """Crawl from the demo web's start pages."""
         wanted = self.unseen_members()
-        for event in self._crawler().run(self.web.start_urls, max_pages=self.max_pages):
-            member = self.web.duplicates.get(event.final_url, event.final_url)
-            if member in wanted and event.relevance is not None:
-                wanted.discard(member)
-                self.found.append(member)
-            yield event
+        driver = Driver()
+        crawler = driver.run(self.crawler())
+        try:
+            budget = Budget(self.max_requests)
+            for event in driver.iterate(crawler.crawl(self.web.start_urls, budget)):
+                member = self.web.duplicates.get(event.final_url, event.final_url)
+                if member in wanted and event.relevance is not None:
+                    wanted.discard(member)
+                    self.found.append(member)
+                yield event
+        finally:
+            driver.run(crawler.fetcher.close())
+            driver.close()
 
     def unseen_members(self) -> set[str]:
         """What is there to be found: the topic's pages that nobody has visited yet."""
         return set(self.web.topics[self.topic]) - {page.url for page in self.graph.pages}
 
-    def _crawler(self) -> Crawler:
+    async def crawler(self) -> Crawler:
+        """The crawl, put together like any other."""
+        settings = demo_settings(self.strategy)
         resolver = MappedResolver({f"*.{DEMO_DOMAIN}": f"127.0.0.1:{self.port}"}, use_dns=False)
-        briefing = Briefing(self.graph)
-        return Crawler(
-            strategy=make_strategy(self.strategy, briefing),
-            frontier=MemoryFrontier(),
-            fetcher=HttpFetcher(
-                DEMO_USER_AGENT,
-                allow_addresses=[f"*.{DEMO_DOMAIN}"],
-                in_scope=in_demo_web,
-                resolver=resolver,
+        return build_crawl(
+            settings,
+            await make_guides(settings, Knowledge(self.graph)),
+            lambda politeness, in_scope: HttpFetcher.from_settings(
+                settings.fetch, politeness, in_scope, resolver=resolver
             ),
-            judge=CosineJudge.from_graph(self.graph, similarity=briefing.similarity),
+            Stores(MemoryFrontier()),
             in_scope=in_demo_web,
-            concurrency=8,
         )
+
+
+def demo_settings(strategy: str) -> Settings:
+    """Those of a live crawl, on the demo web's own server."""
+    return Settings(
+        crawl=CrawlSettings(strategy=strategy),
+        fetch=FetchSettings(user_agent=DEMO_USER_AGENT, allow_addresses=(f"*.{DEMO_DOMAIN}",)),
+    )
 
 
 def in_demo_web(url: str) -> bool:

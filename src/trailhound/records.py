@@ -143,9 +143,6 @@ class FetchResult(msgspec.Struct, frozen=True):
     """``X-Robots-Tag`` asks not to list this page; the page's own wish is in ``Page``."""
     nofollow: bool = False
     """``X-Robots-Tag`` asks not to follow its links."""
-    host_delays: tuple[tuple[str, float], ...] = ()
-    """For each host that was asked: in how many seconds, from the end of the fetch, it may be
-    asked again."""
     retry_after_seconds: float | None = None
     """Asking for this URL again makes sense after this time; ``None``: the outcome is final."""
 
@@ -206,7 +203,7 @@ class PageEvent(msgspec.Struct, frozen=True):
     priority: float
     requests: int
     requests_total: int
-    """GETs issued by the crawl so far, this one included."""
+    """Requests of the crawl so far, these and those to sources included."""
     relevance: Relevance | None = None
     links_found: int = 0
     links_added: int = 0
@@ -221,3 +218,17 @@ class PageEvent(msgspec.Struct, frozen=True):
     """The page asks not to be listed."""
     at: float = 0.0
     """When it was processed, on the crawl's clock."""
+    queries: int = 0
+    """Questions to sources that this page made the strategy ask, and pages read through them."""
+
+
+class FinishedPage(msgspec.Struct, frozen=True):
+    """All that a crawl knows about one candidate when it is done with it: what sinks get."""
+
+    event: PageEvent
+    candidate: Candidate
+    result: FetchResult
+    page: Page | None = None
+    """``None`` when there was nothing to extract."""
+    fingerprint: int | None = None
+    """What near duplicates are told by; ``None`` when the page was not looked at for that."""

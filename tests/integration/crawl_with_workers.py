@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from trailhound.crawling.engine import Crawler
+from trailhound.fetching.base import MayGoOn, always
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FetchResult, Outcome, Page, Relevance
 from trailhound.strategies.baselines import BreadthFirstStrategy
@@ -18,7 +19,7 @@ from trailhound.strategies.baselines import BreadthFirstStrategy
 class EndlessWeb:
     """Every page links to two new ones."""
 
-    async def fetch(self, url: str) -> FetchResult:
+    async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
         number = int(url.rpartition("/")[2])
         body = f"<a href=/{2 * number + 1}>left</a> <a href=/{2 * number + 2}>right</a>".encode()
         return FetchResult(url, Outcome.FETCHED, url, content_type="text/html", body=body)

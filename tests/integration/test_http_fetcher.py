@@ -141,7 +141,6 @@ def test_a_page_comes_back_with_its_bytes_and_header() -> None:
     assert (result.outcome, result.requests, result.status) == (Outcome.FETCHED, 1, 200)
     assert result.content_type == result.header("content-type") == "text/html; charset=utf-8"
     assert (result.body, result.detail) == ("<p>Größe".encode(), "")
-    assert result.host_delays == (("a.test", 0.0),)
     assert result.retry_after_seconds is None
     assert site.asked == ["a.test/robots.txt", "a.test/x%7C?q=%C3%A9"]
     assert site.agents == {AGENT}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import pytest
 from live_webs import Site
@@ -12,7 +10,10 @@ from trailhound.demo import DemoWeb
 from trailhound.errors import StorageError
 from trailhound.live.crawl import LiveCrawl
 from trailhound.live.strategy_memory import StrategyMemory
-from trailhound.records import Outcome, PageEvent
+from trailhound.records import (
+    FinishedPage,
+    Outcome,
+)
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
 from trailhound.strategies.base import Briefing, Explaining, Remembering
@@ -87,10 +88,10 @@ def test_a_page_that_could_not_be_kept_is_not_in_the_snapshot(
     """The strategy has seen it, but will see it again: it is fetched once more."""
     keep = ResultsStore.keep
 
-    def failing(store: ResultsStore, event: PageEvent, *rest: Any) -> None:
-        if event.number == 10:
+    def failing(store: ResultsStore, finished: FinishedPage) -> None:
+        if finished.event.number == 10:
             raise StorageError("the disk is full")
-        keep(store, event, *rest)
+        keep(store, finished)
 
     with (
         monkeypatch.context() as disk,

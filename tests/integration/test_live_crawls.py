@@ -12,8 +12,8 @@ from live_webs import Resource, Site, TinySite
 from rich.console import Console
 
 from trailhound.cli.crawl_view import CrawlDisplay
+from trailhound.crawling.budget import StopReason
 from trailhound.crawling.metrics import CrawlMetrics, metrics_served
-from trailhound.crawling.stopping import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.errors import ConfigError, UsageError
 from trailhound.live.crawl import LiveCrawl
@@ -49,7 +49,7 @@ def test_a_crawl_finds_pages_that_nobody_had_shown_it(
 ) -> None:
     with demo.begun(crawl__seeds=web.start_urls, crawl__max_requests=400) as crawl:
         events = run(crawl)
-        assert crawl.stop_reason is StopReason.PAGES_SPENT
+        assert crawl.stop_reason is StopReason.REQUESTS_SPENT
         assert events[-1].requests_total == 400, "redirects in flight included"
         assert crawl.stats().waiting > 0
     known = {each.url for each in demo.topic.load().model.graph.pages}
@@ -151,7 +151,7 @@ def test_redirects_never_cost_more_than_the_budget(
             crawl__concurrency=concurrency,
         ) as crawl:
             run(crawl)
-            assert crawl.stop_reason is StopReason.PAGES_SPENT
+            assert crawl.stop_reason is StopReason.REQUESTS_SPENT
             assert crawl.progress.requests == len(server.paths()) == max_requests
         with site.resumed(crawl__max_requests=100) as crawl:
             run(crawl)
@@ -265,7 +265,7 @@ def test_sitemaps_never_cost_more_than_the_budget(topic: TopicFolder, max_reques
             crawl__seeds=seeds, crawl__sitemaps=True, crawl__max_requests=max_requests
         ) as crawl:
             run(crawl)
-            assert crawl.stop_reason is StopReason.PAGES_SPENT
+            assert crawl.stop_reason is StopReason.REQUESTS_SPENT
             assert crawl.progress.requests == len(server.paths()) == max_requests
         with pytest.raises(UsageError, match=f"--max-requests {2 * max_requests}"), site.resumed():
             pass

@@ -12,9 +12,10 @@ import pytest
 from aiohttp import web
 
 from trailhound.errors import ConfigError
-from trailhound.fetching.http import HttpFetcher
-from trailhound.fetching.polite_settings import PoliteSettings
+from trailhound.fetching.http import HttpFetcher, Validators
+from trailhound.fetching.politeness import Politeness, PoliteSettings
 from trailhound.fetching.resolver import MappedResolver
+from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FetchResult, Outcome
 
 AGENT = "bees-bot/1.0 (+https://example.org/bot)"
@@ -33,6 +34,7 @@ class Site:
         self.reply = reply
         self.robots = robots
         self.asked: list[tuple[str, float]] = []
+        self.ledger = MemoryFrontier()
 
     async def _answer(self, request: web.Request) -> web.Response:
         self.asked.append((f"{request.host}{request.path}", time.monotonic()))
@@ -54,7 +56,7 @@ class Site:
                 AGENT,
                 resolver=MappedResolver({"*.test": where}, use_dns=False),
                 allow_addresses=["*.test"],
-                politeness=settings,
+                politeness=Politeness(settings or PoliteSettings(), self.ledger),
                 allow_impolite=allow_impolite,
             )
             try:
@@ -104,23 +106,16 @@ def test_no_host_is_asked_sooner_than_its_delay() -> None:
     assert times[-1] - times[0] >= 5 * 0.19
 
 
-def test_results_say_when_hosts_may_be_asked_again() -> None:
-    settings = PoliteSettings(loopback_delay_seconds=0.3)
-    (result,) = Site().run(fetch_together("http://a.test/"), settings)
-    ((host, seconds),) = result.host_delays
-    assert host == "a.test"
-    assert 0.2 < seconds <= 0.3
-
-
 def test_every_host_of_a_chain_has_its_delay() -> None:
     def reply(request: web.Request) -> web.Response:
         if request.host == "b.test":
             return html(request)
         return web.Response(status=302, headers={"Location": "http://b.test/"})
 
-    settings = PoliteSettings(loopback_delay_seconds=0.05)
-    (result,) = Site(reply).run(fetch_together("http://a.test/"), settings)
-    assert [host for host, _ in result.host_delays] == ["a.test", "b.test"]
+    site = Site(reply)
+    site.run(fetch_together("http://a.test/"), PoliteSettings(loopback_delay_seconds=0.05))
+    for host in ("a.test", "b.test"):
+        assert site.ledger.ready_at(host) is not None, "whoever comes next will know"
 
 
 def test_a_crawl_delay_postpones_what_would_come_too_soon() -> None:
@@ -129,7 +124,6 @@ def test_a_crawl_delay_postpones_what_would_come_too_soon() -> None:
     # robots.txt was a request too
     assert (result.outcome, result.requests) == (Outcome.POSTPONED, 0)
     assert result.retry_after_seconds == pytest.approx(30, abs=1)
-    assert dict(result.host_delays)["a.test"] == pytest.approx(30, abs=1)
     assert [what for what, _ in site.asked] == ["a.test/robots.txt"]
 
 
@@ -145,9 +139,7 @@ def test_an_excessive_crawl_delay_is_cut() -> None:
     site = Site(robots="User-agent: *\nCrawl-delay: 9999\n")
 
     async def use(fetcher: HttpFetcher) -> list[FetchResult]:
-        first = await fetcher.fetch("http://a.test/")
-        assert fetcher.delay_after("http://a.test/x") == 60.0
-        return [first]
+        return [await fetcher.fetch("http://a.test/")]
 
     (result,) = site.run(use)
     assert result.outcome is Outcome.POSTPONED
@@ -169,7 +161,6 @@ def test_a_busy_server_is_left_alone(status: int) -> None:
     assert [result.outcome for result in results] == [Outcome.BUSY, Outcome.POSTPONED]
     assert results[0].status == status
     assert results[0].retry_after_seconds == 10.0
-    assert dict(results[0].host_delays)["a.test"] == pytest.approx(10, abs=1)
     assert [what for what, _ in site.asked] == ["a.test/robots.txt", "a.test/1"]
 
 
@@ -194,7 +185,7 @@ def test_what_an_earlier_run_agreed_with_a_host_still_holds() -> None:
     site = Site()
 
     async def use(fetcher: HttpFetcher) -> list[FetchResult]:
-        fetcher.hold_host("a.test", 60.0)
+        site.ledger.delay_host("a.test", time.time() + 60.0)
         return [await fetcher.fetch("http://a.test/"), await fetcher.fetch("http://b.test/")]
 
     results = site.run(use)
@@ -243,13 +234,18 @@ def test_a_page_without_news_is_not_sent_again() -> None:
         url = "http://a.test/"
         first = await fetcher.fetch(url)
         etag, modified = first.header("etag"), first.header("Last-Modified")
-        return [
-            first,
-            await fetcher.fetch(url, etag=etag),
-            await fetcher.fetch(url, last_modified=modified),
-            await fetcher.fetch(url, etag='"v0"'),
-            await fetcher.fetch(url, etag='"v1"\r\nX: y'),
+        known = [
+            Validators(etag),
+            Validators(last_modified=modified),
+            Validators('"v0"'),
+            Validators('"v1"\r\nX: y'),
         ]
+        later = []
+        for version in known:
+            fetcher.versions[url] = version
+            later.append(await fetcher.fetch(url))
+        assert not fetcher.versions, "each is asked about once"
+        return [first, *later]
 
     outcomes = [result.outcome.value for result in Site(reply).run(use)]
     assert outcomes == ["fetched", "not-modified", "not-modified", "fetched", "fetched"]
@@ -264,7 +260,8 @@ def test_a_page_that_has_moved_is_sent_whatever_was_known_of_its_old_address() -
 
     async def use(fetcher: HttpFetcher) -> list[FetchResult]:
         date = "Thu, 01 Jan 2026 00:00:00 GMT"
-        return [await fetcher.fetch("http://a.test/old", last_modified=date)]
+        fetcher.versions["http://a.test/old"] = Validators(last_modified=date)
+        return [await fetcher.fetch("http://a.test/old")]
 
     (result,) = Site(reply).run(use)
     assert (result.outcome, result.final_url) == (Outcome.FETCHED, "http://a.test/new")

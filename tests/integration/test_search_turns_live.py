@@ -15,7 +15,7 @@ from search_servers import Said, SearchServer, demo_search, results
 
 from command_line import COMMAND
 from trailhound.config import configure
-from trailhound.crawling.stopping import StopReason
+from trailhound.crawling.budget import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError
 from trailhound.live.crawl import LiveCrawl

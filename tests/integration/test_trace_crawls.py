@@ -10,7 +10,7 @@ import pytest
 from live_webs import Site, learn
 
 from trailhound.cli.crawl_view import next_steps
-from trailhound.crawling.stopping import StopReason
+from trailhound.crawling.budget import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.demo.files import write_access_log
 from trailhound.errors import SourceError, UsageError
@@ -81,7 +81,7 @@ def test_a_crawl_starts_from_a_log_alone_and_goes_on(
     settings = {"crawl__strategy": COLLABORATIVE, "sources__trace": str(log), **HURRIED}
     with demo.begun(**settings, crawl__max_requests=10) as crawl:
         events = list(crawl.run())
-        assert crawl.stop_reason is StopReason.PAGES_SPENT
+        assert crawl.stop_reason is StopReason.REQUESTS_SPENT
     assert crawl.folder.strategy.is_file()
     (told,) = [notice for notice in demo.notices if "The trace" in notice]
     assert "240 visits by 20 people" in told

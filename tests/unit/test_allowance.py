@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.crawling.allowance import Allowance
+from trailhound.crawling.budget import Allowance, StopReason
 from trailhound.crawling.engine import Crawler
-from trailhound.crawling.stopping import StopReason
+from trailhound.fetching.base import MayGoOn, always
 from trailhound.fetching.replay import RecordedResponse, ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FetchResult, Link, Outcome, Page, Relevance
@@ -63,9 +63,9 @@ class Web:
 class SlowReplay(ReplayFetcher):
     """Lets others have their turn before each hop."""
 
-    async def fetch_within(self, url: str, may_go_on: Callable[[], bool]) -> FetchResult:
+    async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
         await asyncio.sleep(0)
-        return await super().fetch_within(url, may_go_on)
+        return await super().fetch(url, may_go_on=may_go_on)
 
 
 class NeverJudge:
@@ -76,12 +76,11 @@ class NeverJudge:
 
 @given(
     hops=st.lists(st.integers(0, 4), min_size=1, max_size=6),
-    max_pages=st.integers(1, 30),
+    max_requests=st.integers(1, 30),
     concurrency=st.integers(1, 5),
-    strategy_waits=st.booleans(),
 )
 def test_requests_stay_within_the_budget_and_nothing_is_lost(
-    hops: list[int], max_pages: int, concurrency: int, strategy_waits: bool
+    hops: list[int], max_requests: int, concurrency: int
 ) -> None:
     web, frontier = Web(hops), MemoryFrontier()
     crawl = Crawler(
@@ -90,12 +89,11 @@ def test_requests_stay_within_the_budget_and_nothing_is_lost(
         fetcher=SlowReplay(web),
         judge=NeverJudge(),
         concurrency=concurrency,
-        strategy_waits=strategy_waits,
     )
-    events = list(crawl.run(["http://h.test/"], max_pages=max_pages))
+    events = list(crawl.run(["http://h.test/"], max_requests=max_requests))
     assert crawl.requests == sum(event.requests for event in events)
-    assert crawl.requests == min(max_pages, len(web.addresses))
-    events += crawl.run([], max_pages=1000)
+    assert crawl.requests == min(max_requests, len(web.addresses))
+    events += crawl.run([], max_requests=1000)
     assert crawl.stop_reason is StopReason.FRONTIER_EMPTY
     assert crawl.requests == len(web.addresses), "no request is made twice"
     fetched = {event.final_url for event in events if event.outcome is Outcome.FETCHED}

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from six_users import CRAWLED, six_user_trace, url
 
+from trailhound.crawling.budget import StopReason
 from trailhound.crawling.engine import Crawler
-from trailhound.crawling.stopping import StopReason
 from trailhound.errors import UsageError
 from trailhound.fetching.replay import RecordedResponse, ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
@@ -363,10 +363,10 @@ def test_a_crawl_needs_neither_seeds_nor_links() -> None:
         fetcher=ReplayFetcher(web),
         judge=HoneyJudge(),
     )
-    events = list(crawler.run([], max_pages=60))
+    events = list(crawler.run([], max_requests=60))
     found = [event.relevance is not None and event.relevance.relevant for event in events]
     visited = {page for _, _, page in visits}
     assert sum(found) == len(visited & {each.encode() for each in honey})
-    assert crawler.stop_reason in (StopReason.PAGES_SPENT, StopReason.FRONTIER_EMPTY)
+    assert crawler.stop_reason in (StopReason.REQUESTS_SPENT, StopReason.FRONTIER_EMPTY)
     last = max(place for place, hit in enumerate(found) if hit)
     assert sum(found) / (last + 1) > 0.6, "random drawing would give 15 %"

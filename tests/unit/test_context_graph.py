@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_lab_web import write_tiny_web
+from tiny_lab_web import ONE_BY_ONE, write_tiny_web
 
 from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.errors import SourceError, StorageError, UsageError
@@ -414,7 +414,7 @@ def test_in_the_lab_learning_is_reported_and_questions_cost(runner: TopicRunner)
 
 def test_in_the_lab_learning_may_cost_the_whole_budget(tmp_path: Path) -> None:
     corpus = write_tiny_web(tmp_path / "tiny.thc")
-    parameters = Parameters(["context-graph"], ["bees"], 20, 1, 7)
+    parameters = Parameters(["context-graph"], ["bees"], 20, 1, 7, settings=ONE_BY_ONE)
     result = run(TopicRunner(ExperimentPlan(corpus, parameters)), "context-graph")
     assert result.learning_queries + result.learning_pages > 20
     assert result.curve == [0] * 20

@@ -6,12 +6,13 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from trailhound.cli.terminal import duration, harmless, share, sparkline
+from trailhound.crawling.budget import Budget
 from trailhound.crawling.duplicates import DuplicateFinder
 from trailhound.crawling.metrics import CrawlMetrics
 from trailhound.crawling.progress import BARREN_PAGES, MAX_BUCKETS, CrawlProgress, Harvest
-from trailhound.crawling.stopping import Budget
 from trailhound.frontier.base import FrontierStats
 from trailhound.records import Outcome, Page, PageEvent, Relevance
+from trailhound.text.near_duplicates import fingerprint
 
 
 def event(
@@ -128,16 +129,14 @@ PROSE = " ".join(
 
 
 def test_copies_are_found_and_no_page_is_its_own_copy() -> None:
-    find = DuplicateFinder()
-    page = Page("http://a.test/", text=PROSE)
-    copy = Page("http://b.test/", text=f"{PROSE} One more line.")
-    assert find(page) is None
-    assert find(copy) == "http://a.test/"
-    assert find(page) is None, "fetched again after a crash"
-    mark = find.fingerprint_of(page)
+    mark = fingerprint(Page("http://a.test/", text=PROSE))
+    copy = fingerprint(Page("http://b.test/", text=f"{PROSE} One more line."))
     assert mark is not None
-    assert find.fingerprint_of(copy) is None, "another page came since"
+    assert copy is not None
+    finder = DuplicateFinder()
+    assert finder.find_or_add(mark, "http://a.test/") is None
+    assert finder.find_or_add(copy, "http://b.test/") == "http://a.test/"
+    assert finder.find_or_add(mark, "http://a.test/") is None, "fetched again after a crash"
     later = DuplicateFinder([("http://a.test/", mark)])
-    assert later(copy) == "http://a.test/"
-    assert later.find_or_add(mark, "http://c.test/") == "http://a.test/"
-    assert find(Page("http://d.test/", text="short")) is None
+    assert later.find_or_add(copy, "http://b.test/") == "http://a.test/"
+    assert fingerprint(Page("http://d.test/", text="short")) is None

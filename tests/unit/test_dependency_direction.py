@@ -12,7 +12,7 @@ import trailhound
 
 ROOT = Path(trailhound.__file__).parent
 
-FIRST_TIER = frozenset({"records", "errors", "urls", "counting"})
+FIRST_TIER = frozenset({"records", "errors", "urls", "counting", "config"})
 LEARNING = FIRST_TIER | {"sessions", "text", "models"}
 RANKING = LEARNING | {"sources", "strategies", "judges", "plugins"}
 STORES = frozenset({"frontier", "fetching", "storage"})
@@ -25,7 +25,7 @@ LAB = CRAWLING | {
     "plugins",
     "reports",
 }
-TOPICS = CRAWLING | {"config", "topics", "web_archives"}
+TOPICS = CRAWLING | {"topics", "web_archives"}
 
 ALLOWED: dict[str, frozenset[str]] = {
     "records": frozenset(),
@@ -48,12 +48,12 @@ ALLOWED: dict[str, frozenset[str]] = {
     "collector": FIRST_TIER | {"collector", "sessions", "storage", "topics"},
     "reports": TOPICS,
     "crawling": CRAWLING,
-    "config": FIRST_TIER,
+    "config": frozenset({"errors", "counting"}),
     "live": TOPICS,
     "lab": LAB,
     "assemble": LAB | TOPICS,
     "__main__": frozenset({"cli"}),
-    "cli": LAB | TOPICS | {"assemble", "cli", "collector", "config", "live"},
+    "cli": LAB | TOPICS | {"assemble", "cli", "collector", "live"},
 }
 
 IMPURE = frozenset({"socket", "time", "random", "asyncio", "aiohttp", "sqlite3", "os", "pathlib"})

@@ -10,14 +10,17 @@ from typing import ClassVar
 import msgspec
 import pytest
 
+from trailhound.crawling.budget import StopReason
 from trailhound.crawling.engine import Crawler
-from trailhound.crawling.stopping import StopReason
+from trailhound.fetching.base import MayGoOn, always
+from trailhound.fetching.politeness import Politeness, PoliteSettings
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.judges.base import RelevanceJudge
 from trailhound.records import (
     Candidate,
     CrawledPage,
     FetchResult,
+    FinishedPage,
     Link,
     Outcome,
     Page,
@@ -37,7 +40,7 @@ class TinyWeb:
         self._seconds = seconds
         self.closed = False
 
-    async def fetch(self, url: str) -> FetchResult:
+    async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
         await asyncio.sleep(self._seconds)
         requests = 1
         final = url
@@ -112,9 +115,9 @@ def test_an_event_tells_parent_depth_outcome_relevance_and_links() -> None:
 
 def test_the_budget_counts_every_request() -> None:
     crawl = crawler(WEB)
-    events = list(crawl.run([u("a")], max_pages=3))
+    events = list(crawl.run([u("a")], max_requests=3))
     assert names(events) == "a b c"
-    assert crawl.stop_reason is StopReason.PAGES_SPENT
+    assert crawl.stop_reason is StopReason.REQUESTS_SPENT
 
 
 def test_a_redirect_costs_two_requests_and_its_end_is_not_fetched_again() -> None:
@@ -134,7 +137,7 @@ def test_a_redirect_to_a_known_page_is_a_duplicate() -> None:
 def test_pages_in_flight_together_are_all_processed() -> None:
     wide: dict[str, Sequence[str] | str] = {u("a"): [u(str(n)) for n in range(50)]}
     wide |= {u(str(n)): [] for n in range(50)}
-    events = list(crawler(wide, concurrency=8).run([u("a")], max_pages=40))
+    events = list(crawler(wide, concurrency=8).run([u("a")], max_requests=40))
     assert len(events) == 40
     assert len({event.url for event in events}) == 40
 
@@ -209,7 +212,7 @@ def test_a_sleeping_host_is_waited_for(concurrency: int) -> None:
         clock=time.monotonic,
     )
     frontier.delay_host("h.test", time.monotonic() + 0.05)
-    assert list(crawl.run([u("a")], max_pages=2))
+    assert list(crawl.run([u("a")], max_requests=2))
 
 
 class MoodyWeb(TinyWeb):
@@ -220,9 +223,11 @@ class MoodyWeb(TinyWeb):
         self._answers = list(answers)
         self.asked = 0
 
-    async def fetch(self, url: str) -> FetchResult:
+    async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
         self.asked += 1
-        return self._answers.pop(0) if self._answers else await super().fetch(url)
+        return (
+            self._answers.pop(0) if self._answers else await super().fetch(url, may_go_on=may_go_on)
+        )
 
 
 def later(outcome: Outcome, requests: int) -> FetchResult:
@@ -231,7 +236,6 @@ def later(outcome: Outcome, requests: int) -> FetchResult:
         outcome,
         u("a"),
         requests,
-        host_delays=(("h.test", 0.0),),
         retry_after_seconds=0.01,
     )
 
@@ -245,7 +249,7 @@ def moody_crawl(answers: Sequence[FetchResult]) -> tuple[list[PageEvent], MoodyW
         judge=TitleJudge(),
     )
     started = time.monotonic()
-    return list(crawl.run([u("a")], max_pages=6)), fetcher, time.monotonic() - started
+    return list(crawl.run([u("a")], max_requests=6)), fetcher, time.monotonic() - started
 
 
 def test_a_busy_server_is_asked_again_after_the_time_it_wants() -> None:
@@ -267,16 +271,15 @@ def test_waiting_for_a_turn_is_no_attempt() -> None:
     assert fetcher.asked >= 6
 
 
-def test_keepers_get_every_page_before_it_is_finished() -> None:
+def test_sinks_get_every_page_before_it_is_finished() -> None:
     frontier = MemoryFrontier()
     seen: list[tuple[str, str | None, bool]] = []
 
     class Recorder:
-        def keep(
-            self, event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
-        ) -> None:
-            finished = frontier.outcome_of(event.url) is not None
-            seen.append((event.url[-1], page.title if page else None, finished))
+        def keep(self, finished: FinishedPage) -> None:
+            url, page = finished.event.url, finished.page
+            is_finished = frontier.outcome_of(url) is not None
+            seen.append((url[-1], page.title if page else None, is_finished))
 
         def close(self) -> None: ...
 
@@ -285,7 +288,7 @@ def test_keepers_get_every_page_before_it_is_finished() -> None:
         frontier=frontier,
         fetcher=TinyWeb(WEB),
         judge=TitleJudge(),
-        keepers=[Recorder()],
+        sinks=[Recorder()],
     )
     list(crawl.run([u("b")]))
     assert seen == [("b", "b", False), ("d", "d", False), ("e", None, False)]
@@ -293,8 +296,8 @@ def test_keepers_get_every_page_before_it_is_finished() -> None:
 
 def test_the_same_words_are_counted_once_however_many_pages_have_them() -> None:
     class SameEverywhere(TinyWeb):
-        async def fetch(self, url: str) -> FetchResult:
-            result = await super().fetch(url)
+        async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
+            result = await super().fetch(url, may_go_on=may_go_on)
             if result.page is None:
                 return result
             page = msgspec.structs.replace(result.page, text="say it again " * 50)
@@ -343,18 +346,22 @@ def test_a_host_rests_from_the_end_of_its_fetch() -> None:
             return super().judge(page)
 
     now = [100.0]
-    answer = FetchResult(u("d"), Outcome.FETCHED, u("d"), page=Page(u("d")))
-    answer = msgspec.structs.replace(answer, host_delays=(("h.test", 2.0),))
     frontier = Patient()
     crawl = Crawler(
         strategy=BreadthFirstStrategy(),
         frontier=frontier,
-        fetcher=MoodyWeb([answer]),
+        fetcher=TinyWeb(WEB),
         judge=SlowJudge(),
+        politeness=Politeness(
+            PoliteSettings(delay_seconds=2.0, max_wait_seconds=5.0),
+            frontier,
+            clock=lambda: now[0],
+            wall_clock=lambda: now[0],
+        ),
         clock=lambda: now[0],
     )
     list(crawl.run([u("d")]))
-    assert frontier.rests == [102.0]
+    assert frontier.rests == [107.0, 102.0], "a promise that outlives a kill, then the delay"
 
 
 class Heir(BreadthFirstStrategy):

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from trailhound.errors import StorageError
-from trailhound.records import Candidate, FetchResult, Outcome, PageEvent, Relevance
+from trailhound.records import (
+    Candidate,
+    FetchResult,
+    FinishedPage,
+    Outcome,
+    PageEvent,
+    Relevance,
+)
 from trailhound.storage.event_log import EventLog, ProblemHandler
 
 URL = "http://a.test/"
@@ -26,7 +33,8 @@ def test_every_event_is_a_line(tmp_path: Path) -> None:
     event = PageEvent(
         1, URL, URL, Outcome.FETCHED, None, 0, 1.0, 1, 1, Relevance(0.5, True), at=8.0
     )
-    log.keep(event, Candidate(URL, 1.0), FetchResult(URL, Outcome.FETCHED, URL, status=200), None)
+    result = FetchResult(URL, Outcome.FETCHED, URL, status=200)
+    log.keep(FinishedPage(event, Candidate(URL, 1.0), result))
     log.close()
     start, page = lines(path)
     assert start == {"at": 7.0, "event": "start", "seeds": [URL]}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tiny_lab_web import N_LEAVES, TOPICS, leaf_url, write_tiny_web
+from tiny_lab_web import N_LEAVES, ONE_BY_ONE, TOPICS, leaf_url, write_tiny_web
 
 from trailhound.errors import StorageError, TrailhoundError, UsageError
 from trailhound.lab.corpora import Corpus
@@ -27,7 +27,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def plan(corpus: Path) -> ExperimentPlan:
-    return plan_experiment(corpus, STRATEGIES, max_requests=BUDGET, seed_sets=2)
+    return plan_experiment(
+        corpus, STRATEGIES, max_requests=BUDGET, seed_sets=2, settings=ONE_BY_ONE
+    )
 
 
 @pytest.fixture(scope="module")

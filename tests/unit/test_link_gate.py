@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from trailhound.crawling.gate import LinkGate, Refusal
-from trailhound.crawling.guarded_frontier import GuardedFrontier
+from collections.abc import Iterable
+
+from trailhound.crawling.gate import GuardedFrontier, LinkGate, Refusal
 from trailhound.crawling.host_budget import HostBudget, HostCaps
+from trailhound.crawling.traps import TrapGuard
 from trailhound.frontier.base import Frontier
 from trailhound.frontier.memory import MemoryFrontier
-from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent, Relevance
+from trailhound.records import (
+    Candidate,
+    FetchResult,
+    FinishedPage,
+    Outcome,
+    Page,
+    PageEvent,
+    Relevance,
+)
 
 PARENT = "http://a.test/"
 
@@ -18,18 +28,23 @@ def link(url: str, priority: float = 1.0) -> Candidate:
 
 def dealt_with(gate: LinkGate, url: str, relevant: bool = False, parent: str = PARENT) -> None:
     event = PageEvent(1, url, url, Outcome.FETCHED, parent, 1, 1.0, 1, 1, Relevance(0.5, relevant))
-    gate.keep(event, link(url), FetchResult(url, Outcome.FETCHED, url), Page(url))
+    result = FetchResult(url, Outcome.FETCHED, url)
+    gate.keep(FinishedPage(event, link(url), result, Page(url)))
 
 
 class States:
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
+        self.refused: list[Refusal] = []
 
     def save_state(self, name: str, data: bytes) -> None:
         self.kept[name] = data
 
     def state(self, name: str) -> bytes | None:
         return self.kept.get(name)
+
+    def note_refusals(self, refusals: Iterable[Refusal]) -> None:
+        self.refused += refusals
 
 
 def narrow(store: States | None = None) -> LinkGate:
@@ -45,14 +60,17 @@ def test_tracking_parameters_are_taken_off_before_queueing() -> None:
 
 
 def test_traps_are_refused_with_reason_and_parent() -> None:
-    gate = LinkGate()
+    states = States()
+    gate = LinkGate(TrapGuard(), store=states)
     frontier = GuardedFrontier(MemoryFrontier(), gate)
     trap = "http://a.test" + "/x/y" * 12 + "/"
     assert frontier.add([link(trap), link("http://a.test/fine")]) == 1
-    (refusal,) = gate.take_refusals()
-    assert (refusal.url, refusal.parent) == (trap, PARENT)
-    assert refusal.reason
-    assert gate.take_refusals() == []
+    dealt_with(gate, PARENT)
+    ((url, reason, parent),) = states.refused
+    assert (url, parent) == (trap, PARENT)
+    assert reason
+    gate.close()
+    assert len(states.refused) == 1, "each is told once"
 
 
 def test_a_seed_is_never_refused() -> None:
@@ -63,7 +81,8 @@ def test_a_seed_is_never_refused() -> None:
 
 
 def test_a_host_that_gives_nothing_gets_no_more_links_nor_fetches() -> None:
-    gate = narrow()
+    states = States()
+    gate = narrow(states)
     frontier = GuardedFrontier(MemoryFrontier(), gate)
     frontier.add([link("http://b.test/1"), link("http://c.test/1", 0.5)])
     for page in range(2):
@@ -71,8 +90,8 @@ def test_a_host_that_gives_nothing_gets_no_more_links_nor_fetches() -> None:
     assert frontier.add([link("http://b.test/2")]) == 0
     assert [candidate.url for candidate in frontier.lease(2, 0.0)] == ["http://c.test/1"]
     assert frontier.outcome_of("http://b.test/1") is Outcome.SKIPPED
-    refused = [refusal.url for refusal in gate.take_refusals()]
-    assert refused == ["http://b.test/2", "http://b.test/1"]
+    gate.close()
+    assert [url for url, _, _ in states.refused] == ["http://b.test/2", "http://b.test/1"]
 
 
 def test_relevant_pages_and_links_to_them_earn_a_host_more() -> None:
@@ -118,5 +137,9 @@ def test_everything_else_goes_straight_through() -> None:
     frontier.close()
 
 
-def test_refusals_are_plain_records() -> None:
-    assert Refusal("u", "r", None).parent is None
+def test_each_rule_can_be_left_out() -> None:
+    gate = LinkGate()
+    assert gate.admit(link("http://a.test" + "/x/y" * 12 + "/")) is not None
+    for page in range(2):
+        dealt_with(gate, f"http://b.test/{page}")
+    assert gate.admit(link("http://b.test/x")) is not None

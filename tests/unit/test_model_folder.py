@@ -126,7 +126,7 @@ def crawl(web: DemoWeb, learned: LearnedTopic) -> list[PageEvent]:
         judge=CosineJudge.from_graph(graph, learned.judge.threshold),
         in_scope=lambda url: ".demo.test" in url,
     )
-    events = crawler.run(web.start_urls, max_pages=150)
+    events = crawler.run(web.start_urls, max_requests=150)
     return [msgspec.structs.replace(event, at=0.0) for event in events]
 
 

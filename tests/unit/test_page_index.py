@@ -13,7 +13,15 @@ from tiny_lab_web import PORTAL, write_tiny_web
 from trailhound.errors import SourceError
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.recorded_sources import RecordedSearch
-from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent, Relevance
+from trailhound.records import (
+    Candidate,
+    FetchResult,
+    FinishedPage,
+    Outcome,
+    Page,
+    PageEvent,
+    Relevance,
+)
 from trailhound.sources.page_search import (
     ArchivedPagesSearch,
     IndexedPage,
@@ -122,7 +130,8 @@ def kept(path: Path, url: str, text: str, *, relevant: bool = True) -> None:
         title=text.split()[0],
     )
     page = Page(url, title=text.split()[0], text=text)
-    store.keep(event, Candidate(url, 0.0), FetchResult(url, Outcome.FETCHED, url), page)
+    result = FetchResult(url, Outcome.FETCHED, url)
+    store.keep(FinishedPage(event, Candidate(url, 0.0), result, page))
     store.close()
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from trailhound.errors import ConfigError
-from trailhound.fetching.polite_settings import PoliteSettings, check_politeness
-from trailhound.fetching.politeness import NotYetError, Politeness
+from trailhound.fetching.politeness import NotYetError, Politeness, PoliteSettings, check_politeness
 
 ADDRESS = "93.184.216.34"
 OTHER_ADDRESS = "93.184.216.35"

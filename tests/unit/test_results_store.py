@@ -12,6 +12,7 @@ from trailhound.errors import StorageError
 from trailhound.records import (
     Candidate,
     FetchResult,
+    FinishedPage,
     Outcome,
     Page,
     PageEvent,
@@ -51,6 +52,7 @@ def keep(
     noindex: bool = False,
     text: str = "",
     headers: tuple[tuple[str, str], ...] = (),
+    fingerprint: int | None = None,
 ) -> None:
     url = u(name)
     address = u(final) if final else url
@@ -78,7 +80,8 @@ def keep(
         why="HTTP 404" if outcome is Outcome.NOT_FOUND else "",
     )
     result = FetchResult(url, outcome, address, headers=headers, status=200)
-    store.keep(event, Candidate(url, 0.25, b"belief"), result, page)
+    candidate = Candidate(url, 0.25, b"belief")
+    store.keep(FinishedPage(event, candidate, result, page, fingerprint))
 
 
 def addresses(
@@ -221,9 +224,9 @@ def test_requests_that_came_to_no_page_are_remembered(store: ResultsStore, path:
 
 def test_fingerprints_survive_with_their_addresses(path: Path) -> None:
     marks = {u("a"): 2**64 - 1, u("b"): 5}
-    store = ResultsStore(path, lambda page: marks.get(page.url))
+    store = ResultsStore(path)
     for name in "abc":
-        keep(store, name, score=0.1)
+        keep(store, name, score=0.1, fingerprint=marks.get(u(name)))
     assert list(store.fingerprints()) == [(u("a"), 2**64 - 1), (u("b"), 5)]
     store.close()
 

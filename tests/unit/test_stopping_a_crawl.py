@@ -9,12 +9,11 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
+from trailhound.crawling.budget import StopReason
 from trailhound.crawling.driving import drive
 from trailhound.crawling.engine import Crawler
-from trailhound.crawling.stopping import StopReason
 from trailhound.errors import UsageError
-from trailhound.fetching.crawl_fetcher import CrawlFetcher
-from trailhound.fetching.http import HttpFetcher
+from trailhound.fetching.base import MayGoOn, always
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FetchResult, Link, Outcome, Page, Relevance
 from trailhound.strategies.baselines import BreadthFirstStrategy
@@ -26,7 +25,7 @@ class EndlessWeb:
     def __init__(self, seconds: float = 0.0) -> None:
         self._seconds = seconds
 
-    async def fetch(self, url: str) -> FetchResult:
+    async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
         await asyncio.sleep(self._seconds)
         links = tuple(Link(f"{url}{name}") for name in "ab")
         return FetchResult(url, Outcome.FETCHED, url, page=Page(url, links=links))
@@ -71,9 +70,9 @@ def test_the_reason_to_stop_is_the_one_given_and_the_next_run_is_free() -> None:
     for _ in crawl.run(["http://h.test/"]):
         crawl.stop(StopReason.BARREN)
     reasons = [crawl.stop_reason]
-    assert len(list(crawl.run([], max_pages=crawl.requests + 5))) == 5
+    assert len(list(crawl.run([], max_requests=crawl.requests + 5))) == 5
     reasons.append(crawl.stop_reason)
-    assert reasons == [StopReason.BARREN, StopReason.PAGES_SPENT]
+    assert reasons == [StopReason.BARREN, StopReason.REQUESTS_SPENT]
 
 
 def test_another_thread_can_stop_a_crawl_that_waits_for_a_host() -> None:
@@ -97,11 +96,11 @@ def test_patience_ends_when_all_hosts_sleep_for_longer() -> None:
 def test_a_short_sleep_is_waited_for() -> None:
     frontier = MemoryFrontier()
     frontier.delay_host("h.test", time.time() + 0.05)
-    assert len(list(crawler(frontier, patience=60.0).run(["http://h.test/"], max_pages=1))) == 1
+    assert len(list(crawler(frontier, patience=60.0).run(["http://h.test/"], max_requests=1))) == 1
 
 
 def test_seeds_are_taken_as_people_write_them_but_must_be_web_addresses() -> None:
-    (event,) = crawler().run(["HTTP://H.test#top"], max_pages=1)
+    (event,) = crawler().run(["HTTP://H.test#top"], max_requests=1)
     assert event.url == "http://h.test/"
     with pytest.raises(UsageError, match="no web address"):
         list(crawler().run(["h.test"]))
@@ -127,9 +126,3 @@ def test_driving_closes_what_it_drives() -> None:
     assert next(driven) == 0
     driven.close()
     assert closed == ["events", "rest", "events"]
-
-
-def test_the_delay_kept_for_a_restart_covers_the_wait_for_a_turn() -> None:
-    inner = HttpFetcher("x (+http://a.test/)", delay_seconds=2.0)
-    assert CrawlFetcher(inner, max_wait_seconds=5.0).delay_after("http://a.test/") == 7.0
-    assert CrawlFetcher(inner).delay_after("http://a.test/") == 2.0

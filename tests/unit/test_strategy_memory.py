@@ -6,7 +6,17 @@ from pathlib import Path
 from typing import ClassVar
 
 from trailhound.live.strategy_memory import KEEP_EVERY, StrategyMemory
-from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
+from trailhound.records import (
+    Candidate,
+    CrawledPage,
+    FetchResult,
+    FinishedPage,
+    Link,
+    Outcome,
+    Page,
+    PageEvent,
+    Relevance,
+)
 from trailhound.strategies.baselines import BreadthFirstStrategy
 
 
@@ -29,16 +39,22 @@ class Counting(BreadthFirstStrategy):
         self.count = int(snapshot)
 
 
+def finished(number: int) -> FinishedPage:
+    url = "http://h.test/"
+    event = PageEvent(number, url, url, Outcome.FETCHED, None, 0, 1.0, 1, number)
+    return FinishedPage(event, Candidate(url, 1.0), FetchResult(url, Outcome.FETCHED, url))
+
+
 def test_a_snapshot_is_kept_every_few_pages_and_given_back(tmp_path: Path) -> None:
     path, strategy = tmp_path / "strategy.bin", Counting()
     memory = StrategyMemory(strategy, path)
     for number in range(1, KEEP_EVERY + 2):
         strategy.count += 1
-        memory.page_done(number)
+        memory.keep(finished(number))
     later = Counting()
     StrategyMemory(later, path).restore(lambda _: None)
     assert later.count == KEEP_EVERY
-    memory.keep()
+    memory.write()
     StrategyMemory(later, path).restore(lambda _: None)
     assert later.count == KEEP_EVERY + 1
 
@@ -46,8 +62,8 @@ def test_a_snapshot_is_kept_every_few_pages_and_given_back(tmp_path: Path) -> No
 def test_pages_after_the_snapshot_are_shown_again(tmp_path: Path) -> None:
     path, strategy = tmp_path / "strategy.bin", Counting()
     memory = StrategyMemory(strategy, path)
-    memory.page_done(40)
-    memory.keep()
+    memory.keep(finished(40))
+    memory.write()
     later = StrategyMemory(strategy, path)
     later.restore(lambda _: None)
     asked: list[int] = []
@@ -88,6 +104,6 @@ def test_a_snapshot_that_makes_no_sense_is_told_and_passed_over(tmp_path: Path) 
 
 def test_nothing_is_kept_of_a_strategy_that_learns_nothing(tmp_path: Path) -> None:
     memory = StrategyMemory(BreadthFirstStrategy(), tmp_path / "strategy.bin")
-    memory.keep()
+    memory.write()
     memory.restore(lambda _: None)
     assert not list(tmp_path.iterdir())

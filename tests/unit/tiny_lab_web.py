@@ -85,3 +85,7 @@ def _session(topic: str) -> Session:
         events.append(Visit(time=10.0 + 2 * number, url=url, from_url=path[-1]))
         events.append(Mark(time=11.0 + 2 * number, url=url))
     return Session(topic=topic, events=(*events, Submit(time=99.0)))
+
+
+ONE_BY_ONE = {"crawl.concurrency": 1, "fetch.delay_seconds": 0.0, "judge.kind": "cosine"}
+"""Settings of an experiment on a web so small that sixteen fetches at once reach all of it."""

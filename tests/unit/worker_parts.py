@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from trailhound.crawling.analysis import Analyst
+from trailhound.fetching.base import MayGoOn, always
 from trailhound.records import CrawledPage, FetchResult, Outcome, Page, Relevance, ScoredLink
 
 PAGES = 60
@@ -38,7 +39,7 @@ class MadeUpWeb:
         self._seconds = seconds
         self.fetched: list[str] = []
 
-    async def fetch(self, url: str) -> FetchResult:
+    async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
         await asyncio.sleep(self._seconds)
         self.fetched.append(url)
         number = number_of(url)

@@ -225,7 +225,7 @@ def _leave_at_once(running: LiveCrawl) -> None:
 def _tell(running: LiveCrawl, *, as_json: bool) -> None:
     from trailhound.cli.crawl_view import show_summary, told_to_machines
     from trailhound.cli.terminal import print_json
-    from trailhound.crawling.stopping import StopReason
+    from trailhound.crawling.budget import StopReason
 
     if as_json:
         print_json(told_to_machines(running))

@@ -21,7 +21,7 @@ from trailhound.cli.terminal import (
     sparkline,
 )
 from trailhound.counting import counted
-from trailhound.crawling.stopping import StopReason
+from trailhound.crawling.budget import StopReason
 from trailhound.records import Outcome, PageEvent
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class CrawlDisplay:
         left = progress.seconds_left(now)
         ahead = f", about {duration(left)} left" if left is not None else ""
         yield "time", f"{duration(progress.elapsed(now))}{ahead}"
-        budget = self._crawl.budget.max_pages
+        budget = self._crawl.budget.max_requests
         of = f" of {budget:,}" if budget is not None else ""
         speed = progress.pages_per_second(now)
         yield "requests", f"{progress.requests:,}{of}, {speed:.1f} pages/s"
@@ -227,7 +227,7 @@ def next_steps(crawl: LiveCrawl) -> list[str]:
     steps = {
         StopReason.INTERRUPTED: [f"Go on with: {again}"],
         StopReason.TIME_SPENT: [f"Go on with: {again}"],
-        StopReason.PAGES_SPENT: [
+        StopReason.REQUESTS_SPENT: [
             f"Go on with: {again} --max-requests {2 * max(1, crawl.progress.requests)}"
         ],
         StopReason.FRONTIER_EMPTY: _after_starving(crawl, name),

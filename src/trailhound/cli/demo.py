@@ -113,13 +113,13 @@ def _watch(crawl: DemoCrawl) -> None:
 
     columns = (TextColumn("   {task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=messages, transient=True) as progress:
-        bar = progress.add_task(crawl.strategy, total=crawl.max_pages)
+        bar = progress.add_task(crawl.strategy, total=crawl.max_requests)
         requests = 0
         for event in crawl.run():
             requests = event.requests_total
             progress.update(
                 bar,
-                completed=min(requests, crawl.max_pages),
+                completed=min(requests, crawl.max_requests),
                 description=f"{crawl.strategy}: {len(crawl.found)} found",
             )
     total = len(crawl.unseen_members())

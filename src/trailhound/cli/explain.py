@@ -54,10 +54,11 @@ class Beliefs:
 
     def __call__(self, memory: bytes) -> Mapping[str, float]:
         """Named figures."""
+        from trailhound.crawling.build import make_guides
+        from trailhound.crawling.driving import at_once
         from trailhound.errors import ModelError, SourceError, UsageError
-        from trailhound.live.parts import make_briefing
+        from trailhound.live.parts import open_sources
         from trailhound.strategies.base import Explaining
-        from trailhound.strategies.choosing import make_strategy
         from trailhound.topics.knowledge import knowledge_of
 
         if not memory:
@@ -65,8 +66,8 @@ class Beliefs:
         settings = self._folder.read().settings
         known = knowledge_of(self._folder.topic)
         try:
-            briefing = make_briefing(known, self._folder, settings, lambda _: None)
-            strategy = make_strategy(settings.crawl.strategy, briefing)
+            sources = open_sources(self._folder, settings, lambda _: None)
+            strategy = at_once(make_guides(settings, known, sources)).strategy
             return strategy.explain(memory) if isinstance(strategy, Explaining) else {}
         except (ModelError, SourceError, UsageError):
             # The topic was learned again, in another way, or a source is gone.

@@ -7,7 +7,7 @@ those of all imports and its own.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
@@ -19,11 +19,10 @@ from trailhound.cli.help import PlainCommand
 from trailhound.cli.options import JsonOption, WorkspaceOption, open_workspace, settings_from
 
 if TYPE_CHECKING:
-    from trailhound.config.settings import FetchSettings
     from trailhound.sessions.events import Session
     from trailhound.sessions.importers.base import Importer
     from trailhound.topics.importing import Period
-    from trailhound.topics.page_fetching import FetchedPages, Progress
+    from trailhound.topics.page_fetching import FetchedPages
     from trailhound.topics.workspace import TopicFolder
 
 _USEFUL = "Page that was useful, or a file with one address in a line; repeatable."
@@ -230,7 +229,7 @@ def _fetched(
     from trailhound.cli.terminal import import_bar
     from trailhound.errors import UsageError
     from trailhound.topics.forgetting import FETCHED_NAME
-    from trailhound.topics.page_fetching import FetchedPages, pages_wanted
+    from trailhound.topics.page_fetching import FetchedPages, fetch_pages, pages_wanted
 
     settings = settings_from({"fetch.user_agent": request.user_agent}, request.config).fetch
     if not settings.user_agent:
@@ -245,20 +244,5 @@ def _fetched(
         def progress(done: int, total: int) -> None:
             show(done, total, "fetching pages")
 
-        asyncio.run(_fetch(wanted[: request.max_pages], settings, store, progress))
+        asyncio.run(fetch_pages(wanted[: request.max_pages], settings, store, progress))
     return store, max(0, len(wanted) - request.max_pages)
-
-
-async def _fetch(
-    urls: Sequence[str], settings: FetchSettings, store: FetchedPages, progress: Progress
-) -> None:
-    from trailhound.live.parts import make_fetcher
-    from trailhound.topics.page_fetching import fetch_pages
-
-    if all(url in store.pages for url in urls):
-        return
-    fetcher = make_fetcher(settings, None)
-    try:
-        await fetch_pages(urls, fetcher, store, progress)
-    finally:
-        await fetcher.close()

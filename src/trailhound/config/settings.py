@@ -60,6 +60,18 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         Annotated[int, Meta(ge=1, le=500)], Meta(description="Fetches in flight, on as many hosts.")
     ] = 16
     workers: Annotated[Count, Meta(description="Processes that read and score pages.")] = 1
+    avoid_traps: Annotated[
+        bool, Meta(description="Refuse addresses without end: calendars, filters, growing paths.")
+    ] = True
+    host_budgets: Annotated[
+        bool, Meta(description="Give hosts that yield nothing relevant fewer pages.")
+    ] = True
+    near_duplicates: Annotated[
+        bool, Meta(description="Count a relevant page that repeats an earlier one as its copy.")
+    ] = True
+    charge_sources: Annotated[bool, Meta(description="Count questions to sources as requests.")] = (
+        True
+    )
 
 
 class JudgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

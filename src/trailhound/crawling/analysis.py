@@ -8,12 +8,12 @@ is :mod:`trailhound.crawling.digestion`.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import msgspec
 
 from trailhound.judges.base import RelevanceJudge
-from trailhound.records import Candidate, CrawledPage, FetchResult, Page, Relevance
+from trailhound.records import Candidate, CrawledPage, FetchResult, Page, Relevance, ScoredLink
 from trailhound.strategies.base import Strategy
 from trailhound.text.extract import extract_page
 from trailhound.text.near_duplicates import fingerprint
@@ -108,19 +108,17 @@ class Analyst:
             analysis.fingerprint = fingerprint(page)
         if self._strategy is not None:
             crawled = CrawledPage(page, analysis.relevance, job.candidate)
-            analysis.scores = list(link_scores(self._strategy, crawled))
+            analysis.scores = list(map(link_score, self._strategy.score_links(crawled)))
 
 
 AnalystRecipe = Callable[[], Analyst]
 """Makes the analyst of a worker process; it is pickled on its way there."""
 
 
-def link_scores(strategy: Strategy, crawled: CrawledPage) -> Iterable[LinkScore]:
-    """The strategy's verdicts on the links of a page."""
-    return (
-        LinkScore(scored.link.url, scored.priority, scored.memory, scored.link.nofollow)
-        for scored in strategy.score_links(crawled)
-    )
+def link_score(scored: ScoredLink) -> LinkScore:
+    """A strategy's verdict without the link's surroundings."""
+    link = scored.link
+    return LinkScore(link.url, scored.priority, scored.memory, link.nofollow)
 
 
 def note_failure(analysis: Analysis, error: Exception) -> None:

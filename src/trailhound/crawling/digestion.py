@@ -1,24 +1,31 @@
 """What the main process does with an analysed page, one page after the other.
 
-Claim its address, look for earlier copies of it, let the strategy learn, queue the links. The order
-of pages matters here: it decides what is a duplicate, what is learned when, and what the frontier
-has seen before.
+Look for earlier copies of it, let the strategy learn and score, ask the sources if the strategy
+wants to; then, in one go, take page and links into the frontier. The order of pages matters here:
+it decides what is a duplicate, what is learned when, and what the frontier has seen before.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from msgspec.structs import replace
 
-from trailhound.crawling.analysis import Analysis, LinkScore, link_scores, note_failure
-from trailhound.crawling.story import Story
+from trailhound.crawling.analysis import Analysis, LinkScore, link_score, note_failure
 from trailhound.frontier.base import Frontier
-from trailhound.records import Candidate, CrawledPage, Outcome, Page
-from trailhound.strategies.base import Judging, Strategy
+from trailhound.records import (
+    Candidate,
+    CrawledPage,
+    FetchResult,
+    FinishedPage,
+    Outcome,
+    Page,
+    PageEvent,
+    Relevance,
+)
+from trailhound.strategies.base import Asking, Judging, Strategy
 
 _log = logging.getLogger(__name__)
 
@@ -31,6 +38,59 @@ class KnownTexts(Protocol):
         ...
 
 
+class Story:
+    """What is known so far about one candidate's fate."""
+
+    def __init__(self, candidate: Candidate, result: FetchResult) -> None:
+        self.candidate = candidate
+        self.result = result
+        self.outcome = result.outcome
+        self.page: Page | None = None
+        self.relevance: Relevance | None = None
+        self.fingerprint: int | None = None
+        self.duplicate_of: str | None = None
+        self.scores: list[LinkScore] = []
+        self.links_added = 0
+        self.links_outside = 0
+        self.why = result.detail
+
+    @property
+    def was_redirected(self) -> bool:
+        """Whether the page is elsewhere than where it was looked for."""
+        return self.result.final_url != self.candidate.url
+
+    def fail(self, failure: str, trace: str) -> None:
+        """An error of our own costs this page."""
+        _log.error("Page %s could not be processed\n%s", self.result.final_url, trace)
+        self.outcome, self.why, self.scores = Outcome.BROKEN, failure, []
+
+    def finished(self, number: int, requests_total: int, queries: int, at: float) -> FinishedPage:
+        """All of it, for the sinks."""
+        candidate, page = self.candidate, self.page
+        event = PageEvent(
+            number=number,
+            url=candidate.url,
+            final_url=self.result.final_url,
+            outcome=self.outcome,
+            parent=candidate.parent,
+            depth=candidate.depth,
+            priority=candidate.priority,
+            requests=self.result.requests,
+            requests_total=requests_total,
+            relevance=self.relevance,
+            links_found=len(page.links) if page and self.outcome is Outcome.FETCHED else 0,
+            links_added=self.links_added,
+            links_outside=self.links_outside,
+            why=self.why,
+            title=page.title if page else "",
+            duplicate_of=self.duplicate_of,
+            noindex=self.result.noindex or (page.noindex if page else False),
+            at=at,
+            queries=queries,
+        )
+        return FinishedPage(event, candidate, self.result, page, self.fingerprint)
+
+
 class Digestion:
     """Takes pages into the crawl. See :class:`trailhound.crawling.engine.Crawler` for the parts."""
 
@@ -40,18 +100,16 @@ class Digestion:
         frontier: Frontier,
         *,
         in_scope: Callable[[str], bool] | None,
-        find_duplicate: Callable[[Page], str | None] | None,
         known_texts: KnownTexts | None,
         obey_nofollow: bool,
-        in_thread: bool = False,
     ) -> None:
         self._strategy = strategy
+        self._asking = strategy if isinstance(strategy, Asking) else None
+        self._judging = strategy if isinstance(strategy, Judging) else None
         self._frontier = frontier
         self._in_scope = in_scope
-        self._find_duplicate = find_duplicate
         self._known_texts = known_texts
         self._obey_nofollow = obey_nofollow
-        self._in_thread = in_thread
 
     def is_known(self, story: Story) -> bool:
         """Whether a redirect led to a page that has been fetched by now."""
@@ -59,77 +117,85 @@ class Digestion:
             return False
         return self._frontier.outcome_of(story.result.final_url) is Outcome.FETCHED
 
-    def claim(self, story: Story) -> bool:
-        """A page behind a redirect is fetched under its own URL, and only once."""
-        final_url = story.result.final_url
+    def is_new(self, story: Story) -> bool:
+        """Whether there is a page to take in: one behind a redirect counts only once."""
+        if story.outcome is not Outcome.FETCHED:
+            return False
         if self.is_known(story):
             story.outcome = Outcome.DUPLICATE
-            story.why = f"it redirects to {final_url}, which was fetched before"
+            story.why = f"it redirects to {story.result.final_url}, which was fetched before"
             return False
-        if story.was_redirected:
-            self._frontier.mark_seen(final_url, Outcome.FETCHED)
         return True
 
-    def queue_redirect(self, story: Story) -> None:
+    async def digest(self, story: Story, analysis: Analysis) -> None:
+        """Learn from a new page, and hear what the strategy thinks of its links.
+
+        The strategy may wait for a source here; the frontier is not touched.
+        """
+        story.page, story.relevance = analysis.page, analysis.relevance
+        if not analysis.failure:
+            try:
+                story.scores = await self._opinion(story, analysis)
+            except Exception as error:
+                note_failure(analysis, error)
+        if analysis.failure:
+            story.fail(analysis.failure, analysis.trace)
+
+    async def _opinion(self, story: Story, analysis: Analysis) -> list[LinkScore]:
+        page, relevance = analysis.page, analysis.relevance
+        if page is None or relevance is None:
+            raise ValueError("the analysis is incomplete")
+        story.fingerprint = analysis.fingerprint
+        if self._known_texts is not None and analysis.fingerprint is not None:
+            story.duplicate_of = self._known_texts.find_or_add(analysis.fingerprint, page.url)
+        crawled = CrawledPage(page, relevance, story.candidate)
+        self._strategy.observe(crawled)
+        scores = analysis.scores
+        if scores is None:
+            scores = list(map(link_score, self._strategy.score_links(crawled)))
+        if self._judging is not None:
+            story.relevance = self._judging.verdict(crawled) or relevance
+        if self._asking is not None:
+            scores += map(link_score, await self._asking.ask(crawled))
+        return scores
+
+    def take_in(self, story: Story) -> None:
+        """Page and links enter the frontier; the lease's end must follow before anything else."""
+        if story.outcome is Outcome.POSTPONED:
+            self._queue_redirect(story)
+        if story.was_redirected and story.outcome in (Outcome.FETCHED, Outcome.BROKEN):
+            self._frontier.mark_seen(story.result.final_url, Outcome.FETCHED)
+        if story.page is not None and story.outcome is Outcome.FETCHED:
+            try:
+                self._queue_links(story, story.page)
+            except Exception as error:
+                analysis = Analysis()
+                note_failure(analysis, error)
+                story.fail(analysis.failure, analysis.trace)
+
+    def _queue_redirect(self, story: Story) -> None:
         """The end of a redirect that was not followed waits under its own URL, in the same place.
 
         A run that is resumed with more requests goes on behind it.
         """
         url = story.result.final_url
-        if url != story.candidate.url and (self._in_scope is None or self._in_scope(url)):
+        if story.was_redirected and (self._in_scope is None or self._in_scope(url)):
             story.links_added = self._frontier.add([replace(story.candidate, url=url)])
 
-    async def digest(self, story: Story, analysis: Analysis) -> None:
-        """Take in a claimed page. An error of our own costs that page, not the crawl."""
-        story.page, story.relevance = analysis.page, analysis.relevance
-        if not analysis.failure:
-            try:
-                await self._take_in(story, analysis)
-            except Exception as error:
-                note_failure(analysis, error)
-        if analysis.failure:
-            _log.error("Page %s could not be processed\n%s", story.result.final_url, analysis.trace)
-            story.outcome = Outcome.BROKEN
-            story.why = analysis.failure
-
-    async def _take_in(self, story: Story, analysis: Analysis) -> None:
-        page, relevance = analysis.page, analysis.relevance
-        if page is None or relevance is None:
-            raise ValueError("the analysis is incomplete")
-        story.duplicate_of = self._earlier_copy(page, analysis.fingerprint)
-        crawled = CrawledPage(page, relevance, story.candidate)
-        opinion = await self._opinion(crawled, analysis.scores)
-        if isinstance(self._strategy, Judging):
-            story.relevance = self._strategy.verdict(crawled) or relevance
-        self._queue(story, page, opinion)
-
-    async def _opinion(
-        self, crawled: CrawledPage, scores: list[LinkScore] | None
-    ) -> Iterable[LinkScore]:
-        """In a thread nothing but the strategy is touched."""
-        if self._in_thread:
-            return await asyncio.to_thread(lambda: list(self._asked(crawled, scores)))
-        return self._asked(crawled, scores)
-
-    def _asked(self, crawled: CrawledPage, scores: list[LinkScore] | None) -> Iterable[LinkScore]:
-        self._strategy.observe(crawled)
-        return link_scores(self._strategy, crawled) if scores is None else scores
-
-    def _earlier_copy(self, page: Page, fingerprint: int | None) -> str | None:
-        if self._known_texts is not None and fingerprint is not None:
-            return self._known_texts.find_or_add(fingerprint, page.url)
-        return self._find_duplicate(page) if self._find_duplicate is not None else None
-
-    def _queue(self, story: Story, page: Page, scores: Iterable[LinkScore]) -> None:
-        story.links_found = len(page.links)
+    def _queue_links(self, story: Story, page: Page) -> None:
         if self._obey_nofollow and (page.nofollow or story.result.nofollow):
             story.why = "it asks not to follow its links"
             return
         allowed = self._scope_of(story, page)
+        story.links_added = self._frontier.add(self._candidates(story, page, allowed))
+
+    def _candidates(
+        self, story: Story, page: Page, allowed: Callable[[str], bool] | None
+    ) -> Iterable[Candidate]:
         parent, depth = page.url, story.candidate.depth + 1
-        story.links_added = self._frontier.add(
+        return (
             Candidate(score.url, score.priority, score.memory, parent, depth)
-            for score in scores
+            for score in story.scores
             if (allowed is None or allowed(score.url))
             and not (self._obey_nofollow and score.nofollow)
         )

@@ -1,46 +1,161 @@
-"""From an asynchronous crawl to an ordinary loop over its events."""
+"""From an asynchronous crawl to an ordinary loop over its events; and time that leaps."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from typing import TypeVar
+import selectors
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 
+class VirtualTimeLoop(asyncio.SelectorEventLoop):
+    """An event loop whose clock stands still while there is work, and else leaps to the next timer.
+
+    A crawl of a recorded web meets delays and time-outs in the order of the live web and waits for
+    none of them. :meth:`held` is for work that takes real time, such as a request to a server.
+    """
+
+    def __init__(self) -> None:
+        self._now = 0.0
+        self._holds = 0
+        super().__init__(_LeapingSelector(self))
+
+    def time(self) -> float:
+        """Seconds since the loop was made."""
+        return self._now
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Within it the clock stands still."""
+        self._holds += 1
+        try:
+            yield
+        finally:
+            self._holds -= 1
+
+    @property
+    def is_held(self) -> bool:
+        """Whether something outside is waited for."""
+        return self._holds > 0
+
+    def leap(self, seconds: float) -> None:
+        """Let time pass."""
+        self._now += seconds
+
+
+class _LeapingSelector(selectors.DefaultSelector):
+    """Where a loop would sleep until its next timer, it leaps there."""
+
+    def __init__(self, loop: VirtualTimeLoop) -> None:
+        super().__init__()
+        self._loop = loop
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """What is ready."""
+        if timeout is None or timeout <= 0:
+            return super().select(timeout)
+        if self._loop.is_held:
+            return super().select(None)
+        ready = super().select(0)
+        if not ready:
+            self._loop.leap(timeout)
+        return ready
+
+
+def loop_time() -> float:
+    """The time of the running event loop: virtual where that is."""
+    return asyncio.get_running_loop().time()
+
+
+class Driver:
+    """Runs coroutines to their end in an event loop of its own, one call at a time.
+
+    In a thread that has a running loop already (a notebook), the own loop runs in another thread.
+    """
+
+    def __init__(
+        self, make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+    ) -> None:
+        self.loop = make_loop()
+        self._thread: threading.Thread | None = None
+        if _is_running():
+            self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+            self._thread.start()
+
+    def run(self, work: Awaitable[T]) -> T:
+        """What comes of ``work``. An interrupt (Ctrl-C) reaches it as well."""
+        if self._thread is not None:
+            return asyncio.run_coroutine_threadsafe(_awaited(work), self.loop).result()
+        task = self.loop.create_task(_awaited(work))
+        try:
+            return self.loop.run_until_complete(task)
+        except BaseException:
+            if not task.done():
+                task.cancel()
+                self.loop.run_until_complete(asyncio.wait([task]))
+            raise
+
+    def iterate(self, events: AsyncGenerator[T]) -> Generator[T]:
+        """All of ``events``; leaving the loop early ends them."""
+
+        async def step() -> tuple[T] | None:
+            async for event in events:
+                return (event,)
+            return None
+
+        try:
+            while (found := self.run(step())) is not None:
+                yield found[0]
+        finally:
+            self.run(events.aclose())
+
+    def close(self) -> None:
+        """Let the loop go."""
+        if self.loop.is_closed():
+            return
+        if self._thread is not None:
+            self.loop.call_soon_threadsafe(self.loop.stop)
+            self._thread.join()
+        self.loop.close()
+
+
+def at_once(work: Coroutine[Any, Any, T]) -> T:
+    """What comes of a coroutine that has nothing to wait for."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    work.close()
+    raise RuntimeError("this work has to wait for something, and needs an event loop")
+
+
+async def _awaited(work: Awaitable[T]) -> T:
+    return await work
+
+
+def _is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 def drive(
-    events: AsyncGenerator[T], close: Callable[[], Awaitable[None]] | None = None
+    events: AsyncGenerator[T],
+    close: Callable[[], Awaitable[Any]] | None = None,
+    make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
 ) -> Generator[T]:
     """All of ``events`` in an event loop of their own, and ``close`` at the end of it."""
-    loop = asyncio.new_event_loop()
+    driver = Driver(make_loop)
     try:
-        while (found := _next(loop, events)) is not None:
-            yield found[0]
+        yield from driver.iterate(events)
     finally:
-        loop.run_until_complete(events.aclose())
         if close is not None:
-            loop.run_until_complete(_awaited(close))
-        loop.close()
-
-
-async def _awaited(close: Callable[[], Awaitable[None]]) -> None:
-    await close()
-
-
-def _next(loop: asyncio.AbstractEventLoop, events: AsyncGenerator[T]) -> tuple[T] | None:
-    """The next event; ``None`` after the last. An interrupt (Ctrl-C) reaches the crawl as well."""
-
-    async def step() -> tuple[T] | None:
-        async for event in events:
-            return (event,)
-        return None
-
-    task = loop.create_task(step())
-    try:
-        return loop.run_until_complete(task)
-    except BaseException:
-        if not task.done():
-            task.cancel()
-            loop.run_until_complete(asyncio.wait([task]))
-        raise
+            driver.run(close())
+        driver.close()

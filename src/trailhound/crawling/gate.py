@@ -1,19 +1,20 @@
 """Between the links that a strategy scored and the frontier: what is not worth a place there.
 
 Tracking parameters are taken off; traps and hosts that have had their share are refused, with a
-reason that is kept.
+reason that is kept. :class:`GuardedFrontier` puts the gate in front of any frontier.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import msgspec
 
 from trailhound.crawling.host_budget import HostBudget
 from trailhound.crawling.traps import TrapGuard
-from trailhound.records import Candidate, FetchResult, Page, PageEvent
+from trailhound.frontier.base import Frontier, FrontierStats, Rescore, UrlState
+from trailhound.records import Candidate, FinishedPage, Outcome
 from trailhound.urls import host_key, strip_tracking
 
 STATE_NAME = "link-gate"
@@ -23,13 +24,8 @@ SAVE_EVERY = 100
 _MAX_ADMITTED = 100_000
 
 
-class Refusal(msgspec.Struct, frozen=True):
-    """A URL that was not queued, or not fetched, by a rule of our own."""
-
-    url: str
-    reason: str
-    parent: str | None
-    """The page that links to it."""
+Refusal = tuple[str, str, str | None]
+"""A URL that was not queued or not fetched by a rule of ours, the reason, who links to it."""
 
 
 class GateState(msgspec.Struct):
@@ -50,8 +46,8 @@ def without_hosts(state: bytes, forgotten: Callable[[str], bool]) -> bytes | Non
     return msgspec.msgpack.encode(GateState(saved.traps, msgspec.json.encode(kept)))
 
 
-class StateStore(Protocol):
-    """Keeps a few bytes under a name."""
+class GateStore(Protocol):
+    """Keeps what a gate remembers, and what it refused."""
 
     def save_state(self, name: str, data: bytes) -> None:
         """Replace what is kept under ``name``."""
@@ -61,36 +57,38 @@ class StateStore(Protocol):
         """What is kept under ``name``."""
         ...
 
+    def note_refusals(self, refusals: Iterable[Refusal]) -> None:
+        """Keep why URLs were refused."""
+        ...
+
 
 class LinkGate:
-    """Asks trap guard and host budget; a keeper too, as the budget depends on what hosts give."""
+    """Asks trap guard and host budget, those that there are; a sink too, as the budget depends on
+    what hosts give.
+    """
 
     def __init__(
         self,
         traps: TrapGuard | None = None,
         hosts: HostBudget | None = None,
-        store: StateStore | None = None,
+        store: GateStore | None = None,
     ) -> None:
-        self._traps = traps or TrapGuard()
-        self._hosts = hosts or HostBudget()
+        self.traps = traps
+        self.hosts = hosts
         self._store = store
         self._admitted: set[str] = set()
         self._refused: list[Refusal] = []
         self._pages = 0
-        saved = store.state(STATE_NAME) if store is not None else None
-        if saved is not None:
-            state = msgspec.msgpack.decode(saved, type=GateState)
-            self._traps.restore(state.traps)
-            self._hosts.restore(state.hosts)
+        self._restore()
 
     def admit(self, candidate: Candidate) -> Candidate | None:
         """The candidate as it should be queued; ``None`` when it should not."""
         if candidate.parent is None or candidate.url in self._admitted:
             return candidate
         url = strip_tracking(candidate.url)
-        reason = self._traps.reason_against(url) or self._hosts.reason_against(host_key(url))
+        reason = self._reason_against(url)
         if reason is not None:
-            self._refused.append(Refusal(url, reason, candidate.parent))
+            self._refused.append((url, reason, candidate.parent))
             return None
         if url == candidate.url:
             if len(self._admitted) >= _MAX_ADMITTED:
@@ -99,39 +97,117 @@ class LinkGate:
             return candidate
         return msgspec.structs.replace(candidate, url=url)
 
+    def _reason_against(self, url: str) -> str | None:
+        reason = self.traps.reason_against(url) if self.traps is not None else None
+        if reason is None and self.hosts is not None:
+            reason = self.hosts.reason_against(host_key(url))
+        return reason
+
     def admit_fetch(self, candidate: Candidate) -> bool:
         """Whether a queued candidate should still be fetched: its host may have had its share."""
-        reason = self._hosts.reason_against(host_key(candidate.url))
-        if reason is None or candidate.parent is None:
+        if self.hosts is None or candidate.parent is None:
             return True
-        self._refused.append(Refusal(candidate.url, reason, candidate.parent))
+        reason = self.hosts.reason_against(host_key(candidate.url))
+        if reason is None:
+            return True
+        self._refused.append((candidate.url, reason, candidate.parent))
         return False
 
-    def take_refusals(self) -> list[Refusal]:
-        """All refusals since the last call."""
-        refused, self._refused = self._refused, []
-        return refused
-
-    def keep(
-        self, event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
-    ) -> None:
-        """Count what the page's host gave."""
-        del candidate, result
-        if page is not None and event.relevance is not None:
+    def keep(self, finished: FinishedPage) -> None:
+        """Write down what was refused, and count what the page's host gave."""
+        event = finished.event
+        if self.hosts is not None and finished.page is not None and event.relevance is not None:
             host = host_key(event.final_url)
             found = event.relevance.relevant and event.duplicate_of is None
-            self._hosts.record(host, found)
+            self.hosts.record(host, found)
             if found and event.parent is not None and host_key(event.parent) != host:
-                self._hosts.credit(host_key(event.parent))
+                self.hosts.credit(host_key(event.parent))
         self._pages += 1
+        self._write_refusals()
         if self._pages % SAVE_EVERY == 0:
             self._save()
 
     def close(self) -> None:
         """Keep what is remembered."""
+        self._write_refusals()
         self._save()
+
+    def _write_refusals(self) -> None:
+        if self._store is not None and self._refused:
+            self._store.note_refusals(self._refused)
+        self._refused = []
+
+    def _restore(self) -> None:
+        saved = self._store.state(STATE_NAME) if self._store is not None else None
+        if saved is None:
+            return
+        state = msgspec.msgpack.decode(saved, type=GateState)
+        if self.traps is not None and state.traps:
+            self.traps.restore(state.traps)
+        if self.hosts is not None and state.hosts:
+            self.hosts.restore(state.hosts)
 
     def _save(self) -> None:
         if self._store is not None:
-            state = GateState(self._traps.to_bytes(), self._hosts.to_bytes())
-            self._store.save_state(STATE_NAME, msgspec.msgpack.encode(state))
+            traps = self.traps.to_bytes() if self.traps is not None else b""
+            hosts = self.hosts.to_bytes() if self.hosts is not None else b""
+            self._store.save_state(STATE_NAME, msgspec.msgpack.encode(GateState(traps, hosts)))
+
+
+class GuardedFrontier:
+    """Any frontier, with a :class:`LinkGate` in front of it."""
+
+    def __init__(self, inner: Frontier, gate: LinkGate) -> None:
+        self._inner = inner
+        self._gate = gate
+        self.requeue = inner.requeue
+        self.mark_seen = inner.mark_seen
+        self.outcome_of = inner.outcome_of
+        self.delay_host = inner.delay_host
+        self.ready_at = inner.ready_at
+        self.pages_of = inner.pages_of
+        self.ready_in = inner.ready_in
+
+    def add(self, candidates: Iterable[Candidate]) -> int:
+        """Queue what the gate admits."""
+        admitted = map(self._gate.admit, candidates)
+        return self._inner.add(candidate for candidate in admitted if candidate is not None)
+
+    def lease(self, limit: int, now: float) -> Sequence[Candidate]:
+        """Hand out what the gate still admits; the rest is ended."""
+        leased: list[Candidate] = []
+        while len(leased) < limit:
+            batch = self._inner.lease(limit - len(leased), now)
+            if not batch:
+                break
+            for candidate in batch:
+                if self._gate.admit_fetch(candidate):
+                    leased.append(candidate)
+                else:
+                    self._inner.finish(candidate.url, Outcome.SKIPPED)
+        return leased
+
+    def finish(self, url: str, outcome: Outcome) -> None:
+        """End a lease. A page that has not changed counts as what it was: fetched."""
+        unchanged = outcome is Outcome.NOT_MODIFIED
+        self._inner.finish(url, Outcome.FETCHED if unchanged else outcome)
+
+    def state_of(self, url: str) -> UrlState | None:
+        """All that is known about a URL."""
+        return self._inner.state_of(url)
+
+    def rescore(self, score: Rescore, limit: int | None = None) -> int:
+        """Give waiting URLs new priorities."""
+        return self._inner.rescore(score, limit)
+
+    def stats(self) -> FrontierStats:
+        """Counts, for progress and stop rules."""
+        return self._inner.stats()
+
+    def commit(self) -> None:
+        """Let everything so far survive a crash."""
+        self._inner.commit()
+
+    def close(self) -> None:
+        """Release the store."""
+        self._inner.close()

@@ -7,16 +7,21 @@ them and whichever is done first. A slow page holds up those behind it, not thei
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
-from trailhound.crawling.allowance import Allowance
 from trailhound.crawling.analysis import Analysis, PageJob
-from trailhound.crawling.story import Story
+from trailhound.crawling.budget import Allowance
+from trailhound.crawling.digestion import Story
 from trailhound.crawling.worker_pool import WorkerPool
-from trailhound.fetching.base import Fetcher, FrugalFetcher
+from trailhound.fetching.base import Fetcher
+from trailhound.fetching.politeness import Politeness
 from trailhound.records import Candidate, FetchResult, Outcome
+from trailhound.urls import host_key
+
+_log = logging.getLogger(__name__)
 
 _Page = tuple[Story, asyncio.Future[Analysis] | None]
 
@@ -24,7 +29,7 @@ _Page = tuple[Story, asyncio.Future[Analysis] | None]
 class InFlight:
     """What has been leased and is not dealt with yet.
 
-    ``woken`` is set whenever there may be something to land or to hand out. Without a ``pool``,
+    ``room_made`` is called whenever a fetch has ended or a page is dealt with. Without a ``pool``,
     pages are handed out as they are. ``is_known`` tells of a page whose analysis nobody will want.
     Each request comes out of the ``allowance``.
     """
@@ -32,20 +37,22 @@ class InFlight:
     def __init__(
         self,
         fetcher: Fetcher,
-        woken: asyncio.Event,
+        politeness: Politeness,
         pool: WorkerPool | None,
         is_known: Callable[[Story], bool],
         allowance: Allowance,
+        room_made: Callable[[], None],
     ) -> None:
         self._fetcher = fetcher
-        self._woken = woken
+        self._politeness = politeness
         self._pool = pool
         self._is_known = is_known
         self._allowance = allowance
-        self._frugal = fetcher if isinstance(fetcher, FrugalFetcher) else None
-        self._fetching: dict[asyncio.Task[FetchResult], Candidate] = {}
-        self._fetched: deque[asyncio.Task[FetchResult]] = deque()
+        self._room_made = room_made
+        self._fetching: set[asyncio.Task[None] | None] = set()
         self._landed: deque[_Page] = deque()
+        self._news = asyncio.Event()
+        self._has_ended = False
 
     async def open(self) -> None:
         """Start the workers."""
@@ -56,43 +63,44 @@ class InFlight:
         return len(self._fetching) + len(self._landed)
 
     def fetch(self, candidate: Candidate) -> None:
-        """Start a fetch."""
+        """Start a fetch. Its host is promised a rest on disk before anything is asked of it."""
+        self._politeness.reserve(host_key(candidate.url))
+        self._allowance.begin(candidate.url)
+        self._fetching.add(asyncio.create_task(self._fetch(candidate)))
+
+    async def _fetch(self, candidate: Candidate) -> None:
         url = candidate.url
-        self._allowance.begin(url)
-        if self._frugal is not None:
-            fetching = self._frugal.fetch_within(url, partial(self._allowance.go_on, url))
-        else:
-            fetching = self._fetcher.fetch(url)
-        task = asyncio.ensure_future(fetching)
-        self._fetching[task] = candidate
-        task.add_done_callback(self._note_fetched)
-
-    def _note_fetched(self, task: asyncio.Task[FetchResult]) -> None:
-        self._fetched.append(task)
-        self._woken.set()
-
-    def land(self) -> Iterator[FetchResult]:
-        """The fetches completed since the last call; their pages go to the workers, if any."""
-        while self._fetched:
-            task = self._fetched.popleft()
-            story = Story(self._fetching.pop(task), task.result())
-            self._landed.append((story, self._submit(story)))
-            yield story.result
+        try:
+            result = await self._fetcher.fetch(url, may_go_on=partial(self._allowance.go_on, url))
+        except Exception as error:  # a fetcher may break; that costs the page
+            _log.exception("The fetcher failed on %s", url)
+            why = f"the fetcher failed: {type(error).__name__}: {error}"
+            result = FetchResult(url, Outcome.BROKEN, url, detail=why)
+        self._politeness.release(host_key(url), result.retry_after_seconds or 0.0)
+        story = Story(candidate, result)
+        # Not when the task has ended: whoever is woken below counts what is in flight.
+        self._fetching.remove(asyncio.current_task())
+        self._landed.append((story, self._submit(story)))
+        self._news.set()
+        self._room_made()
 
     def _submit(self, story: Story) -> asyncio.Future[Analysis] | None:
         if self._pool is None or story.outcome is not Outcome.FETCHED or self._is_known(story):
             return None
         analysis = self._pool.submit(PageJob.of(story.candidate, story.result))
-        analysis.add_done_callback(self._note_analysed)
+        analysis.add_done_callback(lambda _: self._news.set())
         return analysis
 
-    def _note_analysed(self, _: asyncio.Future[Analysis]) -> None:
-        self._woken.set()
-
-    @property
-    def has_news(self) -> bool:
-        """Whether there is something to land or to hand out."""
-        return bool(self._fetched) or self._is_ready()
+    async def next(self) -> tuple[Story, Analysis | None] | None:
+        """The page whose turn it is, with what a worker found in it; ``None`` after the last."""
+        while not self._is_ready():
+            if self._has_ended:
+                return None
+            self._news.clear()
+            await self._news.wait()
+        story, analysis = self._landed[0]
+        self._allowance.settle(story.candidate.url)
+        return story, None if analysis is None else analysis.result()
 
     def _is_ready(self) -> bool:
         if not self._landed:
@@ -100,17 +108,19 @@ class InFlight:
         analysis = self._landed[0][1]
         return analysis is None or analysis.done()
 
-    def ready(self) -> Iterator[tuple[Story, Analysis | None]]:
-        """The pages whose turn has come, with what workers found in them."""
-        while self._is_ready():
-            story, analysis = self._landed[0]
-            self._allowance.settle(story.candidate.url)
-            yield story, None if analysis is None else analysis.result()
-            self._landed.popleft()  # only now it is dealt with
+    def done(self) -> None:
+        """The page that :meth:`next` gave last is dealt with."""
+        self._landed.popleft()
+        self._room_made()
+
+    def end(self) -> None:
+        """Nothing will be fetched any more."""
+        self._has_ended = True
+        self._news.set()
 
     async def close(self) -> None:
         """Let go of everything; the frontier still has it."""
-        tasks = list(self._fetching)
+        tasks = [task for task in self._fetching if task is not None]
         for task in tasks:
             task.cancel()
         for _, analysis in self._landed:

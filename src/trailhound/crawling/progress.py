@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 
-from trailhound.crawling.stopping import Budget
+from trailhound.crawling.budget import Budget
 from trailhound.records import PageEvent
 from trailhound.urls import host_key
 
@@ -109,7 +109,7 @@ class CrawlProgress:
 
     def share_done(self, now: float) -> float:
         """Of the budget, 0 to 1: whichever part of it is nearer to its end."""
-        pages = self.requests / self._budget.max_pages if self._budget.max_pages else 0.0
+        pages = self.requests / self._budget.max_requests if self._budget.max_requests else 0.0
         time = self.elapsed(now) / self._budget.max_seconds if self._budget.max_seconds else 0.0
         return min(1.0, max(pages, time))
 
@@ -119,9 +119,9 @@ class CrawlProgress:
         if self._budget.max_seconds is not None:
             left.append(max(0.0, self._budget.max_seconds - self.elapsed(now)))
         done = self.requests - self._requests_before
-        if self._budget.max_pages is not None and done > 0 and self.elapsed(now) > 0:
+        if self._budget.max_requests is not None and done > 0 and self.elapsed(now) > 0:
             speed = done / self.elapsed(now)
-            left.append(max(0, self._budget.max_pages - self.requests) / speed)
+            left.append(max(0, self._budget.max_requests - self.requests) / speed)
         return min(left, default=None)
 
     @property

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self
 
+from trailhound.config.settings import FetchSettings
+from trailhound.fetching.politeness import Politeness
 from trailhound.records import FetchResult
 
 NO_REQUEST_LEFT = "no request was left to follow it"
 
+MayGoOn = Callable[[], bool]
+"""Asked before each further request that a fetch would make; it counts that request."""
+
+
+def always() -> bool:
+    """For fetches without a budget."""
+    return True
+
 
 class Fetcher(Protocol):
-    """Gets one URL. Never raises for what the web does; that is the result's outcome."""
+    """Gets one URL. What the web does wrong is the result's outcome, never an exception."""
 
-    async def fetch(self, url: str) -> FetchResult:
-        """Ask for ``url`` (canonical) and follow its redirects."""
+    async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
+        """Ask for ``url`` (canonical) and follow its redirects, as long as ``may_go_on``.
+
+        Where that ends it, the outcome is ``POSTPONED`` and final; ``final_url`` is where to go on.
+        """
         ...
 
     async def close(self) -> None:
@@ -22,22 +35,20 @@ class Fetcher(Protocol):
         ...
 
 
-@runtime_checkable
-class FrugalFetcher(Protocol):
-    """Optional: a fetcher that asks before each further request that a redirect would cost."""
+class FetcherKind(Protocol):
+    """How a fetcher is made; its class registers under ``trailhound.fetchers``."""
 
-    async def fetch_within(self, url: str, may_go_on: Callable[[], bool]) -> FetchResult:
-        """As ``fetch``, as long as ``may_go_on``.
+    @classmethod
+    def from_settings(
+        cls,
+        settings: FetchSettings,
+        politeness: Politeness,
+        in_scope: Callable[[str], bool] | None,
+    ) -> Self:
+        """The fetcher of one crawl.
 
-        Otherwise the outcome is ``POSTPONED`` and final; ``final_url`` is where to go on.
+        The engine keeps hosts apart in any case: one fetch at a time, and the host's delay between
+        two. A fetcher that asks more than one host, or knows addresses, takes a turn of
+        ``politeness`` for each request of its own.
         """
-        ...
-
-
-@runtime_checkable
-class PoliteFetcher(Protocol):
-    """Optional: a fetcher that knows how long a host wants to be left alone."""
-
-    def delay_after(self, url: str) -> float:
-        """Seconds that the host of ``url`` must be left alone from the start of a fetch."""
         ...

@@ -6,10 +6,8 @@ from http import HTTPStatus
 
 from trailhound.fetching.base import NO_REQUEST_LEFT
 from trailhound.fetching.client import Answer
-from trailhound.fetching.politeness import Politeness
 from trailhound.fetching.robots_tags import read_robots_tags
 from trailhound.records import Exchange, FetchResult, Outcome
-from trailhound.urls import host_key
 
 _MAX_DETAIL_CHARS = 500  # servers have a say in it: addresses and broken headers are quoted
 
@@ -17,11 +15,10 @@ _MAX_DETAIL_CHARS = 500  # servers have a say in it: addresses and broken header
 class Hops:
     """URLs from the one asked for to the present one, with what was answered on the way."""
 
-    def __init__(self, url: str, politeness: Politeness, product: str) -> None:
+    def __init__(self, url: str, product: str) -> None:
         self.urls = [url]
         self.remark = ""
         """Something worth saying about a fetched page."""
-        self._politeness = politeness
         self._product = product
         self._exchanges: list[Exchange] = []
 
@@ -55,17 +52,12 @@ class Hops:
             exchanges=tuple(self._exchanges),
             noindex=tags.noindex,
             nofollow=tags.nofollow,
-            host_delays=self._host_delays(),
             retry_after_seconds=answer.retry_after_seconds,
         )
 
     def _requests(self, outcome: Outcome) -> int:
         # What was postponed was not asked for.
         return len(self.urls) - (outcome is Outcome.POSTPONED)
-
-    def _host_delays(self) -> tuple[tuple[str, float], ...]:
-        hosts = dict.fromkeys(map(host_key, self.urls))
-        return tuple((host, self._politeness.free_in(host)) for host in hosts)
 
 
 def redirect_to_nowhere(hops: Hops, answer: Answer) -> FetchResult:

@@ -7,20 +7,32 @@ address that the crawl may use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, Self
 
 from aiohttp.abc import AbstractResolver
 
+from trailhound.config.settings import FetchSettings
+from trailhound.fetching.base import MayGoOn, always
 from trailhound.fetching.client import Answer, HttpClient
 from trailhound.fetching.hops import Hops, redirect_to_nowhere, unfollowed_redirect
 from trailhound.fetching.polite_client import PoliteClient
-from trailhound.fetching.polite_settings import PoliteSettings, check_politeness
-from trailhound.fetching.politeness import Politeness
+from trailhound.fetching.politeness import Politeness, PoliteSettings, check_politeness
 from trailhound.fetching.redirects import REDIRECT_STATUSES, redirect_target
+from trailhound.fetching.resolver import mapped_resolver
 from trailhound.fetching.robots import RobotsRules, product_token
 from trailhound.records import FetchResult, Outcome
 from trailhound.urls import host_key
+
+_PHASE_SECONDS = 10.0
+"""For reaching a server, and for each wait for more, at most."""
+
+
+class Validators(NamedTuple):
+    """What a server said about the version of a page that we have."""
+
+    etag: str = ""
+    last_modified: str = ""
 
 
 class HttpFetcher:
@@ -31,8 +43,8 @@ class HttpFetcher:
       ``read_timeout_seconds`` are for reaching the server and for each wait for more.
     * ``max_bytes`` is for one page, on the wire and decompressed.
     * ``delay_seconds`` is the time between an answer and the next request to its host;
-      ``politeness`` holds this and all other delays. Values that would be rude, and
-      ``obey_robots=False``, are errors without ``allow_impolite``.
+      ``politeness``, which a crawl shares with its fetcher, holds this and all other delays. Values
+      that would be rude, and ``obey_robots=False``, are errors without ``allow_impolite``.
     * ``allow_addresses`` names hosts, suffixes (``*.demo.test``), addresses or networks beyond the
       public web that may be reached.
     * ``in_scope`` is asked about each URL that a redirect leads to.
@@ -51,19 +63,17 @@ class HttpFetcher:
         read_timeout_seconds: float = 10.0,
         max_redirects: int = 10,
         max_bytes: int = 5_000_000,
-        delay_seconds: float | None = None,
-        politeness: PoliteSettings | None = None,
+        delay_seconds: float = 1.0,
+        politeness: Politeness | None = None,
         obey_robots: bool = True,
         allow_impolite: bool = False,
         allow_addresses: Iterable[str] = (),
         in_scope: Callable[[str], bool] | None = None,
         resolver: AbstractResolver | None = None,
     ) -> None:
-        settings = politeness or PoliteSettings()
-        if delay_seconds is not None:
-            settings = replace(settings, delay_seconds=delay_seconds)
+        self._politeness = politeness or Politeness(PoliteSettings(delay_seconds=delay_seconds))
         self._settings = check_politeness(
-            settings, obey_robots=obey_robots, allow_impolite=allow_impolite
+            self._politeness.settings, obey_robots=obey_robots, allow_impolite=allow_impolite
         )
         client = HttpClient(
             user_agent,
@@ -73,7 +83,6 @@ class HttpFetcher:
             allow_addresses=allow_addresses,
             resolver=resolver,
         )
-        self._politeness = Politeness(self._settings)
         self._client = PoliteClient(client, self._politeness)
         self._robots = RobotsRules(self._client, user_agent)
         self._product = product_token(user_agent)
@@ -81,19 +90,38 @@ class HttpFetcher:
         self._max_bytes = max_bytes
         self._obey_robots = obey_robots
         self._in_scope = in_scope
+        self.versions: dict[str, Validators] = {}
+        """Known pages that are fetched only if they have changed; each is asked about once."""
+
+    @classmethod
+    def from_settings(
+        cls,
+        settings: FetchSettings,
+        politeness: Politeness | None = None,
+        in_scope: Callable[[str], bool] | None = None,
+        *,
+        resolver: AbstractResolver | None = None,
+    ) -> Self:
+        """As ``[fetch]`` says; ConfigError when the settings are impossible or impolite."""
+        return cls(
+            settings.user_agent,
+            timeout_seconds=settings.timeout_seconds,
+            connect_timeout_seconds=min(_PHASE_SECONDS, settings.timeout_seconds),
+            read_timeout_seconds=min(_PHASE_SECONDS, settings.timeout_seconds),
+            max_redirects=settings.max_redirects,
+            max_bytes=settings.max_bytes,
+            politeness=politeness or Politeness(polite_settings(settings)),
+            obey_robots=settings.obey_robots,
+            allow_impolite=settings.allow_impolite,
+            allow_addresses=settings.allow_addresses,
+            in_scope=in_scope,
+            resolver=resolver or mapped_resolver(settings.resolve),
+        )
 
     @property
     def robots_requests(self) -> int:
         """GETs of robots.txt files so far."""
         return self._robots.requests
-
-    def delay_after(self, url: str) -> float:
-        """How long the host of ``url`` must rest when it is asked now, as far as is known."""
-        return self._politeness.delay_seconds(host_key(url))
-
-    def hold_host(self, host: str, seconds: float) -> None:
-        """Ask nothing of ``host`` for ``seconds``: what an earlier run has agreed with it."""
-        self._politeness.hold(host, seconds)
 
     async def sitemaps(self, url: str) -> tuple[str, ...]:
         """The sitemaps that robots.txt of the site of ``url`` lists, as it spells them."""
@@ -103,20 +131,23 @@ class HttpFetcher:
         self,
         url: str,
         *,
-        etag: str = "",
-        last_modified: str = "",
+        may_go_on: MayGoOn = always,
         html_only: bool = True,
-        may_go_on: Callable[[], bool] = lambda: True,
     ) -> FetchResult:
         """Ask for ``url`` (canonical) and follow its redirects.
 
-        With the ``etag`` or ``last_modified`` of an earlier answer the outcome is
-        ``NOT_MODIFIED`` when the page is still the same. Sitemaps and feeds are no HTML:
-        ``html_only=False`` takes any kind of answer. ``may_go_on`` is asked before each redirect is
-        followed.
+        The outcome is ``NOT_MODIFIED`` when a page of :attr:`versions` is still the same. Sitemaps
+        and feeds are no HTML: ``html_only=False`` takes any kind of answer. ``may_go_on`` is asked
+        before each redirect is followed.
         """
-        hops = Hops(url, self._politeness, self._product)
-        validators = _validators(etag, last_modified)
+        result = await self._walk(url, html_only, may_go_on)
+        if result.retry_after_seconds is None:
+            self.versions.pop(url, None)
+        return result
+
+    async def _walk(self, url: str, html_only: bool, may_go_on: MayGoOn) -> FetchResult:
+        hops = Hops(url, self._product)
+        validators = _validators(self.versions.get(url, Validators()))
         while True:
             refused = await self._refused_by_robots(hops)
             if refused is not None:
@@ -137,10 +168,6 @@ class HttpFetcher:
             validators = {}  # they are about the page asked for
             if not may_go_on():
                 return unfollowed_redirect(hops, answer)
-
-    async def fetch_within(self, url: str, may_go_on: Callable[[], bool]) -> FetchResult:
-        """As ``fetch``; a redirect for which there is no request left is not followed."""
-        return await self.fetch(url, may_go_on=may_go_on)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -174,9 +201,21 @@ class HttpFetcher:
         return None
 
 
-def _validators(etag: str, last_modified: str) -> dict[str, str]:
+def polite_settings(settings: FetchSettings) -> PoliteSettings:
+    """The delays that ``[fetch]`` asks for."""
+    return PoliteSettings(
+        delay_seconds=settings.delay_seconds,
+        address_delay_seconds=min(settings.address_delay_seconds, settings.delay_seconds),
+        max_crawl_delay_seconds=settings.max_crawl_delay_seconds,
+    )
+
+
+def _validators(known: Validators) -> dict[str, str]:
     """Conditional headers; values that no header can carry are left out."""
-    headers = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+    headers: Mapping[str, str] = {
+        "If-None-Match": known.etag,
+        "If-Modified-Since": known.last_modified,
+    }
     return {
         name: value
         for name, value in headers.items()

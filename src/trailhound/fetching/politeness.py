@@ -1,28 +1,111 @@
-"""How often a host and an address may be asked, and what to do when a server has had enough.
+"""How often a host and an address may be asked: the one place that knows, for every fetcher.
 
 A host is asked by one request at a time, and again only its delay after the last answer. An
-address that serves many hosts has a delay of its own. Both hold inside the fetcher, for redirects
-and robots.txt too; what a crawl must know beyond one run (when a host may be asked again) goes out
-with each result, and the frontier keeps it.
+address that serves many hosts has a delay of its own. The engine reserves a host when it leases one
+of its URLs, and releases it when the fetch is over; a fetcher takes a turn for each request that it
+makes, redirects and robots.txt files included. What must hold beyond this process goes to the
+ledger (the frontier) before anything is asked.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from ipaddress import IPv6Address
+from typing import Protocol
 
-from trailhound.fetching.polite_settings import PoliteSettings
+from trailhound.errors import ConfigError
 from trailhound.fetching.special_addresses import embedded_addresses, parse_address
 
+MIN_DELAY_SECONDS = 0.5
+"""Less between two requests to somebody else's machine needs ``allow_impolite``."""
+MIN_CRAWL_DELAY_CAP_SECONDS = 10.0
+"""A lower cap on a site's Crawl-delay would ignore it; that needs ``allow_impolite`` too."""
 MAX_BACKOFF_SECONDS = 900.0
 """The longest wait of our own; a server may ask for more."""
 
 _MAX_REMEMBERED = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class PoliteSettings:
+    """Times in seconds."""
+
+    delay_seconds: float = 1.0
+    """Between an answer and the next request to its host."""
+    address_delay_seconds: float = 0.5
+    """Between two requests to one IP address, whichever hosts live there."""
+    loopback_delay_seconds: float = 0.0
+    """Instead of both for hosts on this machine, which are asked only when allowed by name."""
+    max_crawl_delay_seconds: float = 60.0
+    """A site that asks for more (Crawl-delay) gets this."""
+    backoff_seconds: float = 10.0
+    """After a first busy answer or time-out; doubles with each further one."""
+    max_wait_seconds: float = 5.0
+    """A fetch that would have to wait longer for its turn is postponed instead."""
+
+
+UNHURRIED = PoliteSettings(delay_seconds=0.0, address_delay_seconds=0.0)
+"""For webs that nobody needs to be spared on: a host waits only when it asks for it."""
+
+
+def check_politeness(
+    settings: PoliteSettings, *, obey_robots: bool, allow_impolite: bool
+) -> PoliteSettings:
+    """``settings``, if they are possible and either polite or meant to be otherwise."""
+    for setting in fields(settings):
+        seconds = getattr(settings, setting.name)
+        if not (math.isfinite(seconds) and seconds >= 0):
+            raise ConfigError(
+                f"{setting.name} = {seconds} is no time. Give seconds, 0 or more, for example "
+                f"{setting.default}."
+            )
+    least = {
+        "delay_seconds": MIN_DELAY_SECONDS,
+        "address_delay_seconds": MIN_DELAY_SECONDS,
+        "max_crawl_delay_seconds": MIN_CRAWL_DELAY_CAP_SECONDS,
+    }
+    rude = [
+        f"{name} = {getattr(settings, name):g} (polite: {seconds:g} or more)"
+        for name, seconds in least.items()
+        if getattr(settings, name) < seconds
+    ]
+    if not obey_robots:
+        rude.append("obey_robots = false (polite: true)")
+    if rude and not allow_impolite:
+        raise ConfigError(
+            f"{'; '.join(rude)} would be impolite to the sites you visit. Change it, or set "
+            "allow_impolite = true (--allow-impolite) if they have agreed."
+        )
+    return settings
+
+
+class HostLedger(Protocol):
+    """Remembers, over restarts, when hosts may be asked again. Every frontier does."""
+
+    def delay_host(self, host: str, until: float) -> None:
+        """Not before ``until``, in seconds of the wall clock. The last call counts."""
+        ...
+
+    def ready_at(self, host: str) -> float | None:
+        """That time; ``None`` for a host that was never delayed."""
+        ...
+
+
+class _NoLedger:
+    """For a fetcher without a crawl around it."""
+
+    def delay_host(self, host: str, until: float) -> None:
+        pass
+
+    def ready_at(self, host: str) -> float | None:
+        del host
+        return None
 
 
 class NotYetError(Exception):
@@ -46,50 +129,74 @@ class _Host:
     """Our own delay, once its address has shown whether it is this machine."""
     failures: int = 0
     """Busy answers and time-outs in a row."""
+    reserved: bool = False
+    """Whether a fetch of one of its URLs is under way."""
 
 
 class Politeness:
-    """Turns at hosts and addresses. ``clock`` and ``sleep`` keep the same time."""
+    """Turns at hosts and addresses.
+
+    ``clock`` never jumps and keeps the same time as ``sleep``; ``wall_clock`` is the ledger's.
+    """
 
     def __init__(
         self,
         settings: PoliteSettings,
+        ledger: HostLedger | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
+        wall_clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._settings = settings
+        self._ledger = ledger or _NoLedger()
         self._clock = clock
+        self._wall_clock = wall_clock
         self._sleep = sleep
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
         self._addresses: dict[str, float] = {}
+        self._takes_turns = False
+        """Whether the fetcher says itself when a host has been asked."""
 
-    def delay_seconds(self, host: str) -> float:
-        """The least time between two requests to ``host``, as far as is known."""
-        state = self._hosts.get(host)
-        if state is None:
-            return self._settings.delay_seconds
-        return self._delay(state)
+    @property
+    def settings(self) -> PoliteSettings:
+        """What it goes by."""
+        return self._settings
 
-    def free_in(self, host: str) -> float:
-        """Seconds until ``host`` may be asked."""
-        state = self._hosts.get(host)
-        return max(0.0, self._free_at(state) - self._clock()) if state is not None else 0.0
+    # For the engine
 
-    def wish(self, host: str, seconds: float) -> None:
-        """The host's own wish for a delay; more than the cap counts as the cap."""
-        self._host(host).wished_seconds = min(seconds, self._settings.max_crawl_delay_seconds)
+    def reserve(self, host: str) -> None:
+        """A URL of ``host`` is about to be fetched: the ledger hands out no other meanwhile.
 
-    def hold(self, host: str, seconds: float) -> None:
-        """Leave ``host`` alone for ``seconds`` from now, or longer if that was agreed before."""
+        The delay may begin later than the fetch, by as long as it may wait for its turn; a crawl
+        that is killed in between respects it after its restart, too.
+        """
         state = self._host(host)
-        state.held_until = max(state.held_until, self._clock() + seconds)
+        delay = self._delay(state)
+        state.reserved = delay > 0
+        if state.reserved:
+            self._write(host, delay + self._settings.max_wait_seconds)
 
-    async def begin(self, host: str, address: str) -> bool:
+    def release(self, host: str, hold_seconds: float = 0.0) -> None:
+        """The fetch is over, whatever came of it; leave the host alone for ``hold_seconds``."""
+        state = self._host(host)
+        if not self._takes_turns:
+            state.answered_at = self._clock()
+        if hold_seconds:
+            self.hold(host, hold_seconds)
+        free_in = self.free_in(host)
+        if state.reserved or free_in:
+            state.reserved = False
+            self._write(host, free_in)
+
+    # For fetchers
+
+    async def begin(self, host: str, address: str = "") -> bool:
         """Wait for a turn at ``host``; :meth:`end` must follow, with what this returns.
 
         Raises :class:`NotYetError` rather than wait longer than the settings allow.
         """
+        self._takes_turns = True
         state = self._host(host)
         state.base_seconds = self._base_seconds(address)
         delay = self._delay(state)
@@ -104,6 +211,8 @@ class Politeness:
             state.waiting -= 1
         try:
             await self._wait(host, state, address)
+            if not state.reserved:
+                self._write(host, delay)
         except BaseException:
             state.lock.release()
             raise
@@ -115,6 +224,17 @@ class Politeness:
         state.answered_at = self._clock()
         if turn:
             state.lock.release()
+            if not state.reserved:
+                self._write(host, self.free_in(host))
+
+    def wish(self, host: str, seconds: float) -> None:
+        """The host's own wish for a delay; more than the cap counts as the cap."""
+        self._host(host).wished_seconds = min(seconds, self._settings.max_crawl_delay_seconds)
+
+    def hold(self, host: str, seconds: float) -> None:
+        """Leave ``host`` alone for ``seconds`` from now, or longer if that was agreed before."""
+        state = self._host(host)
+        state.held_until = max(state.held_until, self._clock() + seconds)
 
     def succeeded(self, host: str) -> None:
         """The host answers again: its next failure is its first."""
@@ -133,13 +253,21 @@ class Politeness:
         self.hold(host, seconds)
         return seconds
 
+    def delay_seconds(self, host: str) -> float:
+        """The least time between two requests to ``host``, as far as is known."""
+        return self._delay(self._host(host))
+
+    def free_in(self, host: str) -> float:
+        """Seconds until ``host`` may be asked."""
+        return max(0.0, self._free_at(self._host(host)) - self._clock())
+
     async def _wait(self, host: str, state: _Host, address: str) -> None:
         """Sleep until both host and address are free, and take the address's next slot."""
         key = _address_key(address)
         now = self._clock()
-        start = max(now, self._free_at(state), self._addresses.get(key, now))
+        start = max(now, self._free_at(state), self._addresses.get(key, now) if key else now)
         self._check(host, start - now)
-        if state.base_seconds:
+        if state.base_seconds and key:
             self._forget_free_addresses(now)
             self._addresses[key] = start + self._address_seconds(address)
         if start > now:
@@ -148,6 +276,9 @@ class Politeness:
     def _check(self, host: str, seconds: float) -> None:
         if seconds > self._settings.max_wait_seconds:
             raise NotYetError(seconds, host)
+
+    def _write(self, host: str, seconds: float) -> None:
+        self._ledger.delay_host(host, self._wall_clock() + seconds)
 
     def _free_at(self, state: _Host) -> float:
         return max(state.held_until, state.answered_at + self._delay(state))
@@ -171,6 +302,9 @@ class Politeness:
         state = self._hosts.get(host)
         if state is None:
             state = self._hosts[host] = _Host()
+            agreed = self._ledger.ready_at(host)
+            if agreed is not None:  # by an earlier run
+                state.held_until = self._clock() + agreed - self._wall_clock()
             self._forget_idle_hosts()
         return state
 
@@ -178,7 +312,8 @@ class Politeness:
         # The oldest are looked at; one that is in use goes to the end of the line.
         for _ in range(2 if len(self._hosts) > _MAX_REMEMBERED else 0):
             host, state = self._hosts.popitem(last=False)
-            if state.waiting or state.lock.locked() or self._free_at(state) > self._clock():
+            in_use = state.waiting or state.reserved or state.lock.locked()
+            if in_use or self._free_at(state) > self._clock():
                 self._hosts[host] = state
 
     def _forget_free_addresses(self, now: float) -> None:
@@ -195,6 +330,7 @@ def is_this_machine(address: str) -> bool:
     return parsed is not None and parsed.is_loopback
 
 
+@lru_cache(maxsize=65536)
 def _address_key(address: str) -> str:
     """What shares a delay: an IPv4 address, or the /64 that one IPv6 site has to itself."""
     parsed = parse_address(address)

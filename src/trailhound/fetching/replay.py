@@ -1,18 +1,21 @@
-"""A fetcher that answers from a recorded web: no socket, no waiting, no parsing.
+"""A fetcher that answers from a recorded web: no socket, no parsing, and time only seems to pass.
 
 What it returns, and what each answer costs in requests, is what the live web would have charged:
-every redirect hop and every error page is a request.
+every redirect hop and every error page is a request. Each takes a turn at its host, as on the live
+web, so that a crawl under virtual time meets hosts' delays in the same order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
 from typing import Protocol
 
 import msgspec
 
-from trailhound.fetching.base import NO_REQUEST_LEFT
+from trailhound.fetching.base import NO_REQUEST_LEFT, MayGoOn, always
+from trailhound.fetching.politeness import UNHURRIED, NotYetError, Politeness
 from trailhound.records import FetchResult, Outcome, Page
+from trailhound.urls import host_key
 
 MAX_REDIRECTS = 10
 
@@ -38,22 +41,31 @@ class RecordedWeb(Protocol):
 
 
 class ReplayFetcher:
-    """Serves a :class:`RecordedWeb` to the crawl engine as other fetchers serve the live one."""
+    """Serves a :class:`RecordedWeb` to the crawl engine as other fetchers serve the live one.
 
-    def __init__(self, web: RecordedWeb, max_redirects: int = MAX_REDIRECTS) -> None:
+    ``seconds_per_request`` is how long an answer takes on the clock of the running event loop.
+    """
+
+    def __init__(
+        self,
+        web: RecordedWeb,
+        politeness: Politeness | None = None,
+        *,
+        seconds_per_request: float = 0.0,
+        max_redirects: int = MAX_REDIRECTS,
+    ) -> None:
         self._web = web
+        self._politeness = politeness or Politeness(UNHURRIED)
+        self._seconds = seconds_per_request
         self._max_redirects = max_redirects
 
-    async def fetch(self, url: str) -> FetchResult:
-        """Answer for ``url``, redirects followed and counted."""
-        return await self.fetch_within(url, lambda: True)
-
-    async def fetch_within(self, url: str, may_go_on: Callable[[], bool]) -> FetchResult:
-        """The same; a redirect for which there is no request left is not followed."""
+    async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
+        """Answer for ``url``; a redirect for which there is no request left is not followed."""
         hops = [url]
-        response = self._web.lookup(url)
-        if response is None:
+        if (response := self._web.lookup(url)) is None:
             return FetchResult(url, Outcome.UNREACHABLE, url, detail="not in the recorded web")
+        if (postponed := await self._asked(hops)) is not None:
+            return postponed
         while response.redirect_to is not None:
             target = response.redirect_to
             following = self._web.lookup(target)
@@ -66,8 +78,31 @@ class ReplayFetcher:
             if not may_go_on():
                 return _unfollowed(hops, response, target)
             hops.append(target)
+            if (postponed := await self._asked(hops)) is not None:
+                return postponed
             response = following
         return _answer(hops, response)
+
+    async def _asked(self, hops: list[str]) -> FetchResult | None:
+        """Take a turn for the last hop, and its time; a result when that is too far off."""
+        host = host_key(hops[-1])
+        try:
+            turn = await self._politeness.begin(host)
+        except NotYetError as error:
+            return FetchResult(
+                hops[0],
+                Outcome.POSTPONED,
+                hops[-1],
+                requests=len(hops) - 1,
+                detail=str(error),
+                retry_after_seconds=error.seconds,
+            )
+        try:
+            if self._seconds:
+                await asyncio.sleep(self._seconds)
+        finally:
+            self._politeness.end(host, turn)
+        return None
 
     async def close(self) -> None:
         """Nothing to release: the recorded web belongs to whoever opened it and may serve on."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from aiohttp import DefaultResolver
@@ -115,3 +115,17 @@ def _result(host: str, endpoint: _Endpoint, port: int) -> ResolveResult:
         proto=socket.IPPROTO_TCP,
         flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
     )
+
+
+def mapped_resolver(entries: Iterable[str]) -> MappedResolver | None:
+    """Where hosts are that the settings place, ``HOST=ADDRESS`` each; ``None`` without any."""
+    hosts = {}
+    for entry in entries:
+        host, equals, address = entry.partition("=")
+        if not (host and equals and address):
+            raise ConfigError(
+                f"'{entry}' does not say where a host is. Write HOST=ADDRESS or "
+                "HOST=ADDRESS:PORT, for example '*.demo.test=127.0.0.1:8080'."
+            )
+        hosts[host.strip()] = address.strip()
+    return MappedResolver(hosts) if hosts else None

@@ -12,12 +12,13 @@ import os
 import signal
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from multiprocessing import connection
 from pathlib import Path
+from typing import Any
 
 from trailhound import __version__
 from trailhound.counting import counted
@@ -58,10 +59,14 @@ def plan_experiment(
     max_requests: int = 400,
     seed_sets: int = 3,
     seed: int = 7,
-    judge: str = "cosine",
+    judge: str = "auto",
     without: Sequence[str] = (),
+    settings: Mapping[str, Any] | None = None,
 ) -> ExperimentPlan:
-    """Check what was asked for; without ``topics``, all of the corpus are taken."""
+    """Check what was asked for; without ``topics``, all of the corpus are taken.
+
+    ``settings`` are those of the crawls that differ from a live crawl's, by ``section.name``.
+    """
     _check_numbers(max_requests, seed_sets)
     chosen = _without_repeats(strategies)
     if not chosen:
@@ -79,6 +84,7 @@ def plan_experiment(
         topics_digest=None if topics_file is None else _sha256(topics_file),
         judge=judge,
         without=list(without),
+        settings=dict(settings or {}),
     )
     return ExperimentPlan(corpus, parameters, topics_file)
 
@@ -163,6 +169,7 @@ def _partial_header(plan: ExperimentPlan, corpus: CorpusSummary) -> PartialHeade
         topics_digest=parameters.topics_digest,
         judge=parameters.judge,
         without=parameters.without,
+        settings=parameters.settings,
     )
 
 

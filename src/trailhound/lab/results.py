@@ -9,8 +9,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
+
+from trailhound.config.settings import Settings
 
 RESULTS_FORMAT = "trailhound-results"
 RESULTS_VERSION = 2
@@ -116,10 +119,16 @@ class Parameters(msgspec.Struct, frozen=True):
     """Name of the file that defined the topics, when one did."""
     topics_digest: str | None = None
     """SHA-256 of that file."""
-    judge: str = "cosine"
+    judge: str = "auto"
     """What the crawls take for relevant on their way; ground truth measures them all the same."""
     without: list[str] = []
     """Beginnings of URLs whose pages existed for no session and no crawl."""
+    settings: dict[str, Any] = {}
+    """What differs from the defaults of a live crawl, by ``section.name``."""
+
+    def crawl_settings(self) -> Settings:
+        """Of every crawl in the experiment; only the strategy differs."""
+        return Settings().changed({"judge.kind": self.judge, **self.settings})
 
 
 class Comparison(msgspec.Struct, frozen=True):

@@ -114,6 +114,7 @@ class PartialHeader(msgspec.Struct, frozen=True):
     topics_digest: str | None
     judge: str
     without: list[str]
+    settings: dict[str, Any] = {}
 
 
 class PartialRuns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,11 +13,15 @@ import msgspec
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from trailhound.crawling.engine import Crawler
+from trailhound.config.settings import Settings
+from trailhound.crawling.budget import Budget
+from trailhound.crawling.build import VIRTUAL, Knowledge, Sources, Stores, build_crawl, make_guides
+from trailhound.crawling.driving import Driver, VirtualTimeLoop
+from trailhound.crawling.scope import Scope
 from trailhound.errors import TrailhoundError
+from trailhound.fetching.politeness import Politeness
 from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
-from trailhound.judges.choosing import make_judge
 from trailhound.lab import metrics
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.ground_truth import GroundTruth, relevant_by_host
@@ -26,8 +30,6 @@ from trailhound.lab.results import ExperimentPlan, RunResult, RunTask, run_seed
 from trailhound.lab.topics import topic_source
 from trailhound.lab.topics.assembly import LabTopic
 from trailhound.records import Outcome, PageEvent
-from trailhound.strategies.base import Briefing
-from trailhound.strategies.choosing import make_strategy
 from trailhound.text.tfidf import TargetSimilarity, target_similarity
 
 
@@ -46,8 +48,6 @@ class FinishedCrawl:
     stop_reason: str
     cpu_seconds: float
     learning_cpu_seconds: float
-    queries: list[int]
-    """For each event: questions to sources, and pages read through them, since the event before."""
     learning_queries: int = 0
     learning_pages: int = 0
 
@@ -60,12 +60,12 @@ class FinishedCrawl:
         """What begins before a budget is spent that pays for learning as well."""
         left = budget - self.learning_cost
         begun = 0
-        for event, queries in zip(self.events, self.queries, strict=True):
+        for event in self.events:
             if left <= 0:
                 break
-            left -= event.requests + queries
+            left -= event.requests + event.queries
             begun += 1
-        return replace(self, events=self.events[:begun], queries=self.queries[:begun])
+        return replace(self, events=self.events[:begun])
 
 
 class TopicRunner:
@@ -102,21 +102,29 @@ class TopicRunner:
             built = self._source.build(
                 topic, n_seed_sets=self._parameters.seed_sets, seed=self._parameters.seed
             )
-            self._bench = TopicBench(self._corpus, built, judge=self._parameters.judge)
+            self._bench = TopicBench(self._corpus, built, self._parameters.crawl_settings())
             # What stays for the whole topic need not be searched for garbage at every few pages.
             gc.collect()
             gc.freeze()
         return self._bench
 
 
+SECONDS_PER_REQUEST = 0.5
+"""How long an answer of the recorded web takes on the virtual clock."""
+
+
 class TopicBench:
-    """Crawls and measurements for one topic."""
+    """Crawls and measurements for one topic, put together as live crawls are."""
 
     def __init__(
-        self, corpus: Corpus, topic: LabTopic, trace_noise: float = 0.0, judge: str = "cosine"
+        self,
+        corpus: Corpus,
+        topic: LabTopic,
+        settings: Settings | None = None,
+        trace_noise: float = 0.0,
     ) -> None:
         self.topic = topic
-        self._judge = judge
+        self._settings = settings or Settings()
         self._trace = recorded_trace(corpus, topic, trace_noise)
         self._corpus = corpus
         self._truth = GroundTruth(corpus, topic.relevant, topic.off_limits)
@@ -124,45 +132,53 @@ class TopicBench:
         self._off_limits = frozenset(corpus.page_id(url) for url in topic.off_limits)
         self._similarities: dict[int, metrics.FloatArray] = {}
 
-    def crawl(self, task: RunTask, seed: int, max_pages: int) -> FinishedCrawl:
+    def crawl(self, task: RunTask, seed: int, max_requests: int) -> FinishedCrawl:
         """Let the strategy learn, then crawl. Nothing is measured here but CPU time.
 
-        The crawl may go on for ``max_pages`` requests whatever learning has cost: what would have
-        come of it if learning were free is measured as well.
+        The crawl may go on for ``max_requests`` whatever learning has cost: what would have come
+        of it if learning were free is measured as well.
         """
+        driver = Driver(VirtualTimeLoop)
+        try:
+            return driver.run(self._crawl(task, seed, Budget(max_requests)))
+        finally:
+            driver.close()
+
+    async def _crawl(self, task: RunTask, seed: int, budget: Budget) -> FinishedCrawl:
         topic = self.topic
+        settings = self._settings.changed({"crawl.strategy": task.strategy})
         backlinks = RecordedBacklinks(self._corpus, topic.closed)
         search = RecordedSearch(self._corpus, topic.off_limits)
-        briefing = Briefing(
-            graph=topic.graph,
-            seed=seed,
-            backlinks=backlinks,
-            trace=self._trace,
-            search=search,
-            answers=self._truth,
-        )
+        sources = Sources(backlinks, self._trace, search)
         started = time.process_time()
-        crawler = Crawler(
-            strategy=make_strategy(task.strategy, briefing),
-            frontier=MemoryFrontier(),
-            fetcher=ReplayFetcher(self._corpus),
-            judge=make_judge(self._judge, briefing),
+        guides = await make_guides(
+            settings, Knowledge(topic.graph), sources, seed=seed, answers=self._truth
+        )
+        crawler = build_crawl(
+            settings,
+            guides,
+            self._replay,
+            Stores(MemoryFrontier()),
             in_scope=self._in_scope,
+            clock=VIRTUAL,
         )
         learned = time.process_time()
         learning_queries = backlinks.queries + search.queries
         learning_pages = backlinks.pages_read + search.pages_read
-        running = crawler.run(topic.seed_sets[task.seed_set], max_pages=max_pages)
-        events, queries = _charged(running, crawler, [backlinks, search])
+        seeds = topic.seed_sets[task.seed_set]
+        events = [event async for event in crawler.crawl(seeds, budget)]
         return FinishedCrawl(
             events=events,
-            queries=queries,
             learning_queries=learning_queries,
             learning_pages=learning_pages,
             stop_reason=str(crawler.stop_reason or ""),
             cpu_seconds=time.process_time() - learned,
             learning_cpu_seconds=learned - started,
         )
+
+    def _replay(self, politeness: Politeness, in_scope: Scope | None) -> ReplayFetcher:
+        del in_scope  # what was recorded is in scope
+        return ReplayFetcher(self._corpus, politeness, seconds_per_request=SECONDS_PER_REQUEST)
 
     def _in_scope(self, url: str) -> bool:
         """Links that leave the recorded web are no candidates, nor is what the topic closes."""
@@ -208,7 +224,7 @@ class TopicBench:
             relevant_all=len(self._truth),
             learning_queries=crawl.learning_queries,
             learning_pages=crawl.learning_pages,
-            queries=sum(paid.queries),
+            queries=sum(event.queries for event in paid.events),
             crawl_fetches=len(curve_alone),
             nauc_learning_free=metrics.nauc(curve_alone, findable, budget),
             found_pages=[number for number in finds if number is not None][: curve[-1]]
@@ -242,29 +258,6 @@ class TopicBench:
         return target_similarity(self.topic.graph)
 
 
-def _charged(
-    running: Iterable[PageEvent],
-    crawler: Crawler,
-    sources: Sequence[RecordedBacklinks | RecordedSearch],
-) -> tuple[list[PageEvent], list[int]]:
-    """The crawl's events, and what was asked at each: the crawler's budget pays for it.
-
-    A page that is read through a source costs a fetch like any other.
-    """
-    events, queries = [], []
-    asked = _asked(sources)
-    for event in running:
-        before, asked = asked, _asked(sources)
-        queries.append(asked - before)
-        crawler.requests += queries[-1]
-        events.append(event)
-    return events, queries
-
-
-def _asked(sources: Sequence[RecordedBacklinks | RecordedSearch]) -> int:
-    return sum(source.queries + source.pages_read for source in sources)
-
-
 def _steps(crawl: FinishedCrawl, finds: Iterable[int | None]) -> Iterator[tuple[int, bool]]:
     """(requests, new find) in the order of the crawl.
 
@@ -272,7 +265,7 @@ def _steps(crawl: FinishedCrawl, finds: Iterable[int | None]) -> Iterator[tuple[
     """
     if crawl.learning_cost:
         yield crawl.learning_cost, False
-    for event, found, queries in zip(crawl.events, finds, crawl.queries, strict=True):
+    for event, found in zip(crawl.events, finds, strict=True):
         yield event.requests, found is not None
-        if queries:
-            yield queries, False
+        if event.queries:
+            yield event.queries, False

@@ -10,23 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from trailhound.crawling.engine import Crawler
+from trailhound.config.settings import Settings
+from trailhound.crawling.budget import Budget
+from trailhound.crawling.build import VIRTUAL, Knowledge, Sources, Stores, build_crawl, make_guides
+from trailhound.crawling.driving import Driver, VirtualTimeLoop
 from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.judges.calibration import OwnVerdicts
-from trailhound.judges.cosine import CosineJudge
 from trailhound.lab import metrics
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.ground_truth import GroundTruth
 from trailhound.lab.recorded_sources import RecordedSearch
+from trailhound.lab.runner import SECONDS_PER_REQUEST
 from trailhound.lab.topics.assembly import LabTopic
 from trailhound.models.topic_model import learn_topic
 from trailhound.records import Outcome, PageEvent
 from trailhound.sessions.events import Session
 from trailhound.sessions.page_graph import build_page_graph
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
-from trailhound.strategies.base import Briefing
-from trailhound.strategies.choosing import make_strategy
 from trailhound.topics.turn_planning import (
     ScoredFind,
     TurnLimits,
@@ -83,8 +84,9 @@ class TurnsResult:
 class SearchTurnsBench:
     """Crawls in turns for one topic."""
 
-    def __init__(self, corpus: Corpus, topic: LabTopic) -> None:
+    def __init__(self, corpus: Corpus, topic: LabTopic, settings: Settings | None = None) -> None:
         self.topic = topic
+        self.settings = settings or Settings()
         self._corpus = corpus
         self._truth = GroundTruth(corpus, topic.relevant, topic.off_limits)
         self._off_limits = frozenset(corpus.page_id(url) for url in topic.off_limits)
@@ -96,9 +98,13 @@ class SearchTurnsBench:
 
     def run(self, plan: TurnsPlan, seed_set: int, seed: int) -> TurnsResult:
         """All turns; each begins where the one before stopped."""
-        run = _Run(self, self._corpus, plan, seed)
-        for number in range(1, plan.rounds + 1):
-            run.turn(number, self.topic.seed_sets[seed_set] if number == 1 else ())
+        driver = Driver(VirtualTimeLoop)
+        run = _Run(self, self._corpus, plan, seed, driver)
+        try:
+            for number in range(1, plan.rounds + 1):
+                run.turn(number, self.topic.seed_sets[seed_set] if number == 1 else ())
+        finally:
+            driver.close()
         return TurnsResult(run.curve(), tuple(run.turns))
 
     def in_scope(self, url: str) -> bool:
@@ -117,11 +123,18 @@ class SearchTurnsBench:
 class _Run:
     """One crawl in turns, as far as it has come."""
 
-    def __init__(self, bench: SearchTurnsBench, corpus: Corpus, plan: TurnsPlan, seed: int) -> None:
+    def __init__(
+        self, bench: SearchTurnsBench, corpus: Corpus, plan: TurnsPlan, seed: int, driver: Driver
+    ) -> None:
+        self._driver = driver
         self._bench = bench
         self._corpus = corpus
         self._plan = plan
         self._seed = seed
+        self._settings = bench.settings.changed(
+            {"crawl.strategy": plan.strategy, "crawl.charge_sources": False}
+        )
+        """Questions are charged by turns here, not by pages."""
         self._search = RecordedSearch(corpus, bench.topic.off_limits)
         self._frontier = MemoryFrontier()
         self._sessions: list[Session] = [bench.topic.session]
@@ -168,17 +181,28 @@ class _Run:
     def _crawl(self, seeds: Sequence[str], until: int) -> None:
         if self._requests() >= until:
             return
-        briefing = Briefing(self._graph, seed=self._seed, model=self._model, search=self._search)
-        crawler = Crawler(
-            strategy=make_strategy(self._plan.strategy, briefing),
-            frontier=self._frontier,
-            fetcher=ReplayFetcher(self._corpus),
-            judge=CosineJudge.from_graph(self._graph, similarity=briefing.similarity),
+        guides = self._driver.run(
+            make_guides(
+                self._settings,
+                Knowledge(self._graph, self._model),
+                Sources(search=self._search),
+                seed=self._seed,
+            )
+        )
+        crawler = build_crawl(
+            self._settings,
+            guides,
+            lambda politeness, _: ReplayFetcher(
+                self._corpus, politeness, seconds_per_request=SECONDS_PER_REQUEST
+            ),
+            Stores(self._frontier),
             in_scope=self._bench.in_scope,
+            clock=VIRTUAL,
         )
         self._charge()  # the strategy may have asked as well
         if self._requests() < until:
-            self._events += crawler.run(seeds, max_pages=until - self._requests())
+            budget = Budget(until - self._requests())
+            self._events += self._driver.iterate(crawler.crawl(seeds, budget))
 
     def _learn(self, begun: int) -> list[str]:
         """Strong finds join; the sessions of people stay as they are."""

@@ -13,25 +13,25 @@ from typing import Self
 import msgspec
 
 from trailhound.counting import counted
-from trailhound.crawling.driving import drive
-from trailhound.crawling.engine import Crawler
+from trailhound.crawling.budget import StopReason
+from trailhound.crawling.build import Knowledge, build_crawl, make_guides
+from trailhound.crawling.driving import Driver, at_once
 from trailhound.crawling.progress import BARREN_PAGES, CrawlProgress
-from trailhound.crawling.stopping import StopReason
+from trailhound.crawling.scope import Scope
 from trailhound.errors import StorageError
-from trailhound.fetching.crawl_fetcher import CrawlFetcher, Validators
-from trailhound.fetching.polite_settings import PoliteSettings
+from trailhound.fetching.http import HttpFetcher
+from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import FrontierStats
-from trailhound.frontier.reading import delayed_hosts
-from trailhound.live.parts import make_briefing, make_fetcher, make_judge, scope_of
+from trailhound.live.parts import check_fetching, open_sources, scope_of
 from trailhound.live.plan import CrawlPlan, CrawlRequest, make_plan
 from trailhound.live.stores import CrawlStores
 from trailhound.live.strategy_memory import StrategyMemory
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.event_log import ProblemHandler
-from trailhound.strategies.choosing import make_strategy
+from trailhound.storage.results import ResultsProgress
 from trailhound.topics.backlinks import LiveBacklinks
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, CrawlRecord
-from trailhound.topics.knowledge import Knowledge, knowledge_of, needs_no_session
+from trailhound.topics.knowledge import knowledge_of, needs_no_session
 from trailhound.topics.looking_again import pages_since
 from trailhound.topics.start_pages import queue_refresh, sitemap_candidates
 from trailhound.topics.workspace import TopicFolder
@@ -80,59 +80,51 @@ class LiveCrawl:
         self._notify = notify
         self._stack = stack
         self._is_stopping = False
+        self._driver = Driver()
+        stack.callback(self._driver.close)
         self._in_scope = scope_of(plan.settings, plan.all_seeds)
-        self._fetcher = make_fetcher(plan.settings.fetch, self._in_scope)
-        self._hold_hosts()
+        check_fetching(plan.settings.fetch)
         self._record = self._new_record(known)
-        make_crawler = self._prepared(known)
-        if plan.record is None and (aside := folder.set_aside()) is not None:
+        sources = open_sources(folder, plan.settings, notify)
+        guides = at_once(make_guides(plan.settings, known, sources))
+        self._asked = sources.backlinks if isinstance(sources.backlinks, LiveBacklinks) else None
+        if self._asked is not None:
+            self._asked.crawl_begins()
+        self._memory = StrategyMemory(guides.strategy, folder.strategy)
+        if plan.record is not None:
+            self._memory.restore(notify)
+        elif (aside := folder.set_aside()) is not None:
             notify(f"The earlier crawl is now in {aside}.")
         read = {page.url for page in known.graph.pages}
         self._stores = CrawlStores(folder, plan.settings, read, stack)
         if plan.record is not None:  # the archive is mended by now
             self._memory.catch_up(partial(pages_since, folder))
-        to_refresh = self._queue_refresh() if plan.refresh else {}
-        earlier = self._stores.results.progress()
-        self.budget = plan.budget(earlier.requests, len(to_refresh))
-        self._crawler = make_crawler(to_refresh)
-        self._crawler.pages, self._crawler.requests = earlier.pages, earlier.requests
-        self.progress = CrawlProgress(
-            self.budget, time.time(), requests_before=earlier.requests, barren=earlier.barren
+        self._crawler = build_crawl(
+            plan.settings,
+            guides,
+            self._make_fetcher,
+            self._stores.for_crawl(self._memory),
+            in_scope=self._in_scope,
         )
+        self._go_on_from(self._stores.results.progress(), sources.asked())
         folder.write(self._record)
 
-    def _prepared(self, known: Knowledge) -> Callable[[dict[str, Validators]], Crawler]:
-        """Makes what may fail for want of sense first; the crawler when its stores are open."""
-        briefing = make_briefing(known, self.folder, self.settings, self._notify)
-        strategy = make_strategy(self.settings.crawl.strategy, briefing)
-        judge = make_judge(known, self.settings, briefing)
-        asked = briefing.backlinks
-        self._asked = asked if isinstance(asked, LiveBacklinks) else None
-        if self._asked is not None:
-            self._asked.crawl_begins()
-        self._memory = StrategyMemory(strategy, self.folder.strategy)
-        if self._plan.record is not None:
-            self._memory.restore(self._notify)
+    def _make_fetcher(self, politeness: Politeness, in_scope: Scope | None) -> HttpFetcher:
+        self._fetcher = HttpFetcher.from_settings(self.settings.fetch, politeness, in_scope)
+        if self._plan.refresh:
+            self._fetcher.versions = queue_refresh(self.folder.results, self._stores.frontier)
+            count = counted(len(self._fetcher.versions), "relevant page")
+            self._notify(f"{count} will be asked for news.")
+        return self._fetcher
 
-        def make(to_refresh: dict[str, Validators]) -> Crawler:
-            crawl, stores = self.settings.crawl, self._stores
-            max_wait = PoliteSettings().max_wait_seconds
-            return Crawler(
-                strategy=strategy,
-                frontier=stores.frontier,
-                fetcher=CrawlFetcher(self._fetcher, to_refresh, max_wait_seconds=max_wait),
-                judge=judge,
-                in_scope=self._in_scope,
-                keepers=stores.keepers(),
-                known_texts=stores.duplicates,
-                obey_nofollow=crawl.obey_nofollow,
-                concurrency=crawl.concurrency,
-                workers=crawl.workers,
-                strategy_waits=self._asked is not None and self._asked.is_far,
-                patience_seconds=crawl.max_idle,
-            )
-
-        return make
+    def _go_on_from(self, earlier: ResultsProgress, asked: int) -> None:
+        """Counters go on; what the strategy asked to learn, just now, is charged as well."""
+        spent = earlier.requests + (asked if self.settings.crawl.charge_sources else 0)
+        self.budget = self._plan.budget(spent, len(self._fetcher.versions))
+        self._crawler.pages, self._crawler.requests = earlier.pages, spent
+        self.progress = CrawlProgress(
+            self.budget, time.time(), requests_before=spent, barren=earlier.barren
+        )
 
     def run(self) -> Generator[PageEvent]:
         """Crawl until the budget is spent, nothing is left, or :meth:`stop` is called."""
@@ -140,13 +132,13 @@ class LiveCrawl:
         self._tell_repairs()
         try:
             with self._problems_logged():
-                for event in drive(self._events(), self._fetcher.close):
+                for event in self._driver.iterate(self._events()):
                     self.progress.add(event)
-                    self._memory.page_done(event.number)
                     self._tell_failure(event)
                     self._watch()
                     yield event
         finally:
+            self._driver.run(self._fetcher.close())
             self._note_end()
 
     def stop(self) -> None:
@@ -201,12 +193,9 @@ class LiveCrawl:
         found, fetched = await sitemap_candidates(
             self._fetcher, self._plan.seeds, self._in_scope, self.notify, self._may_ask
         )
-        frontier = self._stores.frontier
+        frontier = self._crawler.frontier
         frontier.add(found)
-        for result in fetched:
-            self._crawler.requests += result.requests
-            for host, seconds in result.host_delays:
-                frontier.delay_host(host, time.time() + seconds)
+        self._crawler.requests += sum(result.requests for result in fetched)
         frontier.commit()
 
     def _may_ask(self, requests: int) -> bool:
@@ -214,17 +203,6 @@ class LiveCrawl:
         seconds = self.progress.elapsed(time.time())
         spent = self.budget.spent(self._crawler.requests + requests, seconds)
         return spent is None and not self._is_stopping
-
-    def _hold_hosts(self) -> None:
-        """What an earlier run agreed with hosts holds for redirects and robots.txt as well."""
-        now = time.time()
-        for host, until in delayed_hosts(self.folder.frontier, now).items():
-            self._fetcher.hold_host(host, until - now)
-
-    def _queue_refresh(self) -> dict[str, Validators]:
-        queued = queue_refresh(self.folder.results, self._stores.frontier)
-        self._notify(f"{counted(len(queued), 'relevant page')} will be asked for news.")
-        return queued
 
     def _new_record(self, known: Knowledge) -> CrawlRecord:
         before, model = self._plan.record, known.fingerprint
@@ -269,7 +247,7 @@ class LiveCrawl:
             self._stores.results.note_requests(self._crawler.requests)
             # With a page half way the last snapshot is better: what came after it is shown again.
             if self._memory.known_until == self._crawler.pages:
-                self._memory.keep()
+                self._memory.write()
             self._log(
                 "end",
                 reason=reason,

@@ -8,15 +8,13 @@ from typing import Any
 
 from trailhound.config.settings import DEFAULT_MAX_REQUESTS, Settings
 from trailhound.counting import counted
-from trailhound.crawling.stopping import Budget
+from trailhound.crawling.budget import Budget
+from trailhound.crawling.build import Knowledge
 from trailhound.errors import ConfigError, UsageError
 from trailhound.judges.choosing import check_judge
 from trailhound.strategies.choosing import check_live_spec, declares
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
-from trailhound.topics.knowledge import Knowledge
 from trailhound.urls import typed_url
-
-# A name with a dot in it, perhaps a port, perhaps a path: no mailto:, no a/b.
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,8 @@ from contextlib import ExitStack
 
 from trailhound import __version__
 from trailhound.config.settings import Settings
-from trailhound.crawling.archiving import ArchiveKeeper, RefusalKeeper
-from trailhound.crawling.duplicates import DuplicateFinder
-from trailhound.crawling.gate import LinkGate
-from trailhound.crawling.guarded_frontier import GuardedFrontier
-from trailhound.crawling.keeping import Keeper
+from trailhound.crawling.build import Stores
+from trailhound.crawling.sinks import ArchiveSink, Sink
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.storage.event_log import EventLog
 from trailhound.storage.results import ResultsStore
@@ -24,7 +21,7 @@ class CrawlStores:
     """Frontier, results, log and archive of one crawl; ``stack`` closes them.
 
     ``known`` are the addresses of the pages learned from.
-    They are closed in the opposite order. What a keeper gets is written before the frontier
+    They are closed in the opposite order. What a sink gets is written before the frontier
     counts the page as finished.
     """
 
@@ -32,30 +29,24 @@ class CrawlStores:
         self, folder: CrawlFolder, settings: Settings, known: Container[str], stack: ExitStack
     ) -> None:
         folder.make()
-        frontier = SqliteFrontier(folder.frontier)
-        stack.callback(frontier.close)
-        self.duplicates = DuplicateFinder()
-        self.results = ResultsStore(folder.results, self.duplicates.fingerprint_of, known)
+        self.frontier = SqliteFrontier(folder.frontier)
+        stack.callback(self.frontier.close)
+        self.results = ResultsStore(folder.results, known)
         stack.callback(self.results.close)
-        for address, fingerprint in self.results.fingerprints():
-            self.duplicates.find_or_add(fingerprint, address)
         self.log = EventLog(folder.log, time.time) if settings.output.log else None
         if self.log is not None:
             stack.callback(self.log.close)
         self.archive = _archive(folder, settings) if settings.output.archive else None
         if self.archive is not None:
             stack.callback(self.archive.close)
-        self._gate = LinkGate(store=self.results)
-        self._refusals = RefusalKeeper(self._gate, self.results)
-        stack.callback(self._gate.close)
-        stack.callback(self._refusals.close)
-        self.frontier = GuardedFrontier(frontier, self._gate)
 
-    def keepers(self) -> list[Keeper]:
-        """In the order in which they get a page; the log comes last, as it promises most."""
-        keepers: list[Keeper] = [ArchiveKeeper(self.archive)] if self.archive is not None else []
-        keepers += [self._refusals, self.results, self._gate]
-        return [*keepers, self.log] if self.log is not None else keepers
+    def for_crawl(self, *others: Sink) -> Stores:
+        """For the composer. The log gets pages last, as it promises most."""
+        sinks: list[Sink] = [ArchiveSink(self.archive)] if self.archive is not None else []
+        sinks += [self.results, *others]
+        return Stores(
+            self.frontier, [*sinks, self.log] if self.log is not None else sinks, self.results
+        )
 
 
 def _archive(folder: CrawlFolder, settings: Settings) -> ArchiveWriter:

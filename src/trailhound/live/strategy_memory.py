@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from trailhound.records import CrawledPage
+from trailhound.records import CrawledPage, FinishedPage
 from trailhound.storage.files import explaining, write_whole
 from trailhound.strategies.base import Remembering, Strategy
 
@@ -22,7 +22,10 @@ _log = logging.getLogger(__name__)
 
 
 class StrategyMemory:
-    """Snapshots of a strategy that has something to remember; for others, nothing happens."""
+    """Snapshots of a strategy that has something to remember; for others, nothing happens.
+
+    A sink, because it counts pages.
+    """
 
     def __init__(self, strategy: Strategy, path: Path) -> None:
         self._remembering = strategy if isinstance(strategy, Remembering) else None
@@ -64,15 +67,18 @@ class StrategyMemory:
                 _log.exception("Page %s could not be looked at again", crawled.page.url)
             self.known_until = number
 
-    def page_done(self, number: int) -> None:
-        """Count a page by its number in the crawl; keep a snapshot every so many."""
-        self.known_until = number
+    def keep(self, finished: FinishedPage) -> None:
+        """Count a page by its number in the crawl; write a snapshot every so many."""
+        self.known_until = finished.event.number
         self._pages += 1
         if self._pages % KEEP_EVERY == 0:
-            self.keep()
+            self.write()
 
-    def keep(self) -> None:
-        """Keep a snapshot now."""
+    def close(self) -> None:
+        """Nothing: whether the last page is whole, only the crawl knows."""
+
+    def write(self) -> None:
+        """Write a snapshot now."""
         if self._remembering is not None:
             head = _HEAD.pack(_MAGIC, self.known_until)
             write_whole(self._path, head + self._remembering.snapshot())

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from trailhound.records import Candidate, FetchResult, Page, PageEvent
+from trailhound.records import FinishedPage
 from trailhound.storage.files import explaining
 
 _NEWLINE = b"\n"
@@ -44,13 +44,11 @@ class EventLog:
         """One line."""
         self._append({"at": self._clock(), "event": event, **details})
 
-    def keep(
-        self, event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
-    ) -> None:
+    def keep(self, finished: FinishedPage) -> None:
         """One line for a page."""
-        del candidate, page
+        event = finished.event
         told = {"at": event.at, "event": "page", **msgspec.structs.asdict(event)}
-        self._append({**told, "status": result.status})
+        self._append({**told, "status": finished.result.status})
 
     def _append(self, line: dict[str, Any]) -> None:
         with explaining(self.path):

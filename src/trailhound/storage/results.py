@@ -18,13 +18,13 @@ both, or in the results only: then it is fetched again, and the last row counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from trailhound.errors import StorageError
-from trailhound.records import Candidate, FetchResult, Outcome, Page, PageEvent
+from trailhound.records import Candidate, FetchResult, FinishedPage, Outcome, Page, PageEvent
 from trailhound.storage.snippets import snippet_of
 from trailhound.storage.sqlite import DatabaseKind, transaction
 
@@ -129,48 +129,41 @@ class ResultsProgress(msgspec.Struct, frozen=True):
 
 
 class ResultsStore:
-    """Keeps every event of a crawl; a keeper for :class:`trailhound.crawling.engine.Crawler`.
+    """Keeps every event of a crawl; a sink for :class:`trailhound.crawling.engine.Crawler`.
 
-    ``path`` is made when it is missing. ``fingerprint_of`` gives what near duplicates are told by,
-    so that a later run knows them too. ``known`` are the addresses of pages that were in the
+    ``path`` is made when it is missing. ``known`` are the addresses of pages that were in the
     sessions learned from.
     """
 
     def __init__(
         self,
         path: str | Path,
-        fingerprint_of: Callable[[Page], int | None] = lambda _: None,
         known: Container[str] = frozenset(),
     ) -> None:
         self.path = Path(path)
-        self._fingerprint_of = fingerprint_of
         self._known = known
         self._connection = RESULTS.open(self.path)
         with RESULTS.explaining(self.path):
             counted = self._connection.execute("SELECT count(*) FROM refusal").fetchone()
         self._refusals = int(counted[0])
 
-    def keep(
-        self, event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
-    ) -> None:
+    def keep(self, finished: FinishedPage) -> None:
         """Write one page, for good."""
         with RESULTS.explaining(self.path), transaction(self._connection):
-            self._write(event, candidate, result, page)
+            self._write(finished)
 
-    def _write(
-        self, event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
-    ) -> None:
+    def _write(self, finished: FinishedPage) -> None:
+        event, page = finished.event, finished.page
         execute = self._connection.execute
         before = execute(_FIND_CURRENT, (event.final_url,)).fetchone()
         stands = before is not None and _still_stands(Outcome(before[1]), event.outcome)
         if before is not None and not stands:
             execute("UPDATE event SET current = 0 WHERE id = ?", before[:1])
             execute("DELETE FROM found WHERE rowid = ?", before[:1])
-        row = _row(event, candidate, result, page)
-        fingerprint = self._fingerprint_of(page) if page is not None else None
+        row = _row(event, finished.candidate, finished.result, page)
         row.update(
             known=event.final_url in self._known,
-            fingerprint=_signed(fingerprint),
+            fingerprint=_signed(finished.fingerprint),
             current=not stands,
         )
         added = execute(_INSERT, row)

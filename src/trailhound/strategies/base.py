@@ -172,23 +172,24 @@ class Judging(Protocol):
 
 
 @runtime_checkable
+class Asking(Protocol):
+    """Optional: a strategy that asks sources about fetched pages, who links to them for instance.
+
+    The crawl goes on fetching while it waits for an answer. Pages are taken in one after the
+    other all the same: the next is not looked at before this one is done.
+    """
+
+    async def ask(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
+        """Links to other pages, to be queued like the page's own. Called after ``score_links``."""
+        ...
+
+
+@runtime_checkable
 class Restocking(Protocol):
     """Optional: a strategy that knows where to go on when nothing is left to fetch."""
 
     def restock(self) -> Iterable[Candidate]:
         """URLs to go on with; asked again when none is new. The crawl ends when there are none."""
-        ...
-
-
-@runtime_checkable
-class Asking(Protocol):
-    """Optional: a strategy that asks sources on the way (who links to this page?)."""
-
-    async def ask(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
-        """Further links that sources bring in, after ``observe`` and ``score_links``.
-
-        The crawl goes on with other pages meanwhile. A source that fails costs these links alone.
-        """
         ...
 
 

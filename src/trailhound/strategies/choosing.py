@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import isawaitable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -40,11 +41,30 @@ def describe_strategy(name: str) -> StrategyInfo:
     return StrategyInfo(name, kind.summary, kind.paper, _catalogue.options(name))
 
 
-def make_strategy(spec: str, briefing: Briefing) -> Strategy:
-    """Build a strategy from ``name`` or ``name:option=value,option=value``."""
+async def strategy_for(spec: str, briefing: Briefing) -> Strategy:
+    """Build a strategy from ``name`` or ``name:option=value,option=value``.
+
+    One that must ask its sources to learn does so here.
+    """
     kind, options = _catalogue.resolve(spec)
-    strategy: Strategy = kind.from_briefing(briefing, **options)
+    made = kind.from_briefing(briefing, **options)
+    strategy: Strategy = await made if isawaitable(made) else made
     return strategy
+
+
+def make_strategy(spec: str, briefing: Briefing) -> Strategy:
+    """The same where nothing has to be waited for: sources that are files, or none."""
+    making = strategy_for(spec, briefing)
+    try:
+        making.send(None)
+    except StopIteration as made:
+        strategy: Strategy = made.value
+        return strategy
+    making.close()
+    raise UsageError(
+        f"The strategy '{spec}' asks a source over the network before it can be used. Await "
+        "strategy_for() instead of calling make_strategy()."
+    )
 
 
 def check_spec(spec: str) -> None:

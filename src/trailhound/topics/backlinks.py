@@ -16,7 +16,7 @@ from typing import Protocol
 from trailhound.config.settings import Settings
 from trailhound.counting import counted
 from trailhound.errors import SourceError
-from trailhound.live.parts import make_fetcher, scope_of
+from trailhound.live.parts import scope_of
 from trailhound.records import Page
 from trailhound.sources import BacklinkSource
 from trailhound.sources.backlink_endpoint import HttpBacklinks
@@ -202,16 +202,12 @@ class PolitePages:
         return (self._in_scope is None or self._in_scope(url)) and not self._kept.has_page(url)
 
     async def _fetch(self, wanted: Sequence[str]) -> None:
-        fetcher = make_fetcher(self._settings.fetch, self._in_scope)
         progress = _Progress(self._notify)
 
         def tell(done: int, total: int) -> None:
             progress.tell(f"Pages that lead to the targets: {done:,} of {total:,} fetched.")
 
-        try:
-            await fetch_pages(wanted, fetcher, self, tell)
-        finally:
-            await fetcher.close()
+        await fetch_pages(wanted, self._settings.fetch, self, tell, self._in_scope)
 
     @property
     def pages(self) -> frozenset[str]:

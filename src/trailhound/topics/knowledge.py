@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from trailhound.config.settings import Settings
+from trailhound.crawling.build import Knowledge
 from trailhound.errors import SessionError
 from trailhound.judges.choosing import make_judge
-from trailhound.models.topic_model import TopicModel
-from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
 from trailhound.topics.model_folder import MANIFEST
 from trailhound.topics.workspace import TopicFolder
-
-
-@dataclass(frozen=True)
-class Knowledge:
-    """Of one topic. The default is that of a topic that nobody has taught anything."""
-
-    graph: PageGraph = field(default_factory=lambda: PageGraph((), (), frozenset()))
-    model: TopicModel | None = None
-    thresholds: Mapping[str, float] = field(default_factory=dict)
-    """Of the judges that were calibrated, by name."""
-    fingerprint: str = ""
-    """Another one when the topic was learned again."""
-
-    @property
-    def states(self) -> int:
-        """Of the hidden-Markov model."""
-        return 0 if self.model is None else self.model.hmm.n_states
 
 
 def knowledge_of(topic: TopicFolder) -> Knowledge:

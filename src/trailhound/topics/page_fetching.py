@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -11,17 +10,14 @@ from typing import Protocol
 
 import msgspec
 
-from trailhound.fetching.http import HttpFetcher
-from trailhound.records import FetchResult, Outcome
+from trailhound.config.settings import FetchSettings
+from trailhound.crawling.scope import Scope
+from trailhound.crawling.visiting import visit
+from trailhound.records import FetchResult, FinishedPage, Outcome, PageEvent
 from trailhound.sessions.events import Session, Visit
 from trailhound.storage.files import explaining
 from trailhound.text.encoding import decode
-from trailhound.urls import canonicalize, host_key
-
-HOSTS_AT_ONCE = 16
-MAX_WAIT_SECONDS = 60.0
-"""A host that wants to be left alone for longer is given up."""
-_ATTEMPTS = 3
+from trailhound.urls import canonicalize
 
 Progress = Callable[[int, int], None]
 """Called with the pages asked for so far, and all of them."""
@@ -124,39 +120,38 @@ def pages_wanted(sessions: Iterable[Session]) -> list[str]:
 
 
 async def fetch_pages(
-    urls: Sequence[str], fetcher: HttpFetcher, store: PageStore, progress: Progress
+    urls: Sequence[str],
+    settings: FetchSettings,
+    store: PageStore,
+    progress: Progress,
+    in_scope: Scope | None = None,
 ) -> None:
-    """Ask for every page that ``store`` does not have; one at a time from each host."""
-    by_host: dict[str, list[str]] = {}
-    for url in urls:
-        if url not in store.pages:
-            by_host.setdefault(host_key(url), []).append(url)
-    done = sum(url in store.pages for url in urls)
-    places = asyncio.Semaphore(HOSTS_AT_ONCE)
-
-    async def visit_host(wanted: list[str]) -> None:
-        nonlocal done
-        async with places:
-            for url in wanted:
-                store.add(_kept(await _patient_fetch(fetcher, url)))
-                done += 1
-                progress(done, len(urls))
-
+    """Ask for every page that ``store`` does not have, each host politely."""
+    wanted = [url for url in urls if url not in store.pages]
+    done = len(urls) - len(wanted)
     progress(done, len(urls))
-    async with asyncio.TaskGroup() as hosts:
-        for wanted in by_host.values():
-            hosts.create_task(visit_host(wanted))
+    if not wanted:
+        return
+
+    def told(_: PageEvent) -> None:
+        nonlocal done
+        done += 1
+        progress(done, len(urls))
+
+    await visit(wanted, settings, _Keeping(store), in_scope=in_scope, told=told)
 
 
-async def _patient_fetch(fetcher: HttpFetcher, url: str) -> FetchResult:
-    """Wait as the host asks for, a few times."""
-    for _ in range(_ATTEMPTS):
-        result = await fetcher.fetch(url)
-        wait = result.retry_after_seconds
-        if wait is None or wait > MAX_WAIT_SECONDS:
-            break
-        await asyncio.sleep(wait)
-    return result
+class _Keeping:
+    """Puts what comes back into a store."""
+
+    def __init__(self, store: PageStore) -> None:
+        self._store = store
+
+    def keep(self, finished: FinishedPage) -> None:
+        self._store.add(_kept(finished.result))
+
+    def close(self) -> None:
+        """The store belongs to the caller."""
 
 
 def _kept(result: FetchResult) -> FetchedPage:

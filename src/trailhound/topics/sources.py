@@ -72,14 +72,14 @@ def open_search(name: str, folder: CrawlFolder, fetch: FetchSettings) -> SearchS
 
 def _endpoint(template: str, fetch: FetchSettings) -> HttpSearch:
     # Here and not above: the parts of a crawl open their sources through this module.
-    from trailhound.live.parts import make_resolver
+    from trailhound.fetching.resolver import mapped_resolver
 
     return HttpSearch(
         template,
         fetch.user_agent,
         timeout_seconds=fetch.timeout_seconds,
         pause_seconds=fetch.delay_seconds,
-        resolver=make_resolver(fetch.resolve),
+        resolver=mapped_resolver(fetch.resolve),
         read_page=PoliteReader(fetch),
     )
 
@@ -108,10 +108,10 @@ class PoliteReader:
 
     def __call__(self, url: str) -> Page | None:
         """The page behind a canonical URL; ``None`` when it cannot be had."""
-        from trailhound.live.parts import make_fetcher
+        from trailhound.fetching.http import HttpFetcher
 
         if self._thread is None or self._fetcher is None:
-            self._fetcher = make_fetcher(self._settings, None)
+            self._fetcher = HttpFetcher.from_settings(self._settings)
             self._thread = LoopThread(self._fetcher.close)
         result = self._thread.run(_patient_fetch(self._fetcher, url))
         if result.outcome is not Outcome.FETCHED:

@@ -8,8 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from trailhound.counting import counted
-from trailhound.fetching.crawl_fetcher import Validators
-from trailhound.fetching.http import HttpFetcher
+from trailhound.fetching.http import HttpFetcher, Validators
 from trailhound.fetching.sitemap_xml import SourceKind
 from trailhound.fetching.sitemaps import ListedUrl, UrlSource, parse_url_source
 from trailhound.frontier.base import Frontier

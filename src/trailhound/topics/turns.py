@@ -15,7 +15,7 @@ import msgspec
 
 from trailhound.config.settings import Settings
 from trailhound.counting import counted
-from trailhound.crawling.stopping import StopReason
+from trailhound.crawling.budget import StopReason
 from trailhound.errors import StorageError, UsageError
 from trailhound.judges.calibration import OwnVerdicts
 from trailhound.live.crawl import LiveCrawl, Notify, open_crawl

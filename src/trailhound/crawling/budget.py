@@ -1,0 +1,106 @@
+"""A crawl's limits: when it ends and why, how many requests are left, which URLs come again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from trailhound.records import Candidate, FetchResult, Outcome
+from trailhound.urls import host_key
+
+MAX_ATTEMPTS = 3
+"""Requests for one URL whose server asks to come back later."""
+
+
+class StopReason(StrEnum):
+    """Why a crawl ended."""
+
+    REQUESTS_SPENT = "the request budget is spent"
+    TIME_SPENT = "the time budget is spent"
+    FRONTIER_EMPTY = "no candidate is left: give more seeds, or a wider scope"
+    HOSTS_ASLEEP = "all hosts that are left want to be left alone: resume later, or give more seeds"
+    BARREN = "it found nothing relevant for too long: give other seeds, or learn from more pages"
+    INTERRUPTED = "it was interrupted"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of a crawl; ``None`` is no limit."""
+
+    max_requests: int | None = None
+    """GETs, redirect hops and failures included, and questions to sources."""
+    max_seconds: float | None = None
+
+    def spent(self, requests: int, seconds: float) -> StopReason | None:
+        """The limit that has been reached, if any."""
+        if self.max_requests is not None and requests >= self.max_requests:
+            return StopReason.REQUESTS_SPENT
+        if self.max_seconds is not None and seconds >= self.max_seconds:
+            return StopReason.TIME_SPENT
+        return None
+
+
+class Allowance:
+    """At most ``max_requests``, of which the crawl has ``spent()``; ``None`` is no limit.
+
+    A fetch in flight has a request set aside for it, and asks for one more before it follows a
+    redirect. What it has really made counts as spent when it is settled.
+    """
+
+    def __init__(self, max_requests: int | None, spent: Callable[[], int]) -> None:
+        self._max_requests = max_requests
+        self._spent = spent
+        self._set_aside: Counter[str] = Counter()
+
+    def left(self) -> int | None:
+        """Requests that nobody has been promised; ``None`` without a limit."""
+        if self._max_requests is None:
+            return None
+        return max(0, self._max_requests - self._spent() - self._set_aside.total())
+
+    def begin(self, url: str) -> None:
+        """Set a request aside for a new fetch."""
+        self._set_aside[url] += 1
+
+    def go_on(self, url: str) -> bool:
+        """Set one more aside for this fetch; whether there was one."""
+        if self.left() == 0:
+            return False
+        self._set_aside[url] += 1
+        return True
+
+    def settle(self, url: str) -> None:
+        """This fetch is over; what it cost is counted elsewhere."""
+        del self._set_aside[url]
+
+
+class Attempts:
+    """Counts the requests for URLs that come again."""
+
+    def __init__(self) -> None:
+        self._requested: Counter[str] = Counter()
+        self.put_off: dict[str, str] = {}
+        """Why hosts are to be asked again later; those that have answered since are gone."""
+
+    def comes_again(self, candidate: Candidate, result: FetchResult) -> bool:
+        """Whether the server, or a host's delay, asks us to try this URL later."""
+        url, host = candidate.url, host_key(candidate.url)
+        if result.retry_after_seconds is None:
+            self.put_off.pop(host, None)
+            del self._requested[url]
+            return False
+        if result.requests:  # a wait that sent nothing is no attempt
+            self._requested[url] += 1
+        if self._requested[url] < MAX_ATTEMPTS:
+            self._put_off(host, result)
+            return True
+        del self._requested[url]
+        return False
+
+    def _put_off(self, host: str, result: FetchResult) -> None:
+        if result.outcome is Outcome.POSTPONED:  # says less than what it was put off for
+            self.put_off.setdefault(host, result.detail)
+        else:
+            self.put_off[host] = result.detail

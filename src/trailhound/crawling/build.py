@@ -1,0 +1,189 @@
+"""THE composer: settings + what is known of a topic + a fetcher + stores → a crawl.
+
+Live crawls, the lab, the demo, search turns and the library all come here, and differ only in what
+they pass. Gate, host budgets, near duplicates, judge, politeness and the charging of sources are
+part of every crawl; settings turn them off, the same ones everywhere.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from trailhound.config.settings import CrawlSettings, Settings
+from trailhound.crawling.driving import loop_time
+from trailhound.crawling.duplicates import DuplicateFinder
+from trailhound.crawling.engine import Crawler
+from trailhound.crawling.gate import GateStore, GuardedFrontier, LinkGate
+from trailhound.crawling.host_budget import HostBudget
+from trailhound.crawling.scope import Scope
+from trailhound.crawling.sinks import Sink
+from trailhound.crawling.traps import TrapGuard
+from trailhound.fetching.base import Fetcher
+from trailhound.fetching.http import polite_settings
+from trailhound.fetching.politeness import Politeness
+from trailhound.frontier.base import Frontier
+from trailhound.judges.base import RelevanceJudge
+from trailhound.judges.choosing import make_judge
+from trailhound.sessions.page_graph import PageGraph
+from trailhound.sources import AccessTrace, BacklinkSource, SearchSource
+from trailhound.strategies.base import AnswerKey, Briefing, Strategy
+from trailhound.strategies.choosing import strategy_for
+
+if TYPE_CHECKING:  # brings scikit-learn along
+    from trailhound.models.topic_model import TopicModel
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known of a topic beforehand. The default is that of one that nobody has taught."""
+
+    graph: PageGraph = field(default_factory=lambda: PageGraph((), (), frozenset()))
+    model: TopicModel | None = None
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    """Of the judges that were calibrated, by name."""
+    fingerprint: str = ""
+    """Another one when the topic was learned again."""
+
+    @property
+    def states(self) -> int:
+        """Of the hidden-Markov model."""
+        return 0 if self.model is None else self.model.hmm.n_states
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What may be asked besides the web itself."""
+
+    backlinks: BacklinkSource | None = None
+    trace: AccessTrace | None = None
+    search: SearchSource | None = None
+
+    def asked(self) -> int:
+        """Questions so far, and pages read through them: each would cost a live crawl a request."""
+        charged = (self.backlinks, self.search)
+        return sum(
+            getattr(source, "queries", 0) + getattr(source, "pages_read", 0) for source in charged
+        )
+
+
+class CrawlMemory(GateStore, Protocol):
+    """What an earlier run has left: a :class:`~trailhound.storage.results.ResultsStore`."""
+
+    def fingerprints(self) -> Iterable[tuple[str, int]]:
+        """Addresses of pages with what near duplicates are told by."""
+        ...
+
+
+@dataclass(frozen=True)
+class Stores:
+    """Where a crawl keeps what it finds; the caller opens and closes them."""
+
+    frontier: Frontier
+    sinks: Sequence[Sink] = ()
+    """In the order in which they get a page."""
+    memory: CrawlMemory | None = None
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Two views of the same time, in seconds."""
+
+    wall: Callable[[], float] = time.time
+    """Means something to other processes; may jump."""
+    steady: Callable[[], float] = time.monotonic
+
+
+VIRTUAL = Clock(loop_time, loop_time)
+"""Of a :class:`~trailhound.crawling.driving.VirtualTimeLoop`."""
+
+MakeFetcher = Callable[[Politeness, Scope | None], Fetcher]
+"""Makes the fetcher of one crawl."""
+
+
+@dataclass(frozen=True)
+class Guides:
+    """Who decides in a crawl: which link next, and whether a page is on topic."""
+
+    strategy: Strategy
+    judge: RelevanceJudge
+    sources: Sources
+
+
+async def make_guides(
+    settings: Settings,
+    topic: Knowledge,
+    sources: Sources | None = None,
+    *,
+    seed: int = 0,
+    answers: AnswerKey | None = None,
+) -> Guides:
+    """Strategy and judge as the settings name them; a strategy may ask its sources meanwhile."""
+    sources = sources or Sources()
+    briefing = Briefing(
+        topic.graph,
+        seed=seed,
+        backlinks=sources.backlinks,
+        trace=sources.trace,
+        search=sources.search,
+        model=topic.model,
+        answers=answers,
+    )
+    judge = make_judge(
+        settings.judge.kind,
+        briefing,
+        threshold=settings.judge.threshold,
+        calibrated=topic.thresholds,
+    )
+    strategy = await strategy_for(settings.crawl.strategy, briefing)
+    return Guides(strategy, judge, sources)
+
+
+def build_crawl(
+    settings: Settings,
+    guides: Guides,
+    make_fetcher: MakeFetcher,
+    stores: Stores,
+    *,
+    in_scope: Scope | None = None,
+    clock: Clock | None = None,
+) -> Crawler:
+    """A crawl that is ready to run."""
+    crawl, clock = settings.crawl, clock or Clock()
+    gate = _gate(crawl, stores.memory)
+    frontier = GuardedFrontier(stores.frontier, gate)
+    politeness = Politeness(
+        polite_settings(settings.fetch), frontier, clock=clock.steady, wall_clock=clock.wall
+    )
+    return Crawler(
+        strategy=guides.strategy,
+        frontier=frontier,
+        fetcher=make_fetcher(politeness, in_scope),
+        judge=guides.judge,
+        politeness=politeness,
+        in_scope=in_scope,
+        sinks=[gate, *stores.sinks],
+        known_texts=_known_texts(crawl, stores.memory),
+        obey_nofollow=crawl.obey_nofollow,
+        concurrency=crawl.concurrency,
+        workers=crawl.workers,
+        asked=guides.sources.asked if crawl.charge_sources else lambda: 0,
+        patience_seconds=crawl.max_idle,
+        clock=clock.wall,
+    )
+
+
+def _gate(crawl: CrawlSettings, memory: CrawlMemory | None) -> LinkGate:
+    return LinkGate(
+        TrapGuard() if crawl.avoid_traps else None,
+        HostBudget() if crawl.host_budgets else None,
+        memory,
+    )
+
+
+def _known_texts(crawl: CrawlSettings, memory: CrawlMemory | None) -> DuplicateFinder | None:
+    if not crawl.near_duplicates:
+        return None
+    return DuplicateFinder(memory.fingerprints() if memory is not None else ())
