@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from trailhound.sessions.events import Session
     from trailhound.sessions.shown_pages import Content
     from trailhound.topics.learned import LearnedTopic
-    from trailhound.topics.workspace import Workspace
 
     Learned = Sequence[tuple[LearnedTopic, Path]]
 
@@ -111,7 +110,7 @@ def learn(
             learned = learn_each_label(place, request, report)
         else:
             learned = [learn_into(place, request, report)]
-    shown = [(each, _model_path(place, each)) for each in learned]
+    shown = [(each, place.folder_for(each.origin.topic).model_path) for each in learned]
     if as_json:
         typer.echo(learned_json(shown))
     else:
@@ -151,10 +150,6 @@ def _opened(content: Path | None) -> Iterator[Content | None]:
 
     with open_content(content) as look_up:
         yield look_up
-
-
-def _model_path(workspace: Workspace, learned: LearnedTopic) -> Path:
-    return workspace.folder_for(learned.origin.topic).model_path
 
 
 def learned_json(learned: Learned) -> str:

@@ -75,15 +75,11 @@ def read_message(body: bytes, kind: type[Message]) -> Message:
     except UsageError as error:
         raise RefusedRequestError(400, str(error)) from error
     if isinstance(message, EventsMessage):
-        _check_number(message)
+        if len(message.events) > MAX_EVENTS:
+            raise RefusedRequestError(413, f"More than {MAX_EVENTS} events at once.")
         message.events = [checked_event(event) for event in message.events]
         message.recorder = message.recorder[:MAX_TITLE_LENGTH]
     return message
-
-
-def _check_number(message: EventsMessage) -> None:
-    if len(message.events) > MAX_EVENTS:
-        raise RefusedRequestError(413, f"More than {MAX_EVENTS} events at once.")
 
 
 def checked_event(event: Event) -> Event:
@@ -140,7 +136,8 @@ class SessionStore:
             digest = hashlib.sha256(line).digest()
             if digest in recording.known:
                 continue
-            self._check_room(recording, len(line))
+            if recording.n_bytes + len(line) > self._max_session_bytes:
+                raise RefusedRequestError(413, "The session is full. Submit it, and start another.")
             recording.recorder.append(event)
             recording.known.add(digest)
             recording.n_bytes += len(line)
@@ -195,10 +192,6 @@ class SessionStore:
         recording = self._open.pop(path, None)
         if recording is not None:
             recording.recorder.close()
-
-    def _check_room(self, recording: _Recording, n_bytes: int) -> None:
-        if recording.n_bytes + n_bytes > self._max_session_bytes:
-            raise RefusedRequestError(413, "The session is full. Submit it, and start another.")
 
 
 def without_page(events: Iterable[Event], url: str) -> tuple[Event, ...]:

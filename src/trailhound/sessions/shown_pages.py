@@ -109,7 +109,8 @@ def _grouped(pairs: Iterable[tuple[str | None, str]]) -> dict[str, set[str]]:
 
 def _add(shown: ShownPages, url: str, page: Page | None, title: str) -> None:
     if page is None:
-        shown.pages.setdefault(url, _title_only(title, url))
+        told = f"<title>{html.escape(title)}</title>"
+        shown.pages.setdefault(url, _from_source(told, url) if title else Page(url))
         return
     if page.url != url:  # the place that the session came from has followed a redirect
         shown.redirects.setdefault(url, set()).add(page.url)
@@ -120,10 +121,6 @@ def _add(shown: ShownPages, url: str, page: Page | None, title: str) -> None:
 
 def _from_source(source: str, url: str) -> Page:
     return extract_page(source.encode("utf-8", "replace"), url, "text/html; charset=utf-8")
-
-
-def _title_only(title: str, url: str) -> Page:
-    return _from_source(f"<title>{html.escape(title)}</title>", url) if title else Page(url)
 
 
 def _open_framesets(shown: ShownPages, content: Content) -> None:

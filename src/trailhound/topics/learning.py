@@ -13,7 +13,7 @@ from trailhound.judges.calibration import calibrate_judges
 from trailhound.models.judge_figures import CalibrationMethod
 from trailhound.models.topic_model import TopicParameters, learn_topic
 from trailhound.sessions.events import Mark, Session, Visit
-from trailhound.sessions.page_graph import PageGraph, build_page_graph, session_labels
+from trailhound.sessions.page_graph import build_page_graph, session_labels
 from trailhound.sessions.shown_pages import Content
 from trailhound.topics.known_content import KnownContent
 from trailhound.topics.learned import LearnedTopic, Origin
@@ -55,7 +55,10 @@ def learn_into(
     report("Building the page graph")
     graph = build_page_graph(list(sessions.values()), content, label)
     report(f"Learning from {counted(len(graph.pages), 'page')}")
-    learned = _learn(graph, request, _origin(folder.name, label, labels, sessions))
+    model = learn_topic(graph, request.parameters)
+    judges = calibrate_judges(model, request.threshold)
+    origin = _origin(folder.name, label, labels, sessions)
+    learned = LearnedTopic(model, judges["cosine"], origin, judges)
     report("Saving")
     folder.save(learned, sessions, content, present)
     return learned
@@ -132,12 +135,6 @@ def _checked_labels(sessions: Sequence[Session], label: str | None) -> tuple[str
     if label is not None and label not in labels:
         raise unknown_name("label", label, [each or "(no label)" for each in labels])
     return labels
-
-
-def _learn(graph: PageGraph, request: LearningRequest, origin: Origin) -> LearnedTopic:
-    model = learn_topic(graph, request.parameters)
-    judges = calibrate_judges(model, request.threshold)
-    return LearnedTopic(model, judges["cosine"], origin, judges)
 
 
 def _origin(

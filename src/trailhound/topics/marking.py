@@ -15,7 +15,7 @@ from pathlib import Path
 from trailhound.counting import counted
 from trailhound.errors import StorageError, UsageError
 from trailhound.records import Outcome
-from trailhound.sessions.events import Event, Mark, Session, Visit
+from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import read_session, write_session
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
 from trailhound.storage.exporting import write_warc
@@ -58,7 +58,9 @@ def mark_results(
     visits = _visits(folder, before, pages, paths) if useful is not None else []
     label = folder.topic.record().label or ""
     marks = [Mark(now, page.address, useful, label) for page in pages]
-    _write(folder.topic, before, [*visits, *marks])
+    events = (*before.events, *visits, *marks)
+    session = Session(folder.topic.name, events, before.user, RECORDER)
+    write_session(session, folder.topic.sessions_path / MARKS_FILE)
     return Marked(pages, len({visit.url for visit in visits} - {page.address for page in pages}))
 
 
@@ -124,11 +126,6 @@ def _check_sources(
 def _read(topic: TopicFolder) -> Session:
     path = topic.sessions_path / MARKS_FILE
     return read_session(path) if path.exists() else Session(topic.name, (), recorder=RECORDER)
-
-
-def _write(topic: TopicFolder, before: Session, added: Iterable[Event]) -> None:
-    session = Session(topic.name, (*before.events, *added), before.user, RECORDER)
-    write_session(session, topic.sessions_path / MARKS_FILE)
 
 
 def archived_sources(archive: Path, addresses: Collection[str]) -> dict[str, str]:

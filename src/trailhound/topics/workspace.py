@@ -177,18 +177,15 @@ class TopicFolder:
         record = TopicRecord(self.name, learned.origin.label)
         write_whole(self.path / "topic.json", msgspec.json.encode(record))
         save_model(learned, self.model_path)
-        self._forget_sessions(set(replaced) - set(sessions))
+        for name in set(replaced) - set(sessions):
+            with contextlib.suppress(OSError):
+                (self.sessions_path / name).unlink()
 
     def _make(self) -> None:
         try:
             (self.path / "sessions").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise cannot_write(self.path, error) from error
-
-    def _forget_sessions(self, names: Iterable[str]) -> None:
-        for name in names:
-            with contextlib.suppress(OSError):
-                (self.sessions_path / name).unlink()
 
 
 class Workspace:
