@@ -8,11 +8,10 @@ text that :mod:`trailhound.text.links` turns into words once the text is complet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Set
 
-from selectolax.lexbor import LexborNode
+import msgspec
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from trailhound.records import LinkKind
 
@@ -52,34 +51,50 @@ _SPECIAL = (
 
 # Elements that the walk does not go into.
 _CLOSED = _UNSEEN | frozenset(["title", "noframes"])
-# Elements that are nothing but a place for words, and do not part them.
-_PLAIN_INLINE = _INLINE - _SPECIAL
+
+
+def _known_ids() -> dict[int, str]:
+    """The parser's numbers of the elements above: they are read faster than names."""
+    tree = LexborHTMLParser("")
+    return {
+        tree.create_node(name).tag_id: name
+        for name in _INLINE | _SPECIAL
+        if not name.startswith("-")
+    }
+
+
+_NAMES = _known_ids()
+_TEXT_ID = 2
+_ANCHOR_ID = next(number for number, name in _NAMES.items() if name == LinkKind.ANCHOR)
+_SPECIAL_IDS = frozenset(number for number, name in _NAMES.items() if name in _SPECIAL)
+# Elements (4: comments) that are nothing but a place for words, and do not part them.
+_PLAIN_INLINE_IDS = _NAMES.keys() - _SPECIAL_IDS | {4}
 
 Attributes = dict[str, str | None]
-_Closing = Callable[[], None]
 
 
-@dataclass(slots=True)
-class HeadingSpan:
-    """A heading: the marks before and behind its words."""
+class Span(msgspec.Struct):
+    """A heading, or words that are not shown: the marks in front of them and behind."""
 
     start: int
     end: int = -1
 
 
-@dataclass(slots=True)
-class LinkSpan:
+class LinkSpan(msgspec.Struct):
     """A link as found: the marks before and behind its words, and its raw attributes."""
 
     kind: LinkKind
     address: str
     attributes: Attributes
     tag_path: str
-    heading: HeadingSpan | None
+    heading: Span | None
     """The nearest heading above, or the one that the link is part of."""
     start: int
     end: int = -1
-    image_alts: list[str] = field(default_factory=list)
+    image_alts: list[str] = []
+
+
+_Spans = tuple[Span | LinkSpan, ...]
 
 
 class DocumentWalk:
@@ -93,75 +108,79 @@ class DocumentWalk:
         self.pieces: list[str] = []
         """The text with its marks, to be joined."""
         self.links: list[LinkSpan] = []
-        self.headings: list[HeadingSpan] = []
+        self.headings: list[Span] = []
         self.metadata: list[tuple[str, Attributes]] = []
         """Tag and attributes of each ``meta``, ``link`` and ``base``."""
         self.title = ""
-        self.hidden: list[tuple[int, int]] = []
-        """Pairs of marks around text that is not shown."""
+        self.hidden: list[Span] = []
+        """Text that is not shown."""
         self.noframes: list[str] = []
         """Markup that a frameset offers to browsers without frames."""
         self.is_frameset = False
         self._marks = 0
-        self._stack: list[tuple[LexborNode, str, _Closing | None]] = []
+        self._stack: list[tuple[LexborNode, bool, _Spans]] = []
+        """The open elements: whether each parts words, and the spans that end with it."""
         self._paths: dict[int, str] = {}
         self._open_links: list[LinkSpan] = []
 
     def run(self, root: LexborNode, hiding_nodes: Set[int] = frozenset()) -> None:
         """Walk everything below ``root``; ``hiding_nodes`` are ids of elements not shown."""
         self._paths.clear()  # ids are unique within one tree only
-        add_piece, open_element = self.pieces.append, self._stack.append
+        add_piece, stack = self.pieces.append, self._stack
         room = MAX_TEXT_CHARS
         node = root.first_child
         while node is not None:
-            tag = node.tag
-            if tag == "-text":
+            kind = node.tag_id
+            if kind == _TEXT_ID:
                 text = node.text_content or ""
                 room -= len(text)
                 if room >= 0:
                     add_piece(text)
-                node = node.next or self._leave()
-                continue
-            if tag in _SPECIAL or hiding_nodes:
-                child = self._enter(node, tag or "", hiding_nodes)
+                following = node.next
             else:
-                if tag not in _PLAIN_INLINE:
+                if kind in _SPECIAL_IDS or hiding_nodes:
+                    child = self._enter(node, kind, hiding_nodes)
+                else:
+                    parts_words = kind not in _PLAIN_INLINE_IDS
+                    if parts_words:
+                        add_piece(" ")
+                    child = node.first_child
+                    if child is not None:
+                        stack.append((node, parts_words, ()))
+                following = child or node.next
+            while following is None and stack:
+                node, parts_words, spans = stack.pop()
+                for span in spans:
+                    self._end(span)
+                if parts_words:
                     add_piece(" ")
-                child = node.first_child
-                if child is not None:
-                    open_element((node, tag or "", None))
-            node = child or node.next or self._leave()
+                following = node.next
+            node = following
 
-    def _leave(self) -> LexborNode | None:
-        """End the elements that have no more to visit; what follows the last of them."""
-        stack = self._stack
-        while stack:
-            node, tag, closing = stack.pop()
-            if closing is not None:
-                closing()
-            if tag not in _INLINE:
-                self.pieces.append(" ")
-            following = node.next
-            if following is not None:
-                return following
-        return None
-
-    def _enter(self, node: LexborNode, tag: str, hiding_nodes: Set[int]) -> LexborNode | None:
+    def _enter(self, node: LexborNode, kind: int, hiding_nodes: Set[int]) -> LexborNode | None:
         """Note what begins here; its first child to visit, ``None`` if there is none."""
-        closing = self._enter_special(node, tag) if tag in _SPECIAL else None
+        spans: _Spans = ()
+        if kind == _ANCHOR_ID:
+            spans = self._start_link(node, LinkKind.ANCHOR)
+        elif kind in _SPECIAL_IDS:
+            spans = self._enter_special(node, _NAMES[kind])
         if hiding_nodes and node.mem_id in hiding_nodes:
-            closing = partial(self._end_hiding, self._mark(), closing)
-        if tag not in _INLINE:
+            self.hidden.append(Span(self._mark()))
+            spans = (*spans, self.hidden[-1])
+        name = _NAMES.get(kind, "")
+        parts_words = name not in _INLINE and kind not in _PLAIN_INLINE_IDS
+        if parts_words:
             self.pieces.append(" ")
-        child = node.first_child if tag not in _CLOSED else None
+        child = node.first_child if name not in _CLOSED else None
         if child is not None:
-            self._stack.append((node, tag, closing))
-        elif closing is not None:
-            closing()
+            self._stack.append((node, parts_words, spans))
+        else:
+            for span in spans:
+                self._end(span)
         return child
 
-    def _enter_special(self, node: LexborNode, tag: str) -> _Closing | None:
-        """Record an element that means more than its words; what to do at its end, if anything."""
+    def _enter_special(self, node: LexborNode, tag: str) -> _Spans:
+        """Record an element that means more than its words; the span that ends with it, if any."""
         kind = _LINK_KINDS.get(tag)
         if kind is not None:
             return self._start_link(node, kind)
@@ -177,13 +196,13 @@ class DocumentWalk:
             self.is_frameset = True
         elif tag == "noframes":
             self.noframes.append(node.text())
-        return None
+        return ()
 
-    def _start_link(self, node: LexborNode, kind: LinkKind) -> _Closing | None:
+    def _start_link(self, node: LexborNode, kind: LinkKind) -> _Spans:
         attributes = node.attributes
         address = attributes.get("href" if kind in _HREF_KINDS else "src")
         if not address or len(address) > MAX_ADDRESS_CHARS or len(self.links) >= MAX_LINKS:
-            return None
+            return ()
         if self.pieces and self.pieces[-1] is MARK:
             self.pieces.append(" ")  # menus set links side by side: <a>Home</a><a>News</a>
         heading = self.headings[-1] if self.headings else None
@@ -191,26 +210,19 @@ class DocumentWalk:
         link = LinkSpan(kind, address, attributes, path, heading, self._mark())
         self.links.append(link)
         self._open_links.append(link)
-        return partial(self._end_link, link)
+        return (link,)
 
-    def _end_link(self, link: LinkSpan) -> None:
-        self._open_links.pop()
-        link.end = self._mark()
-
-    def _start_heading(self) -> _Closing | None:
+    def _start_heading(self) -> _Spans:
         if len(self.headings) >= MAX_HEADINGS:
-            return None
-        heading = HeadingSpan(self._mark())
+            return ()
+        heading = Span(self._mark())
         self.headings.append(heading)
-        return partial(self._end_heading, heading)
+        return (heading,)
 
-    def _end_heading(self, heading: HeadingSpan) -> None:
-        heading.end = self._mark()
-
-    def _end_hiding(self, start: int, closing: _Closing | None) -> None:
-        if closing is not None:
-            closing()
-        self.hidden.append((start, self._mark()))
+    def _end(self, span: Span | LinkSpan) -> None:
+        if isinstance(span, LinkSpan):
+            self._open_links.pop()
+        span.end = self._mark()
 
     def _add_image(self, node: LexborNode) -> None:
         if self._open_links:
@@ -234,8 +246,8 @@ class DocumentWalk:
         return known
 
     def _deep_path(self) -> str:
-        nearest = self._stack[-MAX_PATH_STEPS:]
-        return "/".join([_step(node, tag) for node, tag, _ in nearest if tag not in _ROOTS])
+        nearest = [node for node, _, _ in self._stack[-MAX_PATH_STEPS:]]
+        return "/".join([_step(node) for node in nearest if node.tag not in _ROOTS])
 
     def _grown_path(self) -> str:
         """The path of the nearest open element that has one, and the steps from there."""
@@ -248,16 +260,16 @@ class DocumentWalk:
                 path = found
                 above += 1
                 break
-        for node, tag, _ in stack[above:]:
-            if tag not in _ROOTS:
-                path = f"{path}/{_step(node, tag)}" if path else _step(node, tag)
+        for node, _, _ in stack[above:]:
+            if node.tag not in _ROOTS:
+                path = f"{path}/{_step(node)}" if path else _step(node)
             paths[node.mem_id] = path
         return path
 
 
-def _step(node: LexborNode, tag: str) -> str:
+def _step(node: LexborNode) -> str:
     """One element of a path, with its first class."""
     classes = (node.attributes.get("class") or "").split(None, 1)
     if classes and classes[0].isprintable():
-        return f"{tag}.{classes[0][:MAX_CLASS_CHARS]}"
-    return tag
+        return f"{node.tag}.{classes[0][:MAX_CLASS_CHARS]}"
+    return node.tag or ""

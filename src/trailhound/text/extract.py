@@ -59,10 +59,11 @@ def extract_page(
     page_url = canonicalize(url) or url
     if content_type.strip().lower().startswith("text/plain"):
         return _plain_page(page_url, html, encoding)
-    tree = _parse(html)
+    markup = _parsable(html)
+    tree = _parse(markup)
     if tree is None or tree.root is None:
         return Page(url=page_url, encoding=encoding)
-    walk = _walk(tree, html, surroundings)
+    walk = _walk(tree, markup, surroundings)
     return _build_page(page_url, walk, _declared_on_root(tree), encoding)
 
 
@@ -73,35 +74,38 @@ def _plain_page(url: str, text: str, encoding: str) -> Page:
     return Page(url=url, text=text, language=language, terms=terms, encoding=encoding)
 
 
-def _parse(html: str) -> LexborHTMLParser | None:
+def _parsable(html: str) -> bytes:
+    return within_parse_budget(html).encode("utf-8", "replace")
+
+
+def _parse(markup: bytes) -> LexborHTMLParser | None:
     """The tree as a browser with scripts would see it before any ran."""
     try:
-        return LexborHTMLParser(
-            within_parse_budget(html), scripting=True, options=LexborDocumentOptions.WO_EVENTS
-        )
+        return LexborHTMLParser(markup, scripting=True, options=LexborDocumentOptions.WO_EVENTS)
     except SelectolaxError:  # out of memory, or an input beyond the parser's limits
         return None
 
 
-def _walk(tree: LexborHTMLParser, html: str, surroundings: bool) -> DocumentWalk:
+def _walk(tree: LexborHTMLParser, markup: bytes, surroundings: bool) -> DocumentWalk:
     walk = DocumentWalk(surroundings)
     if tree.root is not None:
-        walk.run(tree.root, _hidden_elements(tree, html))
+        walk.run(tree.root, _hidden_elements(tree, markup))
     if walk.is_frameset:
-        for markup in walk.noframes[:MAX_NOFRAMES]:
-            inner = _parse(markup)
+        for html in walk.noframes[:MAX_NOFRAMES]:
+            inside = _parsable(html)
+            inner = _parse(inside)
             if inner is not None and inner.body is not None:
-                walk.run(inner.body, _hidden_elements(inner, markup))
+                walk.run(inner.body, _hidden_elements(inner, inside))
     return walk
 
 
-def _hidden_elements(tree: LexborHTMLParser, html: str) -> frozenset[int]:
+def _hidden_elements(tree: LexborHTMLParser, markup: bytes) -> frozenset[int]:
     """Ids of the elements that their own attributes hide."""
-    lowered = html.lower()
-    has_hidden = "hidden" in lowered
+    lowered = markup.lower()
+    has_hidden = b"hidden" in lowered
     hidden = tree.css("[hidden]") if has_hidden else []
     # The longer word first: it is the faster to look for.
-    if ("display" in lowered and "none" in lowered) or (has_hidden and "visibility" in lowered):
+    if (b"display" in lowered and b"none" in lowered) or (has_hidden and b"visibility" in lowered):
         hidden += [node for node in tree.css("[style]") if _hides(node.attributes.get("style"))]
     return frozenset([node.mem_id for node in hidden])
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from trailhound.records import Link, LinkKind
-from trailhound.text.document_walk import MARK, DocumentWalk, HeadingSpan, LinkSpan
+from trailhound.text.document_walk import MARK, Attributes, DocumentWalk, LinkSpan, Span
 from trailhound.urls import canonicalize
 
 CONTEXT_WORDS = 10
@@ -38,11 +38,11 @@ _WHOLE_ADDRESSES = ("http://", "https://")
 class MarkedText:
     """A page's text, addressed by the marks that the walk put into it.
 
-    ``pieces`` are the walk's pieces of text and marks, ``hidden`` its pairs of marks around text
+    ``pieces`` are the walk's pieces of text and marks, ``hidden`` its spans of text
     that is not shown: such text is missing from :attr:`shown`, but spans may lie in it.
     """
 
-    def __init__(self, pieces: list[str], hidden: list[tuple[int, int]]) -> None:
+    def __init__(self, pieces: list[str], hidden: list[Span]) -> None:
         text = "".join(pieces)
         # Part k stands between marks k-1 and k, so mark k stands at the end of part k.
         parts = text.split(MARK)
@@ -103,12 +103,12 @@ def _joined(parts: list[str]) -> tuple[str, list[int]]:
     return "".join(parts), list(accumulate(map(len, parts)))
 
 
-def _without_hidden(parts: list[str], hidden: list[tuple[int, int]]) -> list[str]:
+def _without_hidden(parts: list[str], hidden: list[Span]) -> list[str]:
     """The parts, with those inside hidden spans emptied; spans may be nested."""
     steps = [0] * (len(parts) + 1)
-    for start, end in hidden:
-        steps[start + 1] += 1
-        steps[end + 1] -= 1
+    for span in hidden:
+        steps[span.start + 1] += 1
+        steps[span.end + 1] -= 1
     depths = accumulate(steps[: len(parts)])
     return ["" if depth else part for part, depth in zip(parts, depths, strict=True)]
 
@@ -157,20 +157,33 @@ def build_links(
     """The links that lead to other web pages, in document order."""
     links = []
     headings: dict[int, str] = {}
+    before = after = heading = ""
     for span in walk.links:
         url = resolver.resolve(span.address)
         if url is None:
             continue
         if walk.surroundings:
+            before, after = text.before(span.start), text.after(span.end)
             heading = _heading_words(span.heading, text, headings)
-            around = (text.before(span.start), text.after(span.end), heading)
-        else:
-            around = ("", "", "")
-        links.append(_build(span, url, text, around, page_nofollow))
+        attributes = span.attributes
+        has_more = len(attributes) > 1
+        links.append(
+            Link(
+                url,
+                text.words(span.start, span.end),
+                _image_words(span) if has_more or span.image_alts else "",
+                before,
+                after,
+                heading,
+                span.tag_path,
+                span.kind,
+                page_nofollow or (has_more and _is_nofollow(attributes)),
+            )
+        )
     return links
 
 
-def _heading_words(heading: HeadingSpan | None, text: MarkedText, known: dict[int, str]) -> str:
+def _heading_words(heading: Span | None, text: MarkedText, known: dict[int, str]) -> str:
     if heading is None:
         return ""
     if heading.start not in known:
@@ -178,23 +191,9 @@ def _heading_words(heading: HeadingSpan | None, text: MarkedText, known: dict[in
     return known[heading.start]
 
 
-def _build(
-    span: LinkSpan, url: str, text: MarkedText, around: tuple[str, str, str], nofollow: bool
-) -> Link:
-    """``around`` is what stands before and after the link, and the heading above it."""
-    attributes = span.attributes
+def _is_nofollow(attributes: Attributes) -> bool:
     rel = attributes.get("rel")
-    if rel is not None and not nofollow:
-        nofollow = "nofollow" in rel.lower().split()
-    return Link(
-        url,
-        text.words(span.start, span.end),
-        _image_words(span) if span.image_alts or len(attributes) > 1 else "",
-        *around,
-        span.tag_path,
-        span.kind,
-        nofollow,
-    )
+    return rel is not None and "nofollow" in rel.lower().split()
 
 
 def _image_words(span: LinkSpan) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -32,6 +33,11 @@ class TermWeights:
     """Term to column."""
     idf: NDArray[np.float64]
     """Shape (n_terms,): log2(N / df) + 1."""
+
+    def __post_init__(self) -> None:
+        # Interned as the terms of pages are: found by identity, without reading them.
+        interned = {sys.intern(term): column for term, column in self.vocabulary.items()}
+        object.__setattr__(self, "vocabulary", interned)
 
     @classmethod
     def fit(cls, documents: Sequence[Terms]) -> TermWeights:

@@ -107,7 +107,7 @@ class LinkInterest:
         self._count(self._tokens, url_words(asked), relevant)
         if parents:
             words = np.concatenate([self._links.words[slot] for slot in parents])
-            self._words.count(np.unique(words), relevant)
+            self._words.count(words, relevant)
             from_relevant = int(self._links.relevant[parents].sum())
             self._outcomes.count(from_relevant, len(parents) - from_relevant, relevant)
         self._links.judge({asked: None, own: None}, parents, relevant)
@@ -261,4 +261,6 @@ def frequent_words(terms: Mapping[str, int]) -> list[str]:
     """The most frequent terms of a page; among equals, those that come first."""
     if len(terms) <= WORDS_PER_PAGE:
         return list(terms)
-    return sorted(terms, key=terms.__getitem__, reverse=True)[:WORDS_PER_PAGE]
+    least = sorted(terms.values(), reverse=True)[WORDS_PER_PAGE - 1]
+    often = [term for term, count in terms.items() if count >= least]
+    return sorted(often, key=terms.__getitem__, reverse=True)[:WORDS_PER_PAGE]

@@ -7,7 +7,7 @@ and so are the waiting URLs they link to, each with its newest linking pages.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import Any
 
 import msgspec
@@ -48,9 +48,12 @@ class EventCounts:
         """Whether it is time to make room."""
         return len(self._numbers) >= self._limit
 
-    def learn(self, names: Iterable[str]) -> Numbers:
+    def learn(self, names: Sequence[str]) -> Numbers:
         """The numbers of events, new ones included while there is room."""
+        found = self.find(names)
         numbers = self._numbers
+        if found.size == 0 or found.min() >= 0 or len(numbers) >= self._limit:
+            return found
         for name in names:
             if name not in numbers and len(numbers) < self._limit:
                 numbers[name] = len(numbers)
@@ -59,11 +62,10 @@ class EventCounts:
 
     def find(self, names: Iterable[str]) -> Numbers:
         """The numbers of events, ``UNKNOWN`` for those never learned."""
-        get = self._numbers.get
-        return np.array([get(name, UNKNOWN) for name in names], np.int32)
+        return np.fromiter(map(self._numbers.get, names, repeat(UNKNOWN)), np.int32)
 
     def count(self, numbers: Numbers, hit: bool) -> None:
-        """Each of these (distinct) events came with one more page, relevant or not."""
+        """Each of these events came with one more page, relevant or not; repetitions are one."""
         known = numbers[numbers >= 0]
         self.seen[known] += 1
         if hit:
