@@ -50,17 +50,27 @@ def remaining(corpus: Corpus) -> RemainingAnswers:
 def test_worth_is_finds_per_request_on_the_best_way(remaining: RemainingAnswers) -> None:
     worth = {name: remaining.worth(u(name)) for name in LINKS}
     # One page to a link to one answer; two pages to five of them.
-    assert worth["near"] == pytest.approx(0.999 * 1 / 2)
-    assert worth["hub"] == pytest.approx(0.999 * 5 / 6)
-    assert worth["hall"] == pytest.approx(0.999 * 5 / 7)
+    assert worth["near"] == pytest.approx(1 / 2)
+    assert worth["hub"] == pytest.approx(5 / 6)
+    assert worth["hall"] == pytest.approx(5 / 7)
     assert worth["n1"] > worth["hub"] > worth["hall"] > worth["near"]
     assert worth["end"] == 0
     assert remaining.worth("http://elsewhere.test/") == 0
 
 
+def test_answers_are_known_by_the_number_of_their_original(
+    corpus: Corpus, remaining: RemainingAnswers
+) -> None:
+    assert remaining.answer(u("a1")) == remaining.answer(u("old")) == corpus.page_id(u("a1"))
+    assert remaining.answer(u("copy")) == corpus.page_id(u("a2"))
+    assert remaining.answer(u("hub")) is None
+    remaining.arrived(u("a1"))
+    assert remaining.answer(u("old")) is None
+
+
 def test_a_redirect_costs_a_request(remaining: RemainingAnswers) -> None:
-    assert remaining.worth(u("old")) == pytest.approx(0.999 / 2)
-    assert remaining.worth(u("a1")) == pytest.approx(0.999)
+    assert remaining.worth(u("old")) == pytest.approx(0.5)
+    assert remaining.worth(u("a1")) == 1
 
 
 def test_what_is_found_is_worth_nothing_and_neither_is_what_led_there(
@@ -77,7 +87,7 @@ def test_a_copy_is_the_same_find(remaining: RemainingAnswers) -> None:
     remaining.arrived(u("copy"))
     assert remaining.worth(u("a2")) == 0
     assert remaining.worth(u("mirror")) == 0
-    assert remaining.worth(u("hub")) == pytest.approx(0.999 * 4 / 5)
+    assert remaining.worth(u("hub")) == pytest.approx(4 / 5)
 
 
 def test_every_crawl_begins_anew(corpus: Corpus) -> None:

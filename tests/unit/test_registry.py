@@ -40,6 +40,9 @@ def test_every_registered_strategy_describes_itself_and_can_be_made() -> None:
         def arrived(self, url: str) -> None:
             """All the same."""
 
+        def answer(self, url: str) -> int | None:
+            return None
+
         def worth(self, url: str) -> float:
             return 0.0
 

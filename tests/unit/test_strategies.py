@@ -43,6 +43,9 @@ class Answers:
     def arrived(self, url: str) -> None:
         self.found |= url == LINKS[2].url
 
+    def answer(self, url: str) -> int | None:
+        return 3 if url == LINKS[2].url and not self.found else None
+
     def worth(self, url: str) -> float:
         return 0.0 if self.found else {LINKS[1].url: 0.5, LINKS[2].url: 0.9}.get(url, 0.0)
 
@@ -97,27 +100,28 @@ def test_shark_search_remembers_relevance_through_an_irrelevant_page() -> None:
     assert without[2].priority == 0
 
 
-def test_the_oracle_goes_where_finds_are_and_forgets_what_is_found() -> None:
+def test_the_oracle_queues_answers_in_sight_and_one_way_when_there_are_none() -> None:
     strategy = OracleStrategy.from_briefing(BRIEFING)
     first = crawled({"bee": 1})
     strategy.observe(first)
-    scored = list(strategy.score_links(first))
-    assert [(item.link, item.priority) for item in scored] == [(LINKS[2], 1.9), (LINKS[1], 1.5)]
-    found = CrawledPage(Page(LINKS[2].url), Relevance(0.0, False), Candidate(LINKS[2].url, 1.9))
+    assert [item.link for item in strategy.score_links(first)] == [LINKS[2]]
+    assert list(strategy.score_links(first)) == []  # it waits already
+    (way,) = strategy.restock()
+    assert (way.url, way.parent, way.depth) == (LINKS[2].url, first.page.url, 3)  # once more
+    (way,) = strategy.restock()
+    assert way.url == LINKS[1].url
+    assert list(strategy.restock()) == []
+
+
+def test_the_oracle_forgets_the_ways_to_what_is_found() -> None:
+    strategy = OracleStrategy.from_briefing(BRIEFING)
+    first = crawled({"bee": 1})
+    strategy.observe(first)
+    list(strategy.score_links(first))
+    found = CrawledPage(Page(LINKS[2].url), Relevance(0.0, False), Candidate(LINKS[2].url, 1.0))
     strategy.observe(found)
     assert list(strategy.score_links(found)) == []
-
-
-def test_the_oracle_names_what_waits_again_above_what_it_said_before() -> None:
-    strategy = OracleStrategy.from_briefing(BRIEFING)
-    first, empty = crawled({"bee": 1}), Page("http://h.test/empty")
-    strategy.observe(first)
-    before = [item.priority for item in strategy.score_links(first)]
-    second = CrawledPage(empty, Relevance(0.0, False), Candidate(empty.url, 0.0))
-    strategy.observe(second)
-    again = list(strategy.score_links(second))
-    assert [item.link for item in again] == [LINKS[2], LINKS[1]]
-    assert min(item.priority for item in again) > max(before)
+    assert list(strategy.restock()) == []
 
 
 def scored(

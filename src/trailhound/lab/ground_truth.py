@@ -26,8 +26,6 @@ FloatArray = npt.NDArray[np.float64]
 
 LOOKAHEAD = 8
 """Pages ahead at which the oracle compares how much each way would bring."""
-_BEHIND = 0.999
-"""An answer in sight goes before every other way, whatever that would bring."""
 
 
 @dataclass(frozen=True)
@@ -186,6 +184,11 @@ class RemainingAnswers:
         self._missing[list(self._answer_of.get(page, ()))] = False
         self._ways = None
 
+    def answer(self, url: str) -> int | None:
+        """The number of the answer not yet found that this URL brings; ``None`` for no answer."""
+        page, _ = self._place(url)
+        return self._answer_of[page][0] if page is not None and self._missing[page] else None
+
     def worth(self, url: str) -> float:
         """Finds per request on the best way from here, within 0 and 1; 0 when it leads to none."""
         page, redirects = self._place(url)
@@ -193,11 +196,9 @@ class RemainingAnswers:
             return 0.0
         if self._ways is None:
             self._ways = best_ways(self._graph, self._missing, self._fetched)
-        further = self._ways.finds[page] / (self._ways.requests[page] + redirects)
-        if not self._missing[page]:
-            return float(_BEHIND * further)
-        # Of two answers, the one that leads to more.
-        return float(_BEHIND / (1 + redirects) + (1 - _BEHIND) * further)
+        if self._missing[page]:
+            return 1 / (1 + redirects)
+        return float(self._ways.finds[page] / (self._ways.requests[page] + redirects))
 
     def _place(self, url: str) -> tuple[int | None, int]:
         """The page behind a URL and the redirects before it, looked up once."""

@@ -28,6 +28,10 @@ class Pursuit(Protocol):
         """The page behind this URL was fetched: it is found, and so are its copies."""
         ...
 
+    def answer(self, url: str) -> int | None:
+        """The number of the answer not yet found that this URL brings; ``None`` for no answer."""
+        ...
+
     def worth(self, url: str) -> float:
         """Finds per request on the best way from here, within 0 and 1; 0 when it leads to none."""
         ...

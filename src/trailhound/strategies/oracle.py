@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable
 from typing import ClassVar
 
 from trailhound.errors import UsageError
-from trailhound.records import CrawledPage, Link, ScoredLink
+from trailhound.records import Candidate, CrawledPage, ScoredLink
 from trailhound.strategies.base import Briefing, Pursuit
-
-RANKED_ANEW = 200
-"""Waiting links named again with every page, the best first: more than any crawl fetches at once,
-and enough that answers which cannot be had do not stand in the way."""
 
 
 class OracleStrategy:
-    """Answers first, then the ways to answers not yet found on which most finds come per request.
+    """Answers as they come in sight; without one, the way on which most finds come per request.
 
-    Every find changes what all waiting links are worth, and the frontier asks for an opinion of
-    them only now and then. So the best of them are named again with every page, above whatever
-    was said before: the whole number in a priority counts pages, the fraction is the worth.
+    Only what is wanted now is queued: whatever waits would be fetched while the host of something
+    better wants to be left alone. When all of it has been fetched, the crawl asks for more, and
+    gets the first page of the best way, by what is left to find then.
 
     It is greedy, close to the best possible crawl along links and not exactly it.
     """
@@ -31,11 +26,14 @@ class OracleStrategy:
     )
     paper: ClassVar[str] = ""
     lab_only: ClassVar[bool] = True
+    reads_surroundings: ClassVar[bool] = False
 
     def __init__(self, pursuit: Pursuit) -> None:
         self._pursuit = pursuit
-        self._waiting: dict[str, Link] = {}
-        self._pages = 0
+        self._known: dict[str, Candidate] = {}
+        """Pages in reach that have not been queued."""
+        self._in_sight: set[int] = set()
+        """Answers that have been queued."""
 
     @classmethod
     def from_briefing(cls, briefing: Briefing) -> OracleStrategy:
@@ -49,20 +47,27 @@ class OracleStrategy:
 
     def observe(self, crawled: CrawledPage) -> None:
         """What has arrived is found, and so are its copies."""
-        self._pages += 1
         self._pursuit.arrived(crawled.page.url)
-        self._waiting.pop(crawled.candidate.url, None)
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
-        """The page's links that lead to something, and the best of those that wait."""
+        """Links to answers that nothing has led to so far; the others are remembered."""
+        scored = []
         for link in crawled.page.links:
-            self._waiting.setdefault(link.url, link)
-        worth = {url: self._pursuit.worth(url) for url in self._waiting}
-        # Nothing new will ever lead from there: answers only become fewer.
-        self._waiting = {url: link for url, link in self._waiting.items() if worth[url] > 0}
-        chosen = heapq.nlargest(RANKED_ANEW, self._waiting, key=worth.__getitem__)
-        own = (link.url for link in crawled.page.links if link.url in self._waiting)
-        return [
-            ScoredLink(self._waiting[url], self._pages + worth[url])
-            for url in dict.fromkeys((*chosen, *own))
-        ]
+            answer = self._pursuit.answer(link.url)
+            if answer is not None and answer not in self._in_sight:
+                self._in_sight.add(answer)
+                scored.append(ScoredLink(link, 1.0))
+            elif link.url not in self._known:
+                depth = crawled.candidate.depth + 1
+                self._known[link.url] = Candidate(link.url, 0.0, b"", crawled.page.url, depth)
+        return scored
+
+    def restock(self) -> Iterable[Candidate]:
+        """The first page of the best way. An answer that was queued in vain may be had by it."""
+        self._in_sight.clear()
+        worth = {url: self._pursuit.worth(url) for url in self._known}
+        # Nothing new will ever lead from the others: answers only become fewer.
+        self._known = {url: known for url, known in self._known.items() if worth[url] > 0}
+        if not self._known:
+            return []
+        return [self._known.pop(max(self._known, key=worth.__getitem__))]
