@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -12,7 +11,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
-from live_webs import Resource, Site, TinySite
+from live_webs import Resource, Site, TinySite, wait_until
 
 from loopback import served
 from trailhound.demo import DemoWeb
@@ -42,13 +41,13 @@ def site(web: DemoWeb, topic: TopicFolder) -> Iterator[TinySite]:
 
 
 @contextmanager
-def endpoint(answer: Answer) -> Iterator[tuple[str, list[float]]]:
-    """An address, and when it was asked."""
-    asked: list[float] = []
+def endpoint(answer: Answer) -> Iterator[tuple[str, list[str]]]:
+    """An address, and what it was asked."""
+    asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked.append(time.monotonic())
+            asked.append(self.path)
             with suppress(OSError):  # the client has left
                 answer(self)
 
@@ -100,22 +99,25 @@ def check_all_fetched(events: list[PageEvent]) -> None:
     assert all(event.relevance is not None and event.relevance.relevant for event in own)
 
 
-def test_others_are_fetched_while_an_answer_is_awaited(topic: TopicFolder, site: TinySite) -> None:
+def test_others_are_fetched_while_an_answer_is_awaited(
+    topic: TopicFolder, site: TinySite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient = partial(HttpBacklinks, timeout_seconds=90.0)
+    monkeypatch.setattr("trailhound.topics.backlinks.HttpBacklinks", patient)
     site.resources["/robots.txt"] = Resource(b"User-agent: *\nCrawl-delay: 0.1\n")
-    meanwhile: list[int] = []
+    meanwhile: list[bool] = []
 
     def slow(handler: BaseHTTPRequestHandler) -> None:
         if not meanwhile:
+            meanwhile.append(False)
             before = len(site.paths())
-            patience = time.monotonic() + 4.0
-            while len(site.paths()) < before + 4 and time.monotonic() < patience:
-                time.sleep(0.01)
-            meanwhile.append(len(site.paths()) - before)
+            wait_until(lambda: len(site.paths()) >= before + 4, seconds=30)
+            meanwhile.append(True)
         said(handler, b"[]")
 
     with endpoint(slow) as (template, asked):
         events, log = crawl(topic, site, template)
-    assert meanwhile[0] >= 4, "requests that arrived while the first answer was awaited"
+    assert meanwhile[-1], "four requests arrived while the first answer was awaited"
     check_all_fetched(events)
     assert len(asked) == N_PAGES
     assert "problem" not in log
