@@ -51,6 +51,7 @@ def test_run_writes_results_and_report_and_prints_a_table(
 
 def test_json_goes_to_stdout_alone(trailhound: Command, corpus: Path, tmp_path: Path) -> None:
     options = [*RUN_OPTIONS, "--topic", "bees", "--seed-sets", "1", "--json"]
+    options += ["--set", "crawl.concurrency=2"]
     done = trailhound("lab", "run", corpus, *options, "-o", tmp_path / "out")
     assert done.code == 0, done.err
     printed = json.loads(done.out)

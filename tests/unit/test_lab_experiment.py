@@ -204,6 +204,17 @@ def test_pages_shown_in_the_session_do_not_count(results: ExperimentResults) -> 
     assert {run.relevant_all for run in results.runs} == {3 * N_LEAVES - 4}
 
 
+def test_settings_are_read_and_checked_by_name(corpus: Path) -> None:
+    given = {"crawl.concurrency": "1", "crawl.avoid_traps": False}
+    plan = plan_experiment(corpus, ["random"], settings=given)
+    assert plan.parameters.settings == {"crawl.concurrency": 1, "crawl.avoid_traps": False}
+    assert plan.parameters.crawl_settings().crawl.concurrency == 1
+    with pytest.raises(UsageError, match=r"Did you mean crawl\.concurrency"):
+        plan_experiment(corpus, ["random"], settings={"crawl.concurency": 1})
+    with pytest.raises(UsageError, match=r"crawl\.concurrency is 'many'"):
+        plan_experiment(corpus, ["random"], settings={"crawl.concurrency": "many"})
+
+
 def test_pages_can_be_closed_to_all_crawls(corpus: Path, tmp_path: Path) -> None:
     closed = "http://bees.test/1/"
     plan = plan_experiment(

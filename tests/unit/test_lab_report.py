@@ -152,6 +152,15 @@ def test_the_command_line_repeats_the_experiment() -> None:
     )
 
 
+def test_the_command_line_names_what_differs_from_a_live_crawl() -> None:
+    made = make_results(("best-first",), ("bees",))
+    changed = msgspec.structs.replace(
+        made.parameters, judge="cosine", settings={"crawl.concurrency": 1}
+    )
+    command = command_line(msgspec.structs.replace(made, parameters=changed))
+    assert "--judge cosine --set crawl.concurrency=1 --max-requests" in command
+
+
 def test_p_values_keep_their_meaning() -> None:
     assert format_p(0.03125) == "0.0312"
     assert format_p(2 / 2**39) == "< 0.0001"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -82,7 +82,16 @@ def run(
     judge: Annotated[
         str,
         typer.Option(metavar="NAME", help="What crawls take for relevant; see 'judges'."),
-    ] = "cosine",
+    ] = "auto",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A setting of the crawls, as in trailhound.toml, e.g. crawl.concurrency=1; "
+            "repeatable. Default: as live crawls.",
+        ),
+    ] = None,
     without: Annotated[
         list[str] | None,
         typer.Option(
@@ -118,6 +127,7 @@ def run(
         seed=seed,
         judge=judge,
         without=without or (),
+        settings=_settings(set_ or ()),
     )
     with _interruptible(out), runs_bar() as progress:
         results = run_experiment(plan, out, jobs=jobs, progress=progress)
@@ -145,6 +155,19 @@ def report(
     results = read_results(out)
     folder = out if out.is_dir() else out.parent
     typer.echo(str(write_report(results, folder)))
+
+
+def _settings(pairs: Sequence[str]) -> dict[str, str]:
+    """From ``section.name=value`` to what is set."""
+    from trailhound.errors import UsageError
+
+    given = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"'{pair}' sets nothing. Write --set section.name=value.")
+        given[name.strip()] = value.strip()
+    return given
 
 
 @contextmanager

@@ -20,7 +20,11 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from trailhound import __version__
+from trailhound.config.settings import all_settings
+from trailhound.config.values import from_file, from_text
 from trailhound.counting import counted
 from trailhound.errors import TrailhoundError, UsageError, unknown_name
 from trailhound.judges.choosing import check_judge
@@ -65,7 +69,8 @@ def plan_experiment(
 ) -> ExperimentPlan:
     """Check what was asked for; without ``topics``, all of the corpus are taken.
 
-    ``settings`` are those of the crawls that differ from a live crawl's, by ``section.name``.
+    Crawls are made as live ones are by default; ``settings`` change that, by ``section.name`` as in
+    trailhound.toml. A text is read as a variable of the environment would be.
     """
     _check_numbers(max_requests, seed_sets)
     chosen = _without_repeats(strategies)
@@ -84,7 +89,7 @@ def plan_experiment(
         topics_digest=None if topics_file is None else _sha256(topics_file),
         judge=judge,
         without=list(without),
-        settings=dict(settings or {}),
+        settings=_checked_settings(settings or {}),
     )
     return ExperimentPlan(corpus, parameters, topics_file)
 
@@ -196,6 +201,20 @@ def _check_numbers(max_requests: int, seed_sets: int) -> None:
     for option, value in (("--max-requests", max_requests), ("--seed-sets", seed_sets)):
         if value < 1:
             raise UsageError(f"{option} is {value}; it must be at least 1.")
+
+
+def _checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    known = {each.key: each for each in all_settings()}
+    checked = {}
+    for key, value in settings.items():
+        if key not in known:
+            raise unknown_name("setting", key, known, "See 'trailhound config show'.")
+        read = from_text if isinstance(value, str) else from_file
+        try:
+            checked[key] = msgspec.to_builtins(read(value, known[key].type))
+        except ValueError as error:
+            raise UsageError(f"{key} is {value!r}: {error}. {known[key].description}") from error
+    return checked
 
 
 def _chosen_topics(

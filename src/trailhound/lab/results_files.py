@@ -95,6 +95,7 @@ def _from_version_1(content: bytes) -> ExperimentResults:
     written = msgspec.json.decode(content, type=dict[str, Any])
     parameters = written["parameters"]
     parameters["max_requests"] = parameters.pop("max_pages")
+    parameters.setdefault("judge", "cosine")
     written["version"] = RESULTS_VERSION
     return msgspec.convert(written, ExperimentResults)
 

@@ -199,6 +199,10 @@ def command_line(results: ExperimentResults) -> str:
         words += ["--topics", parameters.topics_file]
     for beginning in parameters.without:
         words += ["--without", beginning]
+    if parameters.judge != "auto":
+        words += ["--judge", parameters.judge]
+    for key, value in parameters.settings.items():
+        words += ["--set", f"{key}={','.join(value) if isinstance(value, list) else value}"]
     words += ["--max-requests", str(parameters.max_requests)]
     words += ["--seed-sets", str(parameters.seed_sets), "--seed", str(parameters.seed)]
     return shlex.join([*words, "-o", "OUT"])
