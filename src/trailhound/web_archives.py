@@ -12,7 +12,7 @@ from typing import IO, Literal, NamedTuple
 from fastwarc.warc import ArchiveIterator, HeaderMap, WarcRecord, WarcRecordType
 
 from trailhound.errors import CorpusError, UsageError
-from trailhound.fetching.media_types import is_html_type, looks_like_html
+from trailhound.fetching.headers import is_html_type, looks_like_html
 
 _WARC_ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4")
 _PACKAGE_ENDING = ".wacz"

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.errors import ConfigError
-from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError
-from trailhound.fetching.special_addresses import why_not_public
+from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError, why_not_public
 
 PUBLIC = [
     "1.1.1.1",

@@ -1,12 +1,150 @@
+"""Where hosts live."""
+
 from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import pytest
+from aiohttp.abc import AbstractResolver, ResolveResult
 
 from trailhound.errors import ConfigError
-from trailhound.fetching.resolver import MappedResolver
+from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError
+from trailhound.fetching.resolver import AddressBook, MappedResolver
+
+T = TypeVar("T")
+PUBLIC = "93.184.216.34"
+PUBLIC_6 = "2606:4700::1111"
+
+
+def place(host: str, address: str, port: int) -> ResolveResult:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    return ResolveResult(
+        hostname=host, host=address, port=port, family=family, proto=socket.IPPROTO_TCP, flags=0
+    )
+
+
+class Answers(AbstractResolver):
+    """Gives one list of addresses after the other; the last one for ever."""
+
+    def __init__(self, *answers: list[str]) -> None:
+        self._answers = answers
+        self.asked = 0
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        answer = self._answers[min(self.asked, len(self._answers) - 1)]
+        self.asked += 1
+        await asyncio.sleep(0)
+        return [place(host, address, port) for address in answer]
+
+    async def close(self) -> None:
+        pass
+
+
+def with_book(
+    resolver: AbstractResolver, use: Callable[[AddressBook], Awaitable[T]], now: list[float]
+) -> T:
+    async def run() -> T:
+        book = AddressBook(AddressGuard(), resolver, ttl_seconds=300, clock=lambda: now[0])
+        try:
+            return await use(book)
+        finally:
+            await book.close()
+
+    return asyncio.run(run())
+
+
+async def addresses(book: AddressBook, host: str = "a.example") -> list[str]:
+    return [found["host"] for found in await book.resolve(host, 80, socket.AF_UNSPEC)]
+
+
+def test_of_mixed_answers_only_the_permitted_are_handed_out() -> None:
+    resolver = Answers(["10.0.0.1", PUBLIC, "::1", PUBLIC_6])
+    assert with_book(resolver, addresses, [0.0]) == [PUBLIC, PUBLIC_6]
+
+
+def test_no_permitted_address_is_a_refusal() -> None:
+    with pytest.raises(
+        AddressRefusedError, match=r"a\.example is at 10\.0\.0\.1, which is private"
+    ):
+        with_book(Answers(["10.0.0.1", "::1"]), addresses, [0.0])
+
+
+def test_an_answer_is_kept_while_dns_changes_its_mind() -> None:
+    now = [0.0]
+    resolver = Answers([PUBLIC], ["127.0.0.1"])
+
+    async def use(book: AddressBook) -> list[object]:
+        seen: list[object] = [await book.first_address("a.example", 80), await addresses(book)]
+        now[0] = 299.0
+        seen += [book.known_address("a.example", 80), await addresses(book)]
+        now[0] = 300.0  # the next answer is judged anew
+        assert book.known_address("a.example", 80) is None
+        with pytest.raises(AddressRefusedError):
+            await addresses(book)
+        return seen
+
+    assert with_book(resolver, use, now) == [PUBLIC, [PUBLIC], PUBLIC, [PUBLIC]]
+    assert resolver.asked == 2
+
+
+def test_those_who_ask_at_the_same_time_share_one_question() -> None:
+    resolver = Answers([PUBLIC])
+
+    async def use(book: AddressBook) -> list[list[str]]:
+        return await asyncio.gather(*[addresses(book) for _ in range(5)])
+
+    assert with_book(resolver, use, [0.0]) == [[PUBLIC]] * 5
+    assert resolver.asked == 1
+
+
+def test_who_gives_up_does_not_stop_the_others() -> None:
+    async def use(book: AddressBook) -> list[str]:
+        impatient = asyncio.ensure_future(addresses(book))
+        patient = asyncio.ensure_future(addresses(book))
+        await asyncio.sleep(0)
+        impatient.cancel()
+        return await patient
+
+    assert with_book(Answers([PUBLIC]), use, [0.0]) == [PUBLIC]
+
+
+@pytest.mark.parametrize("literal", ["127.0.0.1", "::1", "169.254.169.254"])
+def test_literal_addresses_are_judged_though_no_resolver_sees_them(literal: str) -> None:
+    resolver = Answers([PUBLIC])
+
+    async def use(book: AddressBook) -> str:
+        return await book.first_address(literal, 80)
+
+    with pytest.raises(AddressRefusedError, match="allow_addresses"):
+        with_book(resolver, use, [0.0])
+    assert resolver.asked == 0
+
+
+def test_the_address_that_answered_is_tried_first() -> None:
+    async def use(book: AddressBook) -> str:
+        await addresses(book)
+        book.prefer("a.example", 80, PUBLIC)
+        return await book.first_address("a.example", 80)
+
+    assert with_book(Answers([PUBLIC_6, PUBLIC]), use, [0.0]) == PUBLIC
+
+
+def test_only_the_family_that_was_asked_for() -> None:
+    async def use(book: AddressBook) -> list[ResolveResult]:
+        return await book.resolve("a.example", 80, socket.AF_INET)
+
+    found = with_book(Answers([PUBLIC_6, PUBLIC]), use, [0.0])
+    assert [place["host"] for place in found] == [PUBLIC]
+
+
+def test_a_name_without_addresses_is_an_error() -> None:
+    with pytest.raises(OSError, match="has no address"):
+        with_book(Answers([]), addresses, [0.0])
 
 
 def resolved(hosts: dict[str, str], host: str, port: int = 80) -> tuple[str, int, int]:

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.fetching import sitemaps
-from trailhound.fetching.sitemap_xml import SourceKind
-from trailhound.fetching.sitemaps import ListedUrl, parse_date, parse_url_source
+from trailhound.fetching.sitemaps import ListedUrl, SourceKind, parse_date, parse_url_source
 
 AT = "http://site.test/sitemap.xml"
 NOON = 1_772_366_400.0  # 2026-03-01 12:00 UTC

@@ -16,8 +16,7 @@ from trailhound.config.settings import CrawlSettings, Settings
 from trailhound.crawling.driving import loop_time
 from trailhound.crawling.duplicates import DuplicateFinder
 from trailhound.crawling.engine import Crawler
-from trailhound.crawling.gate import GateStore, GuardedFrontier, LinkGate
-from trailhound.crawling.host_budget import HostBudget
+from trailhound.crawling.gate import GateStore, GuardedFrontier, HostBudget, LinkGate
 from trailhound.crawling.scope import Scope
 from trailhound.crawling.sinks import Sink
 from trailhound.crawling.traps import TrapGuard

@@ -1,6 +1,7 @@
-"""Reads a body as it arrives: counted on the wire and unpacked, and given up as soon as it must be.
+"""What came back: the body, read as it arrives, and the exchange as the archive will keep it.
 
-What is read stays bounded by the caps whatever the server sends, and memory with it.
+A body is counted on the wire and unpacked, and given up as soon as it must be: what is read stays
+bounded by the caps whatever the server sends, and memory with it.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from dataclasses import dataclass
 import aiohttp
 
 from trailhound.fetching.content_coding import CodingError, decoder_for
-from trailhound.fetching.media_types import SNIFFED_BYTES, why_not_html
-from trailhound.records import Outcome
+from trailhound.fetching.headers import SNIFFED_BYTES, why_not_html
+from trailhound.records import Exchange, Outcome
 
 
 class _TooLargeError(Exception):
@@ -151,3 +152,45 @@ def _what_took_too_long(error: TimeoutError) -> str:
     if isinstance(error, aiohttp.SocketTimeoutError):
         return "the body stopped coming for longer than the read time-out"
     return "the body did not end within the total time-out"
+
+
+Headers = tuple[tuple[str, str], ...]
+
+
+def make_exchange(
+    url: str, response: aiohttp.ClientResponse, body: Body, address: str, asked_at: float
+) -> Exchange:
+    """The record of one request and its answer."""
+    version = response.version
+    return Exchange(
+        url=url,
+        requested_at=asked_at,
+        # Plain strings: aiohttp's own kind cannot be written to disk.
+        request_headers=tuple(
+            [(str(name), str(value)) for name, value in response.request_info.headers.items()]
+        ),
+        status=response.status,
+        reason=_latin(response.reason or ""),
+        http_version=f"{version.major}.{version.minor}" if version is not None else "1.1",
+        headers=_kept_headers(response, body),
+        body=body.wire,
+        address=address,
+        truncated=body.truncated,
+    )
+
+
+def _kept_headers(response: aiohttp.ClientResponse, body: Body) -> Headers:
+    """As received; but chunks were joined, so their header gives way to the body's length."""
+    headers = [
+        (name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers
+    ]
+    if "Transfer-Encoding" not in response.headers:
+        return tuple(headers)
+    dropped = ("transfer-encoding", "content-length")
+    kept = [header for header in headers if header[0].lower() not in dropped]
+    return (*kept, ("Content-Length", str(len(body.wire))))
+
+
+def _latin(text: str) -> str:
+    """Text that aiohttp decoded as UTF-8, with one character for each byte again."""
+    return text.encode("utf-8", "surrogateescape").decode("latin-1")

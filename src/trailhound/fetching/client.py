@@ -1,30 +1,38 @@
 """One GET over kept-alive connections: no redirects, no rules, every failure a named outcome.
 
-The page fetcher and the robots rules both ask through here, so that limits on time, size, headers
-and addresses hold for every byte that comes in.
+The page fetcher and the robots rules both ask through :class:`PoliteClient`, so that each request
+waits its turn, and limits on time, size, headers and addresses hold for every byte that comes in.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from trailhound.errors import ConfigError
-from trailhound.fetching.address_book import AddressBook
 from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError
-from trailhound.fetching.body import Body, read_page, read_some
+from trailhound.fetching.body import Body, make_exchange, read_page, read_some
 from trailhound.fetching.connections import Attempt, current_attempt, open_session
-from trailhound.fetching.exchanges import make_exchange
-from trailhound.fetching.media_types import may_be_html
+from trailhound.fetching.headers import may_be_html, retry_after_seconds
+from trailhound.fetching.politeness import NotYetError, Politeness
+from trailhound.fetching.resolver import AddressBook
 from trailhound.records import Exchange, Outcome
+from trailhound.urls import canonicalize, host_key
 
+REDIRECT_STATUSES = frozenset([301, 302, 303, 307, 308])
+BUSY_STATUSES = frozenset([429, 503])
+_NO_CONTACT = frozenset([Outcome.TIMEOUT, Outcome.UNREACHABLE])
+
+# Header bytes that were not UTF-8 arrive as lone surrogates: U+DC80 to U+DCFF.
+_RAW_BYTE = re.compile("[\udc80-\udcff]")
 _MAX_ERROR_BYTES = 65_536  # of the body of a redirect or an error, for the archive
 
 
@@ -50,6 +58,22 @@ class Answer:
     def succeeded(self) -> bool:
         """Whether the server said yes (2xx)."""
         return self.status is not None and 200 <= self.status < 300
+
+    def header(self, name: str) -> str:
+        """The first header of this name (lower case); empty without one."""
+        headers = self.exchange.headers if self.exchange is not None else ()
+        return next((value for key, value in headers if key.lower() == name), "")
+
+    def redirect_target(self, url: str) -> str | None:
+        """The canonical URL to which this answer sends who asked for ``url``.
+
+        ``None`` when it is no redirect, says no place, or names one that is not on the web.
+        """
+        if self.status not in REDIRECT_STATUSES or not self.location:
+            return None
+        # As browsers do: bytes of an old encoding are sent back escaped, as they are.
+        location = _RAW_BYTE.sub(lambda raw: f"%{ord(raw[0]) - 0xDC00:02X}", self.location)
+        return canonicalize(location, base=url)
 
 
 class HttpClient:
@@ -185,6 +209,67 @@ class HttpClient:
             detail = f"the answer is not valid HTTP: {_words(error)}"
             return Answer(failure=Outcome.SERVER_ERROR, detail=detail)
         return Answer(failure=Outcome.UNREACHABLE, detail=f"no connection: {_words(error)}")
+
+
+class PoliteClient:
+    """An :class:`HttpClient` under the rules of :class:`Politeness`."""
+
+    def __init__(
+        self,
+        client: HttpClient,
+        politeness: Politeness,
+        wall_clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._client = client
+        self._politeness = politeness
+        self._wall_clock = wall_clock
+
+    async def get(
+        self,
+        url: str,
+        *,
+        max_bytes: int,
+        html_only: bool = False,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Ask once for ``url`` when its host and address are free.
+
+        ``POSTPONED``, with nothing asked, when that is too far off.
+        """
+        host = host_key(url)
+        address = await self._client.locate(url)
+        if isinstance(address, Answer):
+            temporary = address.retry_after_seconds is not None
+            return self._take_note(host, address) if temporary else address
+        try:
+            turn = await self._politeness.begin(host, address)
+        except NotYetError as error:
+            return Answer(
+                failure=Outcome.POSTPONED, detail=str(error), retry_after_seconds=error.seconds
+            )
+        try:
+            answer = await self._client.get(
+                url, max_bytes=max_bytes, html_only=html_only, headers=headers
+            )
+            return self._take_note(host, answer)
+        finally:
+            self._politeness.end(host, turn)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._client.close()
+
+    def _take_note(self, host: str, answer: Answer) -> Answer:
+        """Back off from a host in trouble, and say for how long."""
+        if answer.status in BUSY_STATUSES:
+            header = answer.header("retry-after")
+            asked = retry_after_seconds(header, self._wall_clock()) if header else None
+            return replace(answer, retry_after_seconds=self._politeness.failed(host, asked))
+        if answer.failure in _NO_CONTACT:
+            return replace(answer, retry_after_seconds=self._politeness.failed(host))
+        if answer.status is not None and answer.status < 500:
+            self._politeness.succeeded(host)
+        return answer
 
 
 def _checked_user_agent(user_agent: str) -> str:

@@ -8,24 +8,29 @@ address that the crawl may use.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
 from typing import NamedTuple, Self
 
 from aiohttp.abc import AbstractResolver
 
 from trailhound.config.settings import FetchSettings
-from trailhound.fetching.base import MayGoOn, always
-from trailhound.fetching.client import Answer, HttpClient
-from trailhound.fetching.hops import Hops, redirect_to_nowhere, unfollowed_redirect
-from trailhound.fetching.polite_client import PoliteClient
+from trailhound.fetching.base import NO_REQUEST_LEFT, MayGoOn, always
+from trailhound.fetching.client import (
+    REDIRECT_STATUSES,
+    Answer,
+    HttpClient,
+    PoliteClient,
+)
+from trailhound.fetching.headers import read_robots_tags
 from trailhound.fetching.politeness import Politeness, PoliteSettings, check_politeness
-from trailhound.fetching.redirects import REDIRECT_STATUSES, redirect_target
 from trailhound.fetching.resolver import mapped_resolver
 from trailhound.fetching.robots import RobotsRules, product_token
-from trailhound.records import FetchResult, Outcome
+from trailhound.records import Exchange, FetchResult, Outcome
 from trailhound.urls import host_key
 
 _PHASE_SECONDS = 10.0
 """For reaching a server, and for each wait for more, at most."""
+_MAX_DETAIL_CHARS = 500  # servers have a say in it: addresses and broken headers are quoted
 
 
 class Validators(NamedTuple):
@@ -33,6 +38,64 @@ class Validators(NamedTuple):
 
     etag: str = ""
     last_modified: str = ""
+
+
+class _Hops:
+    """URLs from the one asked for to the present one, with what was answered on the way."""
+
+    def __init__(self, url: str, product: str) -> None:
+        self.urls = [url]
+        self.remark = ""
+        """Something worth saying about a fetched page."""
+        self._product = product
+        self._exchanges: list[Exchange] = []
+
+    @property
+    def last(self) -> str:
+        """The present URL."""
+        return self.urls[-1]
+
+    def note(self, answer: Answer) -> None:
+        """Keep what the archive wants of an answer."""
+        if answer.exchange is not None:
+            self._exchanges.append(answer.exchange)
+
+    def result(self, outcome: Outcome, answer: Answer, detail: str = "") -> FetchResult:
+        """What came of the last hop; without a ``detail``, the answer's own."""
+        fetched = outcome is Outcome.FETCHED
+        fallback = self.remark if fetched else _status_in_words(answer.status)
+        headers = answer.exchange.headers if answer.exchange is not None else ()
+        wishes = [value for name, value in headers if name.lower() == "x-robots-tag"]
+        tags = read_robots_tags(wishes, self._product)
+        return FetchResult(
+            url=self.urls[0],
+            outcome=outcome,
+            final_url=self.last,
+            # What was postponed was not asked for.
+            requests=len(self.urls) - (outcome is Outcome.POSTPONED),
+            status=answer.status,
+            content_type=answer.content_type,
+            body=answer.body if fetched else b"",
+            detail=(detail or answer.detail or fallback)[:_MAX_DETAIL_CHARS],
+            headers=headers,
+            exchanges=tuple(self._exchanges),
+            noindex=tags.noindex,
+            nofollow=tags.nofollow,
+            retry_after_seconds=answer.retry_after_seconds,
+        )
+
+    def redirected_nowhere(self, answer: Answer) -> FetchResult:
+        """The result of a redirect that names no place on the web."""
+        if not answer.location:
+            detail = f"{_status_in_words(answer.status)}, without saying where to"
+            return self.result(Outcome.SERVER_ERROR, answer, detail)
+        detail = f"redirects to {answer.location!r}, which is no web address"
+        return self.result(Outcome.OUT_OF_SCOPE, answer, detail)
+
+    def unfollowed(self, answer: Answer) -> FetchResult:
+        """The result of a redirect to the last URL, which there was no request left for."""
+        detail = f"redirects to {self.last}; {NO_REQUEST_LEFT}"
+        return self.result(Outcome.POSTPONED, answer, detail)
 
 
 class HttpFetcher:
@@ -146,7 +209,7 @@ class HttpFetcher:
         return result
 
     async def _walk(self, url: str, html_only: bool, may_go_on: MayGoOn) -> FetchResult:
-        hops = Hops(url, self._product)
+        hops = _Hops(url, self._product)
         validators = _validators(self.versions.get(url, Validators()))
         while True:
             refused = await self._refused_by_robots(hops)
@@ -158,22 +221,22 @@ class HttpFetcher:
             hops.note(answer)
             if answer.status not in REDIRECT_STATUSES:
                 return hops.result(_outcome(answer, bool(validators)), answer)
-            target = redirect_target(answer, hops.last)
+            target = answer.redirect_target(hops.last)
             if target is None:
-                return redirect_to_nowhere(hops, answer)
+                return hops.redirected_nowhere(answer)
             stopped = self._stopped_redirect(hops, answer, target)
             if stopped is not None:
                 return stopped
             hops.urls.append(target)
             validators = {}  # they are about the page asked for
             if not may_go_on():
-                return unfollowed_redirect(hops, answer)
+                return hops.unfollowed(answer)
 
     async def close(self) -> None:
         """Close all connections."""
         await self._client.close()
 
-    async def _refused_by_robots(self, hops: Hops) -> FetchResult | None:
+    async def _refused_by_robots(self, hops: _Hops) -> FetchResult | None:
         if not self._obey_robots:
             return None
         refusal = await self._robots.refusal(hops.last)
@@ -187,7 +250,7 @@ class HttpFetcher:
         answer = Answer(retry_after_seconds=refusal.retry_after_seconds)
         return hops.result(refusal.outcome, answer, refusal.detail)
 
-    def _stopped_redirect(self, hops: Hops, answer: Answer, target: str) -> FetchResult | None:
+    def _stopped_redirect(self, hops: _Hops, answer: Answer, target: str) -> FetchResult | None:
         """The end of a chain that must not go on to ``target``."""
         if target in hops.urls:
             detail = f"redirects in a circle, back to {target}"
@@ -239,3 +302,11 @@ def _outcome(answer: Answer, conditional: bool) -> Outcome:
         return Outcome.CLIENT_ERROR
     # Above: 5xx. Below: answers to questions that were never asked.
     return Outcome.SERVER_ERROR
+
+
+def _status_in_words(status: int | None) -> str:
+    """``HTTP 404 Not Found``."""
+    try:
+        return f"HTTP {status} {HTTPStatus(status or 0).phrase}"
+    except ValueError:
+        return f"HTTP {status}"

@@ -20,7 +20,7 @@ from ipaddress import IPv6Address
 from typing import Protocol
 
 from trailhound.errors import ConfigError
-from trailhound.fetching.special_addresses import embedded_addresses, parse_address
+from trailhound.fetching.address_guard import embedded_addresses, parse_address
 
 MIN_DELAY_SECONDS = 0.5
 """Less between two requests to somebody else's machine needs ``allow_impolite``."""

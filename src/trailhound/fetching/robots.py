@@ -18,7 +18,6 @@ from typing import Protocol
 from protego import Protego
 
 from trailhound.fetching.client import Answer
-from trailhound.fetching.redirects import redirect_target
 from trailhound.records import Outcome
 from trailhound.urls import host_key
 
@@ -137,7 +136,7 @@ class RobotsRules:
     async def _download(self, url: str) -> Answer:
         answer = await self._get(url)
         for _ in range(_MAX_REDIRECTS):
-            target = redirect_target(answer, url)
+            target = answer.redirect_target(url)
             if target is None:
                 break
             url = target

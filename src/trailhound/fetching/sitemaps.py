@@ -1,7 +1,8 @@
 """Sitemaps and feeds as sources of URLs: XML sitemaps, their indexes, text lists, RSS and Atom.
 
 Pure parsing; fetching is the caller's. Whatever can be read is given, with a note on what could
-not: these files are written by programs, and often badly.
+not: these files are written by programs, and often badly. ``defusedxml`` refuses entity
+declarations (and with them every entity bomb) and never loads anything from outside.
 """
 
 from __future__ import annotations
@@ -10,21 +11,42 @@ import zlib
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from enum import StrEnum
 from typing import NamedTuple
+from xml.etree.ElementTree import ParseError
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
 
 from trailhound.counting import counted
-from trailhound.fetching.sitemap_xml import MAX_FIELD_CHARS, SourceKind, read_listing
 from trailhound.urls import canonicalize
 
 MAX_BYTES = 50 * 1024 * 1024
 """Decompressed; the limit that the sitemap protocol sets."""
 MAX_ENTRIES = 50_000
 """Likewise."""
+MAX_FIELD_CHARS = 8_000
 
 _PIECE_BYTES = 1024 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP = 16 + zlib.MAX_WBITS
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_XML_PIECE_BYTES = 64 * 1024
+
+
+class SourceKind(StrEnum):
+    """What a document lists."""
+
+    SITEMAP = "sitemap"
+    """Pages."""
+    SITEMAP_INDEX = "sitemap-index"
+    """Further sitemaps, to be fetched in turn."""
+    FEED = "feed"
+    """New pages, newest first as a rule."""
+    TEXT_LIST = "text-list"
+    """Pages, one in each line."""
+    UNKNOWN = "unknown"
+    """Nothing that could be read."""
 
 
 class ListedUrl(NamedTuple):
@@ -56,8 +78,7 @@ def parse_url_source(body: bytes, url: str) -> UrlSource:
     start = content[:200].removeprefix(b"\xef\xbb\xbf").lstrip()
     found: Iterable[tuple[str, str]]
     if start.startswith((b"<", *_UTF16_MARKS)):
-        kind, found, problems = read_listing(content, MAX_ENTRIES)
-        notes += problems
+        kind, found = _read_xml(content, notes)
     else:
         kind, found = SourceKind.TEXT_LIST, _from_lines(content)
     entries = _canonical(found, url, notes)
@@ -98,6 +119,131 @@ def _decompressed(body: bytes, notes: list[str]) -> bytes:
     except zlib.error as error:
         notes.append(f"its compressed data are damaged ({error})")
     return bytes(content)
+
+
+_KINDS = {
+    "urlset": SourceKind.SITEMAP,
+    "sitemapindex": SourceKind.SITEMAP_INDEX,
+    "rss": SourceKind.FEED,
+    "feed": SourceKind.FEED,
+    "rdf": SourceKind.FEED,
+}
+_ENTRIES = frozenset(["url", "sitemap", "item", "entry"])
+_ADDRESSES = frozenset(["loc", "link"])
+_FALLBACKS = frozenset(["guid", "id"])
+_BETTER_DATES = frozenset(["lastmod", "updated"])
+_FIELDS = _ADDRESSES | _FALLBACKS | _BETTER_DATES | {"pubdate", "published", "date"}
+
+
+class _Entry:
+    """The fields of one entry while it is being read."""
+
+    def __init__(self) -> None:
+        self.address = ""
+        self.fallback = ""
+        self.date = ""
+
+    @property
+    def found(self) -> tuple[str, str] | None:
+        """Address and date; ``None`` without an address."""
+        address = self.address or self.fallback
+        return (address, self.date) if address else None
+
+
+class _XmlReader:
+    """Gathers entries while the parser walks through the document.
+
+    Elements are told by their local names, as real documents get name spaces wrong; only children
+    of an entry count, so that ``image:loc`` within an ``image`` does not.
+    """
+
+    def __init__(self) -> None:
+        self.kind = SourceKind.UNKNOWN
+        self.found: list[tuple[str, str]] = []
+        self.root = ""
+        self._path: list[str] = []
+        self._entry: _Entry | None = None
+        self._text: list[str] | None = None
+        self._chars = 0
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """An element begins."""
+        name = tag.rpartition("}")[2].lower()
+        if not self._path:
+            self.root = name
+            self.kind = _KINDS.get(name, SourceKind.UNKNOWN)
+        self._path.append(name)
+        if name in _ENTRIES:
+            self._entry = _Entry()
+        elif self._entry is not None and self._path[-2] in _ENTRIES:
+            if name == "link" and "href" in attributes:
+                self._add_atom_link(attributes)
+            elif name in _FIELDS:
+                self._text = []
+                self._chars = 0
+
+    def data(self, text: str) -> None:
+        """Characters."""
+        if self._text is not None and self._chars < MAX_FIELD_CHARS:
+            self._text.append(text)
+            self._chars += len(text)
+
+    def end(self, _tag: str) -> None:
+        """An element ends."""
+        name = self._path.pop()
+        if name in _ENTRIES and self._entry is not None:
+            found = self._entry.found
+            if found is not None:
+                self.found.append(found)
+            self._entry = None
+        elif self._text is not None and self._entry is not None and name in _FIELDS:
+            self._set_field(self._entry, name, "".join(self._text).strip())
+            self._text = None
+
+    def close(self) -> None:
+        """The document ends."""
+
+    def _add_atom_link(self, attributes: dict[str, str]) -> None:
+        entry = self._entry
+        if entry is None:
+            return
+        relation = attributes.get("rel", "alternate")
+        if relation == "alternate" and not entry.address:
+            entry.address = attributes["href"]
+
+    def _set_field(self, entry: _Entry, name: str, text: str) -> None:
+        if name in _ADDRESSES:
+            entry.address = entry.address or text
+        elif name in _FALLBACKS:
+            # Feeds give pages an identity that is usually, and sometimes only, their address.
+            entry.fallback = text if text.startswith(("http://", "https://")) else ""
+        elif not entry.date or name in _BETTER_DATES:
+            entry.date = text
+
+
+def _read_xml(content: bytes, notes: list[str]) -> tuple[SourceKind, list[tuple[str, str]]]:
+    """Read a sitemap, a sitemap index or a feed, up to a few more than ``MAX_ENTRIES``.
+
+    Addresses and dates come as written; those that were complete before an error are kept.
+    """
+    reader = _XmlReader()
+    parser = DefusedXMLParser(target=reader)
+    try:
+        for start in range(0, len(content), _XML_PIECE_BYTES):
+            parser.feed(content[start : start + _XML_PIECE_BYTES])
+            if len(reader.found) > MAX_ENTRIES:
+                break
+        else:
+            parser.close()
+    except DefusedXmlException:
+        notes.append("it declares XML entities, which are refused")
+    except (ParseError, ValueError, LookupError) as error:  # LookupError: an unknown encoding
+        notes.append(f"its XML is malformed ({error})")
+    if reader.kind is SourceKind.UNKNOWN:
+        root = f" (it is <{reader.root[:40]}>)" if reader.root else ""
+        notes.append(f"it is neither a sitemap nor a feed{root}")
+        reader.found.clear()
+    return reader.kind, reader.found
 
 
 def _from_lines(content: bytes) -> Iterator[tuple[str, str]]:

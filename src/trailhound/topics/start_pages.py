@@ -9,8 +9,7 @@ from pathlib import Path
 
 from trailhound.counting import counted
 from trailhound.fetching.http import HttpFetcher, Validators
-from trailhound.fetching.sitemap_xml import SourceKind
-from trailhound.fetching.sitemaps import ListedUrl, UrlSource, parse_url_source
+from trailhound.fetching.sitemaps import ListedUrl, SourceKind, UrlSource, parse_url_source
 from trailhound.frontier.base import Frontier
 from trailhound.records import Candidate, FetchResult, Outcome
 from trailhound.storage.results_reading import Results
