@@ -40,7 +40,7 @@ def crawled(trailhound: Command, web: DemoWeb, port: int, workspace_folder: Path
         limits = ["--max-requests", "150", "--strategy", "best-first"]
         done = trailhound("crawl", TOPIC, *seeds, *limits, *options(port))
         assert done.code == 0, done.err
-        assert "the page budget is spent" in done.out
+        assert "the request budget is spent" in done.out
         assert "trailhound results bees" in done.out
     return trailhound
 
@@ -154,7 +154,7 @@ def test_a_second_crawl_is_refused_and_a_resumed_one_needs_a_larger_budget(
     more = crawled("crawl", TOPIC, "--resume", "--max-pages", "170", "--json", "-v")  # old name
     assert len(re.findall(r"^\d+ fetched .*http://.*priority", more.err, re.MULTILINE)) >= 10
     told = json.loads(more.out)
-    assert (told["reason"], told["requests"] >= 170) == ("pages-spent", True)
+    assert (told["reason"], told["requests"] >= 170) == ("requests-spent", True)
     both = crawled("crawl", TOPIC, "--resume", "--restart")
     assert (both.code, "Give one of them" in both.err) == (2, True)
 

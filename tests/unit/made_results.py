@@ -39,7 +39,7 @@ def make_run(
         max_host_share=1.0,
         links_outside=3,
         outcomes={"fetched": len(points)},
-        stop_reason="the page budget is spent",
+        stop_reason="the request budget is spent",
         learning_cpu_seconds=0.01,
         seeds=["http://portal.test/"],
         relevant_all=5,
