@@ -20,12 +20,62 @@ RESULTS_VERSION = 2
 """2 calls the budget ``max_requests``; 1 called it ``max_pages``."""
 
 
-class Estimate(msgspec.Struct, frozen=True):
-    """A mean over topics with its 95 % bootstrap interval."""
+class Parameters(msgspec.Struct, frozen=True):
+    """What was asked for: with the corpus, all that is needed to repeat the experiment."""
 
-    mean: float
-    low: float
-    high: float
+    strategies: list[str]
+    topics: list[str]
+    max_requests: int
+    """Budget of each crawl, failures and questions to sources included."""
+    seed_sets: int
+    seed: int
+    topics_file: str | None = None
+    """Name of the file that defined the topics, when one did."""
+    topics_digest: str | None = None
+    """SHA-256 of that file."""
+    judge: str = "auto"
+    """What the crawls take for relevant on their way; ground truth measures them all the same."""
+    without: list[str] = []
+    """Beginnings of URLs whose pages existed for no session and no crawl."""
+    settings: dict[str, Any] = {}
+    """What differs from the defaults of a live crawl, by ``section.name``."""
+
+    def crawl_settings(self) -> Settings:
+        """Of every crawl in the experiment; only the strategy differs."""
+        return Settings().changed({"judge.kind": self.judge, **self.settings})
+
+
+class RunTask(msgspec.Struct, frozen=True):
+    """One crawl to be made."""
+
+    topic: str
+    seed_set: int
+    strategy: str
+
+
+@dataclass(frozen=True)
+class ExperimentPlan:
+    """Where the recorded web is and what to try on it."""
+
+    corpus: Path
+    parameters: Parameters
+    topics_file: Path | None = None
+
+    def tasks(self) -> list[RunTask]:
+        """All runs, topic by topic, so that a worker seldom has to change its topic."""
+        return [
+            RunTask(topic, seed_set, strategy)
+            for topic in self.parameters.topics
+            for seed_set in range(self.parameters.seed_sets)
+            for strategy in self.parameters.strategies
+        ]
+
+
+def run_seed(seed: int, topic: str, seed_set: int) -> int:
+    """The random seed of a run: the same for every strategy, on every machine."""
+    text = f"{seed}\x1f{topic}\x1f{seed_set}".encode()
+    # 32 bits: exact in any JSON reader, and enough to keep runs apart.
+    return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big")
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,29 +156,12 @@ class CorpusSummary(msgspec.Struct, frozen=True):
     kind: str = ""
 
 
-class Parameters(msgspec.Struct, frozen=True):
-    """What was asked for: with the corpus, all that is needed to repeat the experiment."""
+class Estimate(msgspec.Struct, frozen=True):
+    """A mean over topics with its 95 % bootstrap interval."""
 
-    strategies: list[str]
-    topics: list[str]
-    max_requests: int
-    """Budget of each crawl, failures and questions to sources included."""
-    seed_sets: int
-    seed: int
-    topics_file: str | None = None
-    """Name of the file that defined the topics, when one did."""
-    topics_digest: str | None = None
-    """SHA-256 of that file."""
-    judge: str = "auto"
-    """What the crawls take for relevant on their way; ground truth measures them all the same."""
-    without: list[str] = []
-    """Beginnings of URLs whose pages existed for no session and no crawl."""
-    settings: dict[str, Any] = {}
-    """What differs from the defaults of a live crawl, by ``section.name``."""
-
-    def crawl_settings(self) -> Settings:
-        """Of every crawl in the experiment; only the strategy differs."""
-        return Settings().changed({"judge.kind": self.judge, **self.settings})
+    mean: float
+    low: float
+    high: float
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -141,7 +174,7 @@ class Comparison(msgspec.Struct, frozen=True):
     """Strategy minus baseline."""
     topics: int
     p: float
-    """Exact two-sided sign-flip test over topics."""
+    """Of the two-sided sign-flip test over topics."""
     p_holm: float
     """Corrected for the number of strategies compared."""
 
@@ -171,36 +204,3 @@ class ExperimentResults(msgspec.Struct, frozen=True, kw_only=True):
     """Per strategy and metric: mean over topics and 95 % interval."""
     comparisons: list[Comparison]
     runs: list[RunResult]
-
-
-class RunTask(msgspec.Struct, frozen=True):
-    """One crawl to be made."""
-
-    topic: str
-    seed_set: int
-    strategy: str
-
-
-@dataclass(frozen=True)
-class ExperimentPlan:
-    """Where the recorded web is and what to try on it."""
-
-    corpus: Path
-    parameters: Parameters
-    topics_file: Path | None = None
-
-    def tasks(self) -> list[RunTask]:
-        """All runs, topic by topic, so that a worker seldom has to change its topic."""
-        return [
-            RunTask(topic, seed_set, strategy)
-            for topic in self.parameters.topics
-            for seed_set in range(self.parameters.seed_sets)
-            for strategy in self.parameters.strategies
-        ]
-
-
-def run_seed(seed: int, topic: str, seed_set: int) -> int:
-    """The random seed of a run: the same for every strategy, on every machine."""
-    text = f"{seed}\x1f{topic}\x1f{seed_set}".encode()
-    # 32 bits: exact in any JSON reader, and enough to keep runs apart.
-    return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big")
