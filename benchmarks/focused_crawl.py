@@ -16,9 +16,9 @@ import msgspec
 from benchmarks.crawl_measures import CONCURRENCY, TOPIC, CrawlCost, Stopwatch, learned_topic
 from benchmarks.measured_web import load_web
 from trailhound.config.settings import Settings
-from trailhound.live.crawl import open_crawl
-from trailhound.live.plan import CrawlRequest
 from trailhound.records import Outcome
+from trailhound.topics.crawl import open_crawl
+from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.known_content import KnownContent
 from trailhound.topics.workspace import TopicFolder, Workspace
 

@@ -14,8 +14,8 @@ from typing import Any
 from trailhound.config import configure
 from trailhound.demo import DemoWeb, DemoWebParameters
 from trailhound.demo.files import with_sources
-from trailhound.live.crawl import LiveCrawl, open_crawl
-from trailhound.live.plan import CrawlRequest
+from trailhound.topics.crawl import TopicCrawl, open_crawl
+from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.learning import LearningRequest, learn_into
 from trailhound.topics.workspace import TopicFolder, Workspace
 
@@ -66,7 +66,7 @@ class Site:
         }
 
     @contextmanager
-    def begun(self, *, restart: bool = False, **more: Any) -> Iterator[LiveCrawl]:
+    def begun(self, *, restart: bool = False, **more: Any) -> Iterator[TopicCrawl]:
         """A new crawl."""
         flags = self.flags(**more)
         request = CrawlRequest(configure(flags).settings, flags, restart=restart)
@@ -74,7 +74,7 @@ class Site:
             yield crawl
 
     @contextmanager
-    def resumed(self, *, refresh: bool = False, **more: Any) -> Iterator[LiveCrawl]:
+    def resumed(self, *, refresh: bool = False, **more: Any) -> Iterator[TopicCrawl]:
         """The same crawl again."""
         flags = {name.replace("__", "."): value for name, value in more.items()}
         request = CrawlRequest(flags=flags, resume=True, refresh=refresh)

@@ -102,8 +102,8 @@ import os, sys
 from pathlib import Path
 from trailhound.config import configure
 from trailhound.errors import TrailhoundError
-from trailhound.live.crawl import open_crawl
-from trailhound.live.plan import CrawlRequest
+from trailhound.topics.crawl import open_crawl
+from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.workspace import Workspace
 topic = Workspace(Path(sys.argv[1])).topic(sys.argv[2])
 topic.load()

@@ -8,8 +8,6 @@ from live_webs import Site
 
 from trailhound.demo import DemoWeb
 from trailhound.errors import StorageError
-from trailhound.live.crawl import LiveCrawl
-from trailhound.live.strategy_memory import StrategyMemory
 from trailhound.records import (
     FinishedPage,
     Outcome,
@@ -20,6 +18,8 @@ from trailhound.strategies.base import Briefing, Explaining, Remembering
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.content_link.strategy import KeptCrawl
 from trailhound.strategies.intelligent.strategy import IntelligentStrategy
+from trailhound.topics.crawl import TopicCrawl
+from trailhound.topics.strategy_memory import StrategyMemory
 
 LEARNING = ("intelligent", "content-link")
 
@@ -55,7 +55,7 @@ def restored(snapshot: bytes) -> KeptCrawl:
     return msgspec.structs.replace(kept, tunnels=tunnels)
 
 
-def remembered(crawl: LiveCrawl) -> bytes:
+def remembered(crawl: TopicCrawl) -> bytes:
     strategy = crawl._memory._strategy
     assert isinstance(strategy, Remembering)
     return strategy.snapshot()

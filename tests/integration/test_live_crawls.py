@@ -16,9 +16,9 @@ from trailhound.crawling.budget import StopReason
 from trailhound.crawling.metrics import CrawlMetrics, metrics_served
 from trailhound.demo import DemoWeb
 from trailhound.errors import ConfigError, UsageError
-from trailhound.live.crawl import LiveCrawl
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.results_reading import Results
+from trailhound.topics.crawl import TopicCrawl
 from trailhound.topics.explaining import Explainer
 from trailhound.topics.workspace import TopicFolder
 
@@ -31,7 +31,7 @@ def bodies(web: DemoWeb, topic: TopicFolder) -> list[bytes]:
     return [web.respond(url).body for url in urls]
 
 
-def run(crawl: LiveCrawl) -> list[PageEvent]:
+def run(crawl: TopicCrawl) -> list[PageEvent]:
     return list(crawl.run())
 
 
@@ -294,7 +294,7 @@ def test_attempts_count_in_the_next_run_as_well(topic: TopicFolder) -> None:
             assert crawl.progress.requests == 1
 
 
-def metrics_of(crawl: LiveCrawl) -> CrawlMetrics:
+def metrics_of(crawl: TopicCrawl) -> CrawlMetrics:
     return CrawlMetrics(crawl.folder.topic.name, crawl.progress, crawl.stats)
 
 

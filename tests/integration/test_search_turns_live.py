@@ -18,9 +18,9 @@ from trailhound.config import configure
 from trailhound.crawling.budget import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError
-from trailhound.live.crawl import LiveCrawl
 from trailhound.sessions.events import Mark, Visit
 from trailhound.storage.results_reading import Results
+from trailhound.topics.crawl import TopicCrawl
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.marking import archived_sources, session_of_crawl
 from trailhound.topics.sources import open_search
@@ -35,7 +35,7 @@ def engine(web: DemoWeb) -> Iterator[SearchServer]:
         yield server
 
 
-def run(crawl: LiveCrawl) -> None:
+def run(crawl: TopicCrawl) -> None:
     for _ in crawl.run():
         pass
 
@@ -93,7 +93,7 @@ def test_an_interrupted_round_goes_on_where_it_was(
 ) -> None:
     asked = request(topic, port, engine.template)
 
-    def interrupted(crawl: LiveCrawl) -> None:
+    def interrupted(crawl: TopicCrawl) -> None:
         for event in crawl.run():
             if event.number >= 10:
                 crawl.stop()

@@ -44,16 +44,15 @@ ALLOWED: dict[str, frozenset[str]] = {
     "storage": FIRST_TIER | {"storage"},
     "demo": FIRST_TIER | {"demo", "sessions", "text"},
     "plugins": FIRST_TIER,
-    "topics": TOPICS | {"live"},
+    "topics": TOPICS,
     "collector": FIRST_TIER | {"collector", "sessions", "storage", "topics"},
     "reports": TOPICS,
     "crawling": CRAWLING,
     "config": frozenset({"errors", "counting"}),
-    "live": TOPICS,
     "lab": LAB,
     "assemble": LAB | TOPICS,
     "__main__": frozenset({"cli"}),
-    "cli": LAB | TOPICS | {"assemble", "cli", "collector", "live"},
+    "cli": LAB | TOPICS | {"assemble", "cli", "collector"},
 }
 
 IMPURE = frozenset({"socket", "time", "random", "asyncio", "aiohttp", "sqlite3", "os", "pathlib"})

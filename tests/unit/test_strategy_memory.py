@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from trailhound.live.strategy_memory import KEEP_EVERY, StrategyMemory
 from trailhound.records import (
     Candidate,
     CrawledPage,
@@ -18,6 +17,7 @@ from trailhound.records import (
     Relevance,
 )
 from trailhound.strategies.baselines import BreadthFirstStrategy
+from trailhound.topics.strategy_memory import KEEP_EVERY, StrategyMemory
 
 
 class Counting(BreadthFirstStrategy):

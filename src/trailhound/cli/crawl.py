@@ -34,8 +34,8 @@ from trailhound.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from trailhound.live.crawl import LiveCrawl
-    from trailhound.live.plan import CrawlRequest
+    from trailhound.topics.crawl import TopicCrawl
+    from trailhound.topics.crawl_plan import CrawlRequest
 
 
 end = partial(typer.Option, rich_help_panel="When to end")
@@ -162,7 +162,7 @@ def _request(
     flags: Mapping[str, Any], config: Path | None, resume: bool, restart: bool, refresh: bool
 ) -> CrawlRequest:
     from trailhound.errors import UsageError
-    from trailhound.live.plan import CrawlRequest
+    from trailhound.topics.crawl_plan import CrawlRequest
 
     if restart and (resume or refresh):
         raise UsageError("--restart begins anew, and --resume goes on. Give one of them.")
@@ -170,9 +170,9 @@ def _request(
     return CrawlRequest(settings_from(given, config), given, resume, restart, refresh)
 
 
-def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> LiveCrawl:
+def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> TopicCrawl:
     from trailhound.cli.terminal import say
-    from trailhound.live.crawl import open_crawl
+    from trailhound.topics.crawl import open_crawl
     from trailhound.topics.knowledge import needs_no_session
 
     place = open_workspace(workspace)
@@ -184,7 +184,7 @@ def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> LiveCraw
     return open_crawl(folder, request, say)
 
 
-def _run(running: LiveCrawl) -> None:
+def _run(running: TopicCrawl) -> None:
     from trailhound.cli.crawl_view import run_shown
 
     try:
@@ -195,7 +195,7 @@ def _run(running: LiveCrawl) -> None:
 
 
 @contextmanager
-def _metrics(running: LiveCrawl) -> Iterator[None]:
+def _metrics(running: TopicCrawl) -> Iterator[None]:
     port = running.settings.output.metrics_port
     if port is None:
         yield
@@ -209,7 +209,7 @@ def _metrics(running: LiveCrawl) -> Iterator[None]:
         yield
 
 
-def _leave_at_once(running: LiveCrawl) -> None:
+def _leave_at_once(running: TopicCrawl) -> None:
     """Without closing anything: what a killed crawl leaves is in order, too."""
     from trailhound.cli.crawl_view import next_steps
     from trailhound.cli.terminal import say
@@ -222,7 +222,7 @@ def _leave_at_once(running: LiveCrawl) -> None:
     os._exit(INTERRUPTED_EXIT_CODE)
 
 
-def _tell(running: LiveCrawl, *, as_json: bool) -> None:
+def _tell(running: TopicCrawl, *, as_json: bool) -> None:
     from trailhound.cli.crawl_view import show_summary, told_to_machines
     from trailhound.cli.terminal import print_json
     from trailhound.crawling.budget import StopReason

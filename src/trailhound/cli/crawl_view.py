@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from trailhound.live.crawl import LiveCrawl
+    from trailhound.topics.crawl import TopicCrawl
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ QUIET_SECONDS = 3.0
 _SHOWN_HOSTS = 5
 
 
-def run_shown(crawl: LiveCrawl) -> None:
+def run_shown(crawl: TopicCrawl) -> None:
     """Run a crawl to its end, shown on stderr.
 
     The first Ctrl-C, or a request to terminate, stops it cleanly; the second raises
@@ -82,7 +82,7 @@ def _event_line(event: PageEvent) -> str:
 class CrawlDisplay:
     """Shows one crawl. :meth:`update` after each page; the picture moves by itself."""
 
-    def __init__(self, crawl: LiveCrawl) -> None:
+    def __init__(self, crawl: TopicCrawl) -> None:
         self._crawl = crawl
         self._line_at = time.time() + LINE_EVERY_SECONDS
         self._page_at = time.time()
@@ -178,14 +178,14 @@ class CrawlDisplay:
         return ""
 
 
-def show_summary(crawl: LiveCrawl) -> None:
+def show_summary(crawl: TopicCrawl) -> None:
     """How it ended, what it found, and what to do next; on stdout."""
     show_pairs(_summary(crawl))
     for line in next_steps(crawl):
         output.print(line, soft_wrap=True, markup=False)
 
 
-def told_to_machines(crawl: LiveCrawl) -> dict[str, Any]:
+def told_to_machines(crawl: TopicCrawl) -> dict[str, Any]:
     """The same figures for a program."""
     progress, stats = crawl.progress, crawl.stats()
     reason = crawl.stop_reason
@@ -207,7 +207,7 @@ def told_to_machines(crawl: LiveCrawl) -> dict[str, Any]:
     }
 
 
-def _summary(crawl: LiveCrawl) -> Iterator[tuple[str, str]]:
+def _summary(crawl: TopicCrawl) -> Iterator[tuple[str, str]]:
     progress, stats = crawl.progress, crawl.stats()
     reason = crawl.stop_reason
     yield "ended", f"{reason.value if reason else 'unknown'}"
@@ -220,7 +220,7 @@ def _summary(crawl: LiveCrawl) -> Iterator[tuple[str, str]]:
     yield "frontier", f"{stats.waiting:,} waiting on {counted(stats.hosts_waiting, 'host')}"
 
 
-def next_steps(crawl: LiveCrawl) -> list[str]:
+def next_steps(crawl: TopicCrawl) -> list[str]:
     """What to do now, as commands."""
     name = shlex.quote(crawl.folder.topic.name)
     again = f"trailhound crawl {name} --resume"
@@ -252,7 +252,7 @@ def next_steps(crawl: LiveCrawl) -> list[str]:
     return found + (steps[reason] if reason is not None else [])
 
 
-def _after_starving(crawl: LiveCrawl, name: str) -> list[str]:
+def _after_starving(crawl: TopicCrawl, name: str) -> list[str]:
     from trailhound.strategies.choosing import parse_spec
 
     if set(crawl.progress.outcomes) == {Outcome.BROKEN.value}:
@@ -282,7 +282,7 @@ _GIVES_UP = {
 """Strategies that do not queue every link."""
 
 
-def _beyond_the_trace(crawl: LiveCrawl, name: str) -> list[str]:
+def _beyond_the_trace(crawl: TopicCrawl, name: str) -> list[str]:
     spec, trace = crawl.settings.crawl.strategy, shlex.quote(crawl.settings.sources.trace or "FILE")
     with_links = shlex.quote(f"{spec}{',' if ':' in spec else ':'}links=true")
     return [

@@ -57,9 +57,9 @@ class Beliefs:
         from trailhound.crawling.build import make_guides
         from trailhound.crawling.driving import at_once
         from trailhound.errors import ModelError, SourceError, UsageError
-        from trailhound.live.parts import open_sources
         from trailhound.strategies.base import Explaining
         from trailhound.topics.knowledge import knowledge_of
+        from trailhound.topics.sources import open_sources
 
         if not memory:
             return {}

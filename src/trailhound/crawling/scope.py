@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
+from trailhound.config.settings import Settings
 from trailhound.errors import ConfigError
 from trailhound.urls import canonicalize, host_key, registered_domain
 
@@ -37,6 +38,12 @@ def make_scope(
         )
 
     return in_scope
+
+
+def scope_of(settings: Settings, seeds: Iterable[str]) -> Scope | None:
+    """Where a crawl may go; ``seeds`` are all seeds it ever had."""
+    crawl = settings.crawl
+    return make_scope(crawl.scope, crawl.exclude, seeds if crawl.same_domain else ())
 
 
 class _Area:

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from trailhound.config.settings import Settings
 from trailhound.counting import counted
+from trailhound.crawling.scope import scope_of
 from trailhound.errors import SourceError
-from trailhound.live.parts import scope_of
 from trailhound.records import Page
 from trailhound.sources import BacklinkSource
 from trailhound.sources.backlink_endpoint import HttpBacklinks

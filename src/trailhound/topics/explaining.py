@@ -9,12 +9,11 @@ import msgspec
 
 from trailhound.counting import counted
 from trailhound.crawling.engine import SEED_PRIORITY
-from trailhound.crawling.scope import Scope
+from trailhound.crawling.scope import Scope, scope_of
 from trailhound.crawling.traps import TrapGuard
 from trailhound.frontier.base import UrlState, UrlStatus
 from trailhound.frontier.forgetting import is_blanked
 from trailhound.frontier.reading import look_up, queue_place
-from trailhound.live.parts import scope_of
 from trailhound.records import Candidate, Outcome
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from trailhound.config.settings import FetchSettings, Settings
+from trailhound.crawling.build import Sources
 from trailhound.errors import UsageError
 from trailhound.fetching.http import HttpFetcher
 from trailhound.records import FetchResult, Outcome, Page
-from trailhound.sources import AccessTrace, BacklinkSource, SearchSource
+from trailhound.sources import SearchSource
 from trailhound.sources.loop_thread import LoopThread
 from trailhound.sources.page_search import ArchivedPagesSearch, KeptPagesSearch
 from trailhound.sources.search_endpoint import HttpSearch
@@ -28,31 +29,16 @@ _ATTEMPTS = 3
 _MAX_WAIT_SECONDS = 30.0
 
 
-class AskedSources:
-    """Opens what ``[sources]`` names; ``None`` for what it does not."""
+def open_sources(folder: CrawlFolder, settings: Settings, notify: Notify) -> Sources:
+    """What ``[sources]`` names; ``None`` for what it does not."""
+    from trailhound.topics.backlinks import open_backlinks
 
-    def __init__(self, folder: CrawlFolder, settings: Settings, notify: Notify) -> None:
-        self._folder = folder
-        self._settings = settings
-        self._notify = notify
-
-    def backlinks(self) -> BacklinkSource | None:
-        """Who links to a page."""
-        if not self._settings.sources.backlinks:
-            return None
-        from trailhound.topics.backlinks import open_backlinks
-
-        return open_backlinks(self._folder, self._settings, self._notify)
-
-    def trace(self) -> AccessTrace | None:
-        """What people visited."""
-        name = self._settings.sources.trace
-        return open_trace(name, self._folder, self._settings, self._notify) if name else None
-
-    def search(self) -> SearchSource | None:
-        """Something to put a query to."""
-        name = self._settings.sources.search
-        return open_search(name, self._folder, self._settings.fetch) if name else None
+    named = settings.sources
+    return Sources(
+        open_backlinks(folder, settings, notify) if named.backlinks else None,
+        open_trace(named.trace, folder, settings, notify) if named.trace else None,
+        open_search(named.search, folder, settings.fetch) if named.search else None,
+    )
 
 
 def open_search(name: str, folder: CrawlFolder, fetch: FetchSettings) -> SearchSource:

@@ -16,18 +16,18 @@ import msgspec
 from trailhound.config.settings import Settings
 from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
+from trailhound.crawling.scope import scope_of
 from trailhound.errors import StorageError, UsageError
 from trailhound.judges.calibration import OwnVerdicts
-from trailhound.live.crawl import LiveCrawl, Notify, open_crawl
-from trailhound.live.parts import scope_of
-from trailhound.live.plan import CrawlRequest
 from trailhound.models.topic_model import learn_topic
 from trailhound.sessions.events import Mark, Session
 from trailhound.sessions.page_graph import build_page_graph
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.choosing import check_live_spec
 from trailhound.text.extract import extract_page
+from trailhound.topics.crawl import Notify, TopicCrawl, open_crawl
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.learning import Report, learn_into, same_request
 from trailhound.topics.marking import archived_sources, session_of_crawl
@@ -37,7 +37,7 @@ from trailhound.topics.turn_records import OpenTurn, TurnReport, TurnsFile, Turn
 from trailhound.topics.workspace import TopicFolder, Workspace
 from trailhound.urls import typed_url
 
-RunCrawl = Callable[[LiveCrawl], None]
+RunCrawl = Callable[[TopicCrawl], None]
 """Runs a crawl to its end, showing it as it likes."""
 RECORDER = "search turns"
 """Who recorded a session that no person did."""

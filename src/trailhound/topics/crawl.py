@@ -17,23 +17,22 @@ from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import Knowledge, build_crawl, make_guides
 from trailhound.crawling.driving import Driver, at_once
 from trailhound.crawling.progress import BARREN_PAGES, CrawlProgress
-from trailhound.crawling.scope import Scope
+from trailhound.crawling.scope import Scope, scope_of
 from trailhound.errors import StorageError
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import FrontierStats
-from trailhound.live.parts import check_fetching, open_sources, scope_of
-from trailhound.live.plan import CrawlPlan, CrawlRequest, make_plan
-from trailhound.live.stores import CrawlStores
-from trailhound.live.strategy_memory import StrategyMemory
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.event_log import ProblemHandler
 from trailhound.storage.results import ResultsProgress
 from trailhound.topics.backlinks import LiveBacklinks
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, CrawlRecord
+from trailhound.topics.crawl_plan import CrawlPlan, CrawlRequest, make_plan
+from trailhound.topics.crawl_stores import CrawlStores
 from trailhound.topics.knowledge import knowledge_of, needs_no_session
-from trailhound.topics.looking_again import pages_since
+from trailhound.topics.sources import open_sources
 from trailhound.topics.start_pages import queue_refresh, sitemap_candidates
+from trailhound.topics.strategy_memory import StrategyMemory, pages_since
 from trailhound.topics.workspace import TopicFolder
 
 Notify = Callable[[str], None]
@@ -42,7 +41,7 @@ Notify = Callable[[str], None]
 
 def open_crawl(
     topic: TopicFolder, request: CrawlRequest, notify: Notify = lambda _: None
-) -> LiveCrawl:
+) -> TopicCrawl:
     """Prepare a run. Mistakes are found here, before anything is fetched."""
     stack = ExitStack()
     try:
@@ -57,13 +56,13 @@ def open_crawl(
                 f"Nothing has been learned for the topic '{topic.name}': the crawl goes by its "
                 "judge, and learns from what that finds."
             )
-        return LiveCrawl(folder, plan, known, stack, notify)
+        return TopicCrawl(folder, plan, known, stack, notify)
     except BaseException:
         stack.close()
         raise
 
 
-class LiveCrawl:
+class TopicCrawl:
     """A crawl that is ready to run, once. Close it, or use it in a ``with`` statement."""
 
     def __init__(
@@ -83,7 +82,9 @@ class LiveCrawl:
         self._driver = Driver()
         stack.callback(self._driver.close)
         self._in_scope = scope_of(plan.settings, plan.all_seeds)
-        check_fetching(plan.settings.fetch)
+        HttpFetcher.from_settings(
+            plan.settings.fetch
+        )  # impossible or impolite? Before a file is made
         self._record = self._new_record(known)
         sources = open_sources(folder, plan.settings, notify)
         guides = at_once(make_guides(plan.settings, known, sources))

@@ -1,19 +1,26 @@
-"""What a strategy learns on the way outlives the process."""
+"""What a strategy learns on the way outlives the process: snapshots, and pages shown again."""
 
 from __future__ import annotations
 
 import logging
 import struct
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from trailhound.records import CrawledPage, FinishedPage
+from trailhound.records import Candidate, CrawledPage, FinishedPage, Outcome, Relevance
 from trailhound.storage.files import explaining, write_whole
+from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.base import Remembering, Strategy
+from trailhound.text.extract import extract_page
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.marking import archived_sources
 
 KEEP_EVERY = 100
 """Pages between two snapshots; after a crash they are shown to the strategy again."""
+
+MAX_SHOWN_AGAIN = 2 * KEEP_EVERY
+"""The newest. There are more of them only when a snapshot was deleted or cannot be used."""
 
 _HEAD = struct.Struct("<4sQ")
 """In front of a snapshot: what it is, and the number of the last page in it."""
@@ -89,3 +96,25 @@ def _opened(content: bytes) -> tuple[int, bytes]:
     if content[: len(_MAGIC)] != _MAGIC or len(content) < _HEAD.size:
         return sys.maxsize, content
     return int(_HEAD.unpack_from(content)[1]), content[_HEAD.size :]
+
+
+def pages_since(folder: CrawlFolder, number: int) -> Iterator[tuple[int, CrawledPage]]:
+    """Fetched pages after the one with this number, in order; those that were archived."""
+    with Results(folder.results) as results:
+        events = [each for each in results.since(number) if each.outcome is Outcome.FETCHED]
+    newest = events[-MAX_SHOWN_AGAIN:]
+    if not newest:
+        return
+    sources = archived_sources(folder.archive, {event.address for event in newest})
+    for event in newest:
+        if event.address in sources:
+            yield event.number, _crawled(event, sources[event.address])
+
+
+def _crawled(event: StoredPage, html: str) -> CrawledPage:
+    body = html.encode("utf-8", "replace")
+    return CrawledPage(
+        extract_page(body, event.address, "text/html; charset=utf-8"),
+        Relevance(event.score or 0.0, event.relevant),
+        Candidate(event.url, event.priority, event.memory, event.parent, event.depth),
+    )
