@@ -20,12 +20,14 @@ LIMITS_MS = {"breadth-first": 1.0, "best-first": 2.0}
 """CPU milliseconds per fetched page, learning from the session not included."""
 
 N_TOPICS = 4
-MAX_PAGES = 400
+MAX_REQUESTS = 400
 
 
-def measure(corpus: Path, strategies: list[str], n_topics: int, max_pages: int) -> list[RunResult]:
+def measure(
+    corpus: Path, strategies: list[str], n_topics: int, max_requests: int
+) -> list[RunResult]:
     """Runs in this process, one after the other, after one that only warms it up."""
-    plan = plan_experiment(corpus, strategies, max_requests=max_pages, seed_sets=1)
+    plan = plan_experiment(corpus, strategies, max_requests=max_requests, seed_sets=1)
     tasks = [task for task in plan.tasks() if task.topic in plan.parameters.topics[:n_topics]]
     runner = TopicRunner(plan)
     runner.run(tasks[0])
@@ -57,14 +59,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--corpus", type=Path, help="another corpus file instead of wikispeedia")
     parser.add_argument("--strategy", action="append", help="repeatable; default: with a limit")
     parser.add_argument("--topics", type=int, default=N_TOPICS, help="how many topics")
-    parser.add_argument("--max-pages", type=int, default=MAX_PAGES)
+    parser.add_argument("--max-requests", type=int, default=MAX_REQUESTS)
     options = parser.parse_args(arguments)
     try:
         corpus = options.corpus or real_corpus("wikispeedia")
         if corpus is None:
             return 0
         strategies = options.strategy or [*LIMITS_MS, "shark-search", "random", "oracle"]
-        runs = measure(corpus, strategies, options.topics, options.max_pages)
+        runs = measure(corpus, strategies, options.topics, options.max_requests)
         return verdict({strategy: cost_ms(runs, strategy) for strategy in strategies})
     except TrailhoundError as error:
         print(f"Error: {error}", file=sys.stderr)

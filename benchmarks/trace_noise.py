@@ -26,14 +26,14 @@ STRATEGIES = ("collaborative", "collaborative:links=true")
 SEED = 7
 
 
-def nauc(corpus: Corpus, topic: LabTopic, strategy: str, noise: float, max_pages: int) -> float:
+def nauc(corpus: Corpus, topic: LabTopic, strategy: str, noise: float, max_requests: int) -> float:
     """Of one run."""
     bench = TopicBench(corpus, topic, trace_noise=noise)
     task, seed = (
         RunTask(topic=topic.name, strategy=strategy, seed_set=0),
         run_seed(SEED, topic.name, 0),
     )
-    return bench.measure(task, seed, bench.crawl(task, seed, max_pages), max_pages).nauc
+    return bench.measure(task, seed, bench.crawl(task, seed, max_requests), max_requests).nauc
 
 
 def main() -> None:
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=3)
     parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--strategy", action="append")
-    parser.add_argument("--max-pages", type=int, default=400)
+    parser.add_argument("--max-requests", type=int, default=400)
     given = parser.parse_args()
     with Corpus.open(given.corpus) as corpus:
         source = topic_source(corpus, None, without=given.without)
@@ -52,7 +52,9 @@ def main() -> None:
         topics = [source.build(name, 1, SEED) for name in names]
         for strategy in given.strategy or STRATEGIES:
             for noise in SHARES:
-                found = [nauc(corpus, topic, strategy, noise, given.max_pages) for topic in topics]
+                found = [
+                    nauc(corpus, topic, strategy, noise, given.max_requests) for topic in topics
+                ]
                 print(f"{strategy:32} {noise:4.0%} noise: nAUC {np.mean(found):.3f}", flush=True)
 
 

@@ -84,7 +84,7 @@ def _measure(suite: Suite, corpus: Path, folder: Path, jobs: int) -> ExperimentR
         corpus,
         suite.strategies,
         topics=suite.topics,
-        max_requests=suite.max_pages,
+        max_requests=suite.max_requests,
         seed_sets=suite.seed_sets,
         seed=suite.seed,
         without=suite.without,
@@ -94,7 +94,7 @@ def _measure(suite: Suite, corpus: Path, folder: Path, jobs: int) -> ExperimentR
 
 def _show(name: str, suite: Suite, results: ExperimentResults) -> None:
     topics, runs = len(results.parameters.topics), len(results.runs)
-    print(f"{name}: {topics} topics, {runs} runs of at most {suite.max_pages} fetches")
+    print(f"{name}: {topics} topics, {runs} runs of at most {suite.max_requests} requests")
     for strategy, means in measured_means(results).items():
         floors = suite.floors.get(strategy, {})
         cells = [

@@ -33,7 +33,7 @@ class Suite(msgspec.Struct, frozen=True):
     strategies: list[str]
     topics: list[str]
     """Empty: all that the corpus has."""
-    max_pages: int
+    max_requests: int
     seed_sets: int
     seed: int
     without: list[str] = []

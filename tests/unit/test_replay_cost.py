@@ -21,7 +21,7 @@ def test_a_limit_that_is_exceeded_fails(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_it_measures_every_strategy_asked_for(tmp_path: Path) -> None:
-    runs = measure(write_tiny_web(tmp_path / "tiny.thc"), ["random", "oracle"], 1, max_pages=10)
+    runs = measure(write_tiny_web(tmp_path / "tiny.thc"), ["random", "oracle"], 1, max_requests=10)
     assert [run.strategy for run in runs] == ["random", "oracle"]
     assert all(run.cpu_seconds > 0 for run in runs)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trailhound.cli.options import JsonOption
+
 if TYPE_CHECKING:
     from trailhound.lab.corpora import CorpusInfo
 
@@ -75,7 +77,7 @@ def _what_next(info: CorpusInfo, path: Path) -> str:
 @app.command("info")
 def info(
     corpus: Annotated[Path, typer.Argument(help="Corpus file.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what a corpus holds and where it came from.
 
