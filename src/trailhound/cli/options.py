@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,8 @@ import typer
 if TYPE_CHECKING:
     from trailhound.config import Settings
     from trailhound.topics.workspace import Workspace
+
+_log = logging.getLogger(__name__)
 
 INTERRUPTED_EXIT_CODE = 130
 
@@ -81,7 +84,9 @@ def open_workspace(folder: Path | None) -> Workspace:
     """The one chosen by option, variable or default."""
     from trailhound.topics.workspace import Workspace, workspace_folder
 
-    return Workspace(workspace_folder(folder, os.environ))
+    place = Workspace(workspace_folder(folder, os.environ))
+    _log.info("Topics are kept in %s", place.folder)
+    return place
 
 
 def settings_from(flags: Mapping[str, Any], file: Path | None) -> Settings:
@@ -89,6 +94,7 @@ def settings_from(flags: Mapping[str, Any], file: Path | None) -> Settings:
     from trailhound.config import configure, find_file
 
     found = find_file(file, os.environ, Path.cwd())
+    _log.info("Settings come from flags, the environment and %s", found or "no file")
     return configure(flags, os.environ, found).settings
 
 
