@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from trailhound.config.settings import CrawlSettings, FetchSettings, Settings
 from trailhound.crawling.budget import Budget
@@ -45,6 +46,8 @@ class DemoCrawl:
     graph: PageGraph
     strategy: str
     max_requests: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What differs from a live crawl's defaults, by ``section.name``."""
     found: list[str] = field(default_factory=list)
     """Members of the topic that the session had not shown, in the order of discovery."""
 
@@ -71,7 +74,7 @@ class DemoCrawl:
 
     async def crawler(self) -> Crawler:
         """The crawl, put together like any other."""
-        settings = demo_settings(self.strategy)
+        settings = demo_settings(self.strategy).changed(dict(self.settings))
         resolver = MappedResolver({f"*.{DEMO_DOMAIN}": f"127.0.0.1:{self.port}"}, use_dns=False)
         return build_crawl(
             settings,

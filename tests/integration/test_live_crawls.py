@@ -163,7 +163,7 @@ def test_a_crawl_gives_up_when_told_to_and_nothing_is_relevant(topic: TopicFolde
     with TinySite(chain) as server:
         site = tiny(topic, server)
         with site.begun(crawl__seeds=["http://tiny.test/0"], crawl__give_up_after=10) as crawl:
-            assert len(run(crawl)) == 10
+            assert len(run(crawl)) in (10, 11), "one may have been in flight"
             assert crawl.stop_reason is StopReason.BARREN
 
 

@@ -22,10 +22,12 @@ from trailhound.cli.options import (
     JsonOption,
     ResolveOption,
     ScopeOption,
+    SetOption,
     StrategyOption,
     TopicArgument,
     UserAgentOption,
     WorkspaceOption,
+    assigned,
     listed_urls,
     open_workspace,
     settings_from,
@@ -107,6 +109,7 @@ def crawl(
         int | None,
         typer.Option(min=1, max=65535, metavar="PORT", help="Serve Prometheus on this machine."),
     ] = None,
+    set_: SetOption = None,
     config: ConfigOption = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
@@ -129,7 +132,7 @@ def crawl(
     """
     from trailhound.cli.terminal import patiently
 
-    flags = {
+    chosen = {
         "crawl.seeds": several(listed_urls(seed or (), seeds, "seeds")),
         "crawl.strategy": strategy,
         "judge.kind": judge,
@@ -151,6 +154,7 @@ def crawl(
         "fetch.resolve": several(resolve),
         "output.metrics_port": metrics,
     }
+    flags = assigned(set_) | {key: each for key, each in chosen.items() if each is not None}
     with patiently("Reading the model"):
         opened = _open(topic, workspace, _request(flags, config, resume, restart, refresh))
     with opened as running:
@@ -166,8 +170,7 @@ def _request(
 
     if restart and (resume or refresh):
         raise UsageError("--restart begins anew, and --resume goes on. Give one of them.")
-    given = {key: value for key, value in flags.items() if value is not None}
-    return CrawlRequest(settings_from(given, config), given, resume, restart, refresh)
+    return CrawlRequest(settings_from(flags, config), flags, resume, restart, refresh)
 
 
 def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> TopicCrawl:

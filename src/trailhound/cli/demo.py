@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from trailhound.cli.options import SetOption, assigned
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def demo(
     max_requests: Annotated[int, typer.Option(min=1, help="Fetches of each crawl.")] = 400,
     seed: Annotated[int, typer.Option(help="Seed of the generated web.")] = 7,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 2,
+    set_: SetOption = None,
     write_sessions: Annotated[
         Path | None,
         typer.Option(
@@ -59,8 +61,9 @@ def demo(
         f"   {counted(len(web.responses), 'response')} on {counted(len(web.hosts), 'host')}, "
         f"{counted(len(web.topics), 'topic')}"
     )
-    _crawl_over_http(web, _choose_topic(web, topic), max_requests)
-    _compare_in_the_lab(out, seed, max_requests, jobs)
+    chosen = assigned(set_)
+    _crawl_over_http(web, _choose_topic(web, topic), max_requests, chosen)
+    _compare_in_the_lab(out, seed, max_requests, jobs, chosen)
 
 
 def _write_sessions(web: DemoWeb, folder: Path) -> None:
@@ -88,7 +91,7 @@ def _choose_topic(web: DemoWeb, topic: str | None) -> str:
     return topic
 
 
-def _crawl_over_http(web: DemoWeb, topic: str, max_requests: int) -> None:
+def _crawl_over_http(web: DemoWeb, topic: str, max_requests: int, chosen: dict[str, Any]) -> None:
     from trailhound.assemble import DemoCrawl, demo_page_graph
     from trailhound.cli.terminal import output
     from trailhound.demo.server import serve_in_thread
@@ -101,7 +104,7 @@ def _crawl_over_http(web: DemoWeb, topic: str, max_requests: int) -> None:
     output.print("[bold]3[/bold]  Crawling over HTTP on loopback")
     with serve_in_thread(web) as port:
         for strategy in LIVE_STRATEGIES:
-            crawl = DemoCrawl(web, port, topic, graph, strategy, max_requests)
+            crawl = DemoCrawl(web, port, topic, graph, strategy, max_requests, chosen)
             _watch(crawl)
 
 
@@ -129,7 +132,9 @@ def _watch(crawl: DemoCrawl) -> None:
     )
 
 
-def _compare_in_the_lab(out: Path, seed: int, max_requests: int, jobs: int) -> None:
+def _compare_in_the_lab(
+    out: Path, seed: int, max_requests: int, jobs: int, chosen: dict[str, Any]
+) -> None:
     from trailhound.cli.lab_tables import show_summary
     from trailhound.cli.terminal import import_bar, output, runs_bar
     from trailhound.lab.experiment import plan_experiment, run_experiment
@@ -140,7 +145,9 @@ def _compare_in_the_lab(out: Path, seed: int, max_requests: int, jobs: int) -> N
     corpus = out / "demo.thc"
     with import_bar() as progress:
         import_corpus("demo", None, corpus, progress, jobs, seed)
-    plan = plan_experiment(corpus, LAB_STRATEGIES, max_requests=max_requests, seed_sets=2)
+    plan = plan_experiment(
+        corpus, LAB_STRATEGIES, max_requests=max_requests, seed_sets=2, settings=chosen
+    )
     with runs_bar() as runs:
         results = run_experiment(plan, out, jobs=jobs, progress=runs)
     show_summary(results)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from trailhound.cli.options import SetOption, assigned
+
 if TYPE_CHECKING:
     from trailhound.lab.results import ExperimentResults
 
@@ -24,6 +26,7 @@ TopicsOption = Annotated[
     Path | None,
     typer.Option("--topics", metavar="FILE", help="TOML file that defines the topics."),
 ]
+_CONCURRENCY = "crawl.concurrency"
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
@@ -83,15 +86,11 @@ def run(
         str,
         typer.Option(metavar="NAME", help="What crawls take for relevant; see 'judges'."),
     ] = "auto",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="A setting of the crawls, as in trailhound.toml, e.g. crawl.concurrency=1; "
-            "repeatable. Default: as live crawls.",
-        ),
+    concurrency: Annotated[
+        int | None,
+        typer.Option(min=1, help="Fetches in flight; as many as a live crawl has if not said."),
     ] = None,
+    set_: SetOption = None,
     without: Annotated[
         list[str] | None,
         typer.Option(
@@ -111,6 +110,9 @@ def run(
       trailhound lab run demo.thc --strategy best-first --strategy breadth-first -o out
 
       trailhound lab run demo.thc --strategy shark-search:decay=0.3 --max-requests 200 -j 2 -o out
+
+    Crawls are put together and timed like live ones: hosts have their delays, on a clock that
+    takes no time. --concurrency 1 fetches one page after the other.
     """
     from trailhound.cli.lab_tables import show_summary
     from trailhound.cli.terminal import print_json, runs_bar, say
@@ -127,7 +129,7 @@ def run(
         seed=seed,
         judge=judge,
         without=without or (),
-        settings=_settings(set_ or ()),
+        settings=assigned(set_) | ({} if concurrency is None else {_CONCURRENCY: concurrency}),
     )
     with _interruptible(out), runs_bar() as progress:
         results = run_experiment(plan, out, jobs=jobs, progress=progress)
@@ -155,19 +157,6 @@ def report(
     results = read_results(out)
     folder = out if out.is_dir() else out.parent
     typer.echo(str(write_report(results, folder)))
-
-
-def _settings(pairs: Sequence[str]) -> dict[str, str]:
-    """From ``section.name=value`` to what is set."""
-    from trailhound.errors import UsageError
-
-    given = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise UsageError(f"'{pair}' sets nothing. Write --set section.name=value.")
-        given[name.strip()] = value.strip()
-    return given
 
 
 @contextmanager

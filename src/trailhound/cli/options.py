@@ -40,6 +40,15 @@ ConfigOption = Annotated[
         "--config", metavar="FILE", help="Settings. Default: trailhound.toml in this folder."
     ),
 ]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Any setting of 'trailhound config show', such as crawl.avoid_traps=false; "
+        "repeatable.",
+    ),
+]
 StrategyOption = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Which link next; see 'trailhound strategies'."),
@@ -73,6 +82,13 @@ ResolveOption = Annotated[
         "repeatable.",
     ),
 ]
+
+
+def assigned(texts: Sequence[str] | None) -> dict[str, Any]:
+    """What ``--set`` was given, by ``section.name``."""
+    from trailhound.config import from_assignments
+
+    return from_assignments(texts or ())
 
 
 def several(values: Sequence[str] | None) -> tuple[str, ...] | None:

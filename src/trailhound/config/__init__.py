@@ -5,7 +5,7 @@ default. ``settings`` says what there is, ``values`` reads single values, ``laye
 sources together.
 """
 
-from trailhound.config.layers import Configuration, configure, find_file
+from trailhound.config.layers import Configuration, configure, find_file, from_assignments
 from trailhound.config.settings import Settings
 
-__all__ = ["Configuration", "Settings", "configure", "find_file"]
+__all__ = ["Configuration", "Settings", "configure", "find_file", "from_assignments"]

@@ -70,6 +70,21 @@ def configure(
     )
 
 
+def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
+    """Values by ``section.name``, from what a person wrote: ``crawl.avoid_traps=false``."""
+    known = {each.key: each for each in all_settings()}
+    found = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise ConfigError(f"'{text}' sets nothing. Write it as crawl.avoid_traps=false.")
+        name = OLD_NAMES.get(key.strip(), key.strip())
+        if name not in known:
+            raise ConfigError(f"{unknown_name('setting', name, known)}")
+        found[name] = _read(known[name], value, name, from_text)
+    return found
+
+
 def unknown_variables(environment: Iterable[str]) -> list[str]:
     """Variables that begin like ours and mean nothing, with the likeliest correction of each."""
     known = {each.variable for each in all_settings()} | OTHER_VARIABLES

@@ -58,7 +58,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ] = 300.0
     concurrency: Annotated[
         Annotated[int, Meta(ge=1, le=500)], Meta(description="Fetches in flight, on as many hosts.")
-    ] = 16
+    ] = 4
     workers: Annotated[Count, Meta(description="Processes that read and score pages.")] = 1
     avoid_traps: Annotated[
         bool, Meta(description="Refuse addresses without end: calendars, filters, growing paths.")
