@@ -88,6 +88,7 @@ def _measure(suite: Suite, corpus: Path, folder: Path, jobs: int) -> ExperimentR
         seed_sets=suite.seed_sets,
         seed=suite.seed,
         without=suite.without,
+        settings=suite.settings,
     )
     return run_experiment(plan, folder, jobs=jobs)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -38,6 +39,8 @@ class Suite(msgspec.Struct, frozen=True):
     seed: int
     without: list[str] = []
     """Beginnings of addresses that are closed to everybody."""
+    settings: dict[str, Any] = {}
+    """What differs from a live crawl: floors are measured one fetch after the other."""
     fingerprint: str = ""
     """Of the corpus on which the floors were measured."""
     floors: Floors = {}
