@@ -41,6 +41,7 @@ MAX_TITLE_CHARS = 500
 MAX_DESCRIPTION_CHARS = 2_000
 MAX_NOFRAMES = 3
 
+_MAYBE_HIDDEN = '[hidden],[style*="none" i],[style*="hidden" i]'
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _REFRESH = re.compile(r"""\s*[\d.]*\s*[;,]?\s*url\s*=\s*["']?\s*([^"'>]+)""", re.IGNORECASE)
 
@@ -59,11 +60,10 @@ def extract_page(
     page_url = canonicalize(url) or url
     if content_type.strip().lower().startswith("text/plain"):
         return _plain_page(page_url, html, encoding)
-    markup = _parsable(html)
-    tree = _parse(markup)
+    tree = _parse(html)
     if tree is None or tree.root is None:
         return Page(url=page_url, encoding=encoding)
-    walk = _walk(tree, markup, surroundings)
+    walk = _walk(tree, surroundings)
     return _build_page(page_url, walk, _declared_on_root(tree), encoding)
 
 
@@ -74,43 +74,38 @@ def _plain_page(url: str, text: str, encoding: str) -> Page:
     return Page(url=url, text=text, language=language, terms=terms, encoding=encoding)
 
 
-def _parsable(html: str) -> bytes:
-    return within_parse_budget(html).encode("utf-8", "replace")
-
-
-def _parse(markup: bytes) -> LexborHTMLParser | None:
+def _parse(html: str) -> LexborHTMLParser | None:
     """The tree as a browser with scripts would see it before any ran."""
     try:
-        return LexborHTMLParser(markup, scripting=True, options=LexborDocumentOptions.WO_EVENTS)
+        return LexborHTMLParser(
+            within_parse_budget(html), scripting=True, options=LexborDocumentOptions.WO_EVENTS
+        )
     except SelectolaxError:  # out of memory, or an input beyond the parser's limits
         return None
 
 
-def _walk(tree: LexborHTMLParser, markup: bytes, surroundings: bool) -> DocumentWalk:
+def _walk(tree: LexborHTMLParser, surroundings: bool) -> DocumentWalk:
     walk = DocumentWalk(surroundings)
     if tree.root is not None:
-        walk.run(tree.root, _hidden_elements(tree, markup))
+        walk.run(tree.root, _hidden_elements(tree))
     if walk.is_frameset:
-        for html in walk.noframes[:MAX_NOFRAMES]:
-            inside = _parsable(html)
-            inner = _parse(inside)
+        for markup in walk.noframes[:MAX_NOFRAMES]:
+            inner = _parse(markup)
             if inner is not None and inner.body is not None:
-                walk.run(inner.body, _hidden_elements(inner, inside))
+                walk.run(inner.body, _hidden_elements(inner))
     return walk
 
 
-def _hidden_elements(tree: LexborHTMLParser, markup: bytes) -> frozenset[int]:
+def _hidden_elements(tree: LexborHTMLParser) -> frozenset[int]:
     """Ids of the elements that their own attributes hide."""
-    lowered = markup.lower()
-    has_hidden = b"hidden" in lowered
-    hidden = tree.css("[hidden]") if has_hidden else []
-    # The longer word first: it is the faster to look for.
-    if (b"display" in lowered and b"none" in lowered) or (has_hidden and b"visibility" in lowered):
-        hidden += [node for node in tree.css("[style]") if _hides(node.attributes.get("style"))]
-    return frozenset([node.mem_id for node in hidden])
+    found = tree.css(_MAYBE_HIDDEN)
+    return frozenset([node.mem_id for node in found if _hides(node.attributes)])
 
 
-def _hides(style: str | None) -> bool:
+def _hides(attributes: Attributes) -> bool:
+    if "hidden" in attributes:
+        return True
+    style = attributes.get("style")
     return style is not None and _HIDING_STYLE.search(style) is not None
 
 

@@ -14,6 +14,7 @@ logarithms: 0 says nothing. Weights bring the four to the same scale.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -254,7 +255,8 @@ class LinkInterest:
 def url_words(url: str) -> tuple[str, ...]:
     """The distinct words of a URL, host and query included, scheme left out; lower case."""
     start = url.find("://") + 3
-    return tuple(dict.fromkeys(_URL_WORDS.findall(unquote(url[start:]).lower())))
+    # Interned, as pages' terms are: dictionaries find them by identity.
+    return tuple(dict.fromkeys(map(sys.intern, _URL_WORDS.findall(unquote(url[start:]).lower()))))
 
 
 def frequent_words(terms: Mapping[str, int]) -> list[str]:

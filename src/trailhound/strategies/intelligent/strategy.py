@@ -77,9 +77,10 @@ class IntelligentStrategy:
         links = crawled.page.links
         factors = self._interest.log_factors([link.url for link in links])
         priorities = self._interest.combine(factors).tolist()
+        memories, size = factors.astype("<f4").tobytes(), _MEMORY.size
         return [
-            ScoredLink(link, priority, _MEMORY.pack(*logs))
-            for link, priority, logs in zip(links, priorities, factors.tolist(), strict=True)
+            ScoredLink(link, priority, memories[size * place : size * (place + 1)])
+            for place, (link, priority) in enumerate(zip(links, priorities, strict=True))
         ]
 
     def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
