@@ -1,9 +1,9 @@
-"""Parts by name: what the registries of strategies and of judges have in common.
+"""Plug-ins by name: the one table of what can be plugged in, and how a plug-in is found and made.
 
 A *spec* is a name with options: ``name:option=value,option=value``. Names are entry points, so that
-built-in and third-party parts register alike; one under construction needs no package:
-``path/to/file.py`` works wherever a name does. A part is a class with a class method
-``from_briefing(briefing, *, option=default, ...)``: its keyword arguments are the options.
+built-in and third-party plug-ins register alike; one under construction needs no package:
+``path/to/file.py`` works wherever a name does. ``docs/plugins.md`` tells what each kind promises and
+what happens when it breaks; :mod:`trailhound.testing` holds a check of those promises for each.
 """
 
 from __future__ import annotations
@@ -13,39 +13,121 @@ import importlib.util
 import inspect
 import re
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
 
-from trailhound.errors import ConfigError, UsageError, unknown_name
+from trailhound.errors import ConfigError, TrailhoundError, UsageError, unknown_name
 
 REQUIRED = inspect.Parameter.empty
 """In place of the default of an option that must be given."""
 
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_PLAIN_TYPES = {"bool": bool, "int": int, "float": float, "str": str}
 _COMMA = re.compile(r"(?<!\\),")
 
 
-class Catalogue:
-    """All parts of one kind.
+@dataclass(frozen=True)
+class Kind:
+    """One kind of plug-in."""
 
-    ``find`` takes the part out of a Python file that was run; ``command`` lists the parts.
+    noun: str
+    group: str
+    """Of entry points."""
+    protocol: str
+    """What it must do: module and name."""
+    made_by: str
+    """The class method that makes one, whose keyword-only arguments are the options; empty for
+    kinds that are made without arguments, or are no classes."""
+    needs: tuple[str, ...]
+    """What its class must have, and how it is told from other classes in a Python file."""
+    listed: str
+    """The command that lists what there is, with options."""
+
+
+STRATEGY = Kind(
+    "strategy",
+    "trailhound.strategies",
+    "trailhound.strategies.base:Strategy",
+    "from_briefing",
+    ("from_briefing", "score_links", "observe"),
+    "trailhound strategies",
+)
+JUDGE = Kind(
+    "judge",
+    "trailhound.judges",
+    "trailhound.judges.base:RelevanceJudge",
+    "from_briefing",
+    ("from_briefing", "judge"),
+    "trailhound judges",
+)
+FETCHER = Kind(
+    "fetcher",
+    "trailhound.fetchers",
+    "trailhound.fetching.base:Fetcher",
+    "from_settings",
+    ("from_settings", "fetch", "close"),
+    "trailhound plugins",
+)
+SINK = Kind(
+    "sink",
+    "trailhound.sinks",
+    "trailhound.crawling.sinks:Sink",
+    "open",
+    ("open", "keep", "close"),
+    "trailhound plugins",
+)
+FRONTIER = Kind(
+    "frontier",
+    "trailhound.frontiers",
+    "trailhound.frontier.base:Frontier",
+    "open",
+    ("open", "add", "lease", "finish", "close"),
+    "trailhound plugins",
+)
+IMPORTER = Kind(
+    "importer",
+    "trailhound.importers",
+    "trailhound.sessions.importers.base:Importer",
+    "",
+    ("name", "summary", "reads", "read"),
+    "trailhound import --help",
+)
+CORPUS = Kind(
+    "corpus kind",
+    "trailhound.corpora",
+    "trailhound.lab.importers:CorpusKind",
+    "",
+    ("name", "summary", "record"),
+    "trailhound corpus import",
+)
+
+KINDS = (STRATEGY, JUDGE, FETCHER, SINK, FRONTIER, IMPORTER, CORPUS)
+"""All there are."""
+
+
+class Catalogue:
+    """All plug-ins of one kind.
+
+    ``find`` takes the plug-in out of a Python file that was run; without it, that is the one class
+    in it that has what the kind needs.
     """
 
     def __init__(
-        self, noun: str, group: str, find: Callable[[types.ModuleType, Path], Any], command: str
+        self, kind: Kind, find: Callable[[types.ModuleType, Path], Any] | None = None
     ) -> None:
-        self._noun = noun
-        self._group = group
-        self._find = find
-        self._command = command
+        self._kind = kind
+        self._noun = kind.noun
+        self._find = find or self._one_class
         self._files: dict[Path, Any] = {}
 
     @cached_property
     def _entries(self) -> Mapping[str, EntryPoint]:
-        return {entry.name: entry for entry in entry_points(group=self._group)}
+        return {entry.name: entry for entry in entry_points(group=self._kind.group)}
 
     def names(self) -> tuple[str, ...]:
         """All registered names, in alphabetical order."""
@@ -69,17 +151,17 @@ class Catalogue:
 
     def unknown(self, name: str, offered: Iterable[str]) -> UsageError:
         """The error for a name that no part has, with the nearest of ``offered``."""
-        return unknown_name(self._noun, name, offered, f"See '{self._command}'.")
+        return unknown_name(self._noun, name, offered, f"See '{self._kind.listed}'.")
 
     def options(self, name: str) -> dict[str, Any]:
         """The option names of a part, with their defaults."""
-        return {each.name: each.default for each in _options(self.load(name)).values()}
+        return {each.name: each.default for each in self._options(self.load(name)).values()}
 
     def resolve(self, spec: str) -> tuple[Any, dict[str, Any]]:
         """The part that a spec names, and its options with their types."""
         name, texts = self.parse(spec)
         part = self.load(name)
-        declared = _options(part)
+        declared = self._options(part)
         options = {}
         for key, text in texts.items():
             if key not in declared:
@@ -95,12 +177,62 @@ class Catalogue:
                 )
         return part, options
 
+    def make(self, spec: str, *arguments: Any) -> Any:
+        """What a spec names, made with these arguments; ConfigError when that fails."""
+        part, options = self.resolve(spec)
+        with self.blaming(spec):
+            made = getattr(part, self._kind.made_by)(*arguments, **options)
+        self.check(spec, made)
+        return made
+
+    @contextmanager
+    def blaming(self, spec: str) -> Iterator[None]:
+        """Whatever goes wrong inside, other than as an error of ours, is the plug-in's fault."""
+        try:
+            yield
+        except TrailhoundError:
+            raise
+        except Exception as error:
+            raise ConfigError(
+                f"The {self._noun} '{spec}' cannot be made: {type(error).__name__}: {error}. "
+                "Repair or uninstall the package that provides it."
+            ) from error
+
+    def check(self, spec: str, made: Any) -> None:
+        """ConfigError unless ``made`` has what every plug-in of the kind needs."""
+        missing = [name for name in self._kind.needs if not hasattr(made, name)]
+        if missing:
+            raise ConfigError(
+                f"The {self._noun} '{spec}' has no '{missing[0]}', which every {self._noun} needs. "
+                "Repair or uninstall the package that provides it."
+            )
+
+    def _options(self, part: Any) -> dict[str, inspect.Parameter]:
+        if not self._kind.made_by:
+            return {}
+        make = getattr(part, self._kind.made_by, None)
+        if make is None:
+            raise ConfigError(
+                f"The {self._noun} {part!r} has no '{self._kind.made_by}', by which one is made. "
+                "Repair or uninstall the package that provides it."
+            )
+        return keyword_options(make)
+
+    def _one_class(self, module: types.ModuleType, path: Path) -> Any:
+        found = own_classes(module, self._kind.needs)
+        if len(found) != 1:
+            raise ConfigError(
+                f"'{path}' should define one {self._noun}, a class with "
+                f"{', '.join(self._kind.needs)}; it has {len(found)}."
+            )
+        return found[0]
+
     def _advice(self, key: str, options: Sequence[str]) -> str:
         if not options:
             return "It has no options."
         near = difflib.get_close_matches(key, options, n=1)
         meant = f"Did you mean {near[0]}? " if near else ""
-        return f"{meant}It has: {', '.join(options)}. ('{self._command}' explains them.)"
+        return f"{meant}It has: {', '.join(options)}. ('{self._kind.listed}' explains them.)"
 
     def parse(self, spec: str) -> tuple[str, dict[str, str]]:
         r"""Split ``name:option=value,…`` into the name and its options as typed.
@@ -164,15 +296,19 @@ class Catalogue:
             ) from None
 
 
-def own_classes(module: types.ModuleType) -> list[Any]:
-    """The parts that a Python file defines itself."""
-    name = module.__name__
-    own = [each for each in vars(module).values() if getattr(each, "__module__", "") == name]
-    return [each for each in own if hasattr(each, "from_briefing")]
+def own_classes(module: types.ModuleType, needs: Iterable[str]) -> list[Any]:
+    """The classes that a Python file defines itself and that have all of ``needs``."""
+    found = [each for each in vars(module).values() if isinstance(each, type)]
+    own = [each for each in found if each.__module__ == module.__name__]
+    return [each for each in own if all(hasattr(each, name) for name in needs)]
 
 
-def _options(part: Any) -> dict[str, inspect.Parameter]:
-    parameters = inspect.signature(part.from_briefing, eval_str=True).parameters
+def keyword_options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The keyword-only arguments of a function, by name."""
+    try:
+        parameters = inspect.signature(function, eval_str=True).parameters
+    except NameError:  # an annotation that only type checkers can resolve
+        parameters = inspect.signature(function).parameters
     return {
         name: parameter
         for name, parameter in parameters.items()
@@ -181,7 +317,9 @@ def _options(part: Any) -> dict[str, inspect.Parameter]:
 
 
 def _plain(annotation: Any) -> Any:
-    """``float`` for ``float | None``."""
+    """``float`` for ``float | None``, and for the same as text."""
+    if isinstance(annotation, str):
+        return _PLAIN_TYPES.get(annotation.removesuffix("| None").strip(), str)
     if get_origin(annotation) in (Union, types.UnionType):
         kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
         return kinds[0] if len(kinds) == 1 else str

@@ -109,7 +109,7 @@ class Brilliant:
 
 
 def test_judges_of_other_packages_take_part_in_auto(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = EntryPoint("brilliant", f"{__name__}:Brilliant", choosing.JUDGE_GROUP)
+    entry = EntryPoint("brilliant", f"{__name__}:Brilliant", "trailhound.judges")
     monkeypatch.setitem(choosing._catalogue._entries, "brilliant", entry)
     assert list(suiting_judges(graph())) == ["brilliant", "contrast", "cosine", "latent"]
     assert chosen_judge("auto", graph(2)) == "brilliant"

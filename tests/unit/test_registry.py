@@ -125,7 +125,7 @@ def test_a_strategy_can_be_a_file_of_its_own() -> None:
     ("content", "message"),
     [
         (None, "no strategy file"),
-        ("class Nothing: pass", "should define one class"),
+        ("class Nothing: pass", "should define one strategy, a class with"),
         ("1 / 0", "ZeroDivisionError"),
     ],
 )

@@ -18,14 +18,13 @@ from trailhound.counting import counted
 from trailhound.errors import ConfigError, SessionError, TrailhoundError
 from trailhound.judges.base import LearningJudge, RelevanceJudge
 from trailhound.judges.rules import PREDICATE_THRESHOLD, PredicateJudge, as_relevance
-from trailhound.plugins import REQUIRED, Catalogue, own_classes
+from trailhound.plugins import JUDGE, REQUIRED, Catalogue, own_classes
 from trailhound.records import Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
 
 _log = logging.getLogger(__name__)
 
-JUDGE_GROUP = "trailhound.judges"
 AUTO = "auto"
 """Stands for the best judge that can learn from the sessions; see :class:`LearningJudge`."""
 
@@ -137,7 +136,8 @@ def make_judge(
         threshold = (calibrated or {}).get(name)
     if takes_threshold and threshold is not None:
         options.setdefault("threshold", threshold)
-    judge: RelevanceJudge = part.from_briefing(briefing, **options)
+    with _catalogue.blaming(spec):
+        judge: RelevanceJudge = part.from_briefing(briefing, **options)
     return FileJudge(Path(name).resolve(), judge) if name.endswith(".py") else judge
 
 
@@ -193,7 +193,7 @@ class _FunctionFile:
 def _find(module: ModuleType, path: Path) -> Any:
     """The judge that a Python file defines."""
     function = getattr(module, "judge", None)
-    kinds = own_classes(module)
+    kinds = own_classes(module, JUDGE.needs)
     if len(kinds) == 1 and function is None:
         return kinds[0]
     if not kinds and callable(function):
@@ -205,4 +205,4 @@ def _find(module: ModuleType, path: Path) -> Any:
     )
 
 
-_catalogue = Catalogue("judge", JUDGE_GROUP, _find, "trailhound judges")
+_catalogue = Catalogue(JUDGE, _find)

@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import isawaitable
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from trailhound.errors import ConfigError, UsageError
-from trailhound.plugins import Catalogue, own_classes
+from trailhound.plugins import STRATEGY, Catalogue
 from trailhound.strategies.base import Briefing, Strategy
 
-STRATEGY_GROUP = "trailhound.strategies"
+_catalogue = Catalogue(STRATEGY)
 
 
 @dataclass(frozen=True)
@@ -47,8 +45,9 @@ async def strategy_for(spec: str, briefing: Briefing) -> Strategy:
     One that must ask its sources to learn does so here.
     """
     kind, options = _catalogue.resolve(spec)
-    made = kind.from_briefing(briefing, **options)
-    strategy: Strategy = await made if isawaitable(made) else made
+    with _catalogue.blaming(spec):
+        made = kind.from_briefing(briefing, **options)
+        strategy: Strategy = await made if isawaitable(made) else made
     return strategy
 
 
@@ -113,16 +112,3 @@ def declares(spec: str, attribute: str) -> bool:
 def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
     """Split ``name:option=value,…`` into the name and its options as typed."""
     return _catalogue.parse(spec)
-
-
-def _find(module: ModuleType, path: Path) -> Any:
-    """The one strategy class that a Python file defines."""
-    kinds = own_classes(module)
-    if len(kinds) != 1:
-        raise ConfigError(
-            f"'{path}' should define one class with a from_briefing method; it has {len(kinds)}."
-        )
-    return kinds[0]
-
-
-_catalogue = Catalogue("strategy", STRATEGY_GROUP, _find, "trailhound strategies")

@@ -16,7 +16,7 @@ from trailhound.errors import ConfigError, CorpusError, TrailhoundError, UsageEr
 from trailhound.fetching.client import REDIRECT_STATUSES
 from trailhound.lab.corpora.contents import CorpusInfo
 from trailhound.lab.corpora.writer import CorpusWriter
-from trailhound.plugins import Catalogue
+from trailhound.plugins import CORPUS, Catalogue
 from trailhound.web_archives import ServerAnswer
 
 Progress = Callable[[int, int | None, str], None]
@@ -125,4 +125,4 @@ def _find(module: ModuleType, path: Path) -> CorpusKind:
     return kinds[0]
 
 
-_catalogue = Catalogue("corpus kind", "trailhound.corpora", _find, "trailhound corpus import")
+_catalogue = Catalogue(CORPUS, _find)

@@ -11,15 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from trailhound.errors import ConfigError, TrailhoundError
-from trailhound.plugins import Catalogue
+from trailhound.plugins import IMPORTER, Catalogue, keyword_options
 from trailhound.sessions.events import Session
 from trailhound.sessions.importers.base import Imported, Importer
 
-_PARTS = ("name", "summary", "reads", "read")
+_catalogue = Catalogue(IMPORTER)
 
 
 def importer_names() -> tuple[str, ...]:
@@ -30,30 +29,15 @@ def importer_names() -> tuple[str, ...]:
 def importer(name: str) -> Importer:
     """The importer with this name, or in this Python file; ConfigError when it is broken."""
     part = _catalogue.load(name)
-    try:
+    with _catalogue.blaming(name):
         made: Importer = part()
-    except Exception as error:
-        raise ConfigError(
-            f"The importer '{name}' cannot be made: {type(error).__name__}: {error}. It should be "
-            "a class without arguments. Repair or uninstall the package that provides it."
-        ) from error
-    missing = [each for each in _PARTS if not hasattr(made, each)]
-    if missing:
-        raise ConfigError(
-            f"The importer '{name}' has no '{missing[0]}', which every importer needs. Repair or "
-            "uninstall the package that provides it."
-        )
+    _catalogue.check(name, made)
     return made
 
 
 def options_of(found: Importer) -> Mapping[str, inspect.Parameter]:
     """The options of an importer: the keyword arguments of its ``read``, by name."""
-    parameters = inspect.signature(found.read, eval_str=True).parameters
-    return {
-        name: parameter
-        for name, parameter in parameters.items()
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-    }
+    return keyword_options(found.read)
 
 
 def read_recording(
@@ -94,22 +78,3 @@ class _CheckedSessions:
                 if not isinstance(session, Session):
                     raise TypeError(f"Session is needed, not {type(session).__name__}")
                 yield session
-
-
-def _find(module: ModuleType, path: Path) -> Any:
-    """The one importer that a Python file defines."""
-    own = [each for each in vars(module).values() if isinstance(each, type)]
-    found = [
-        each
-        for each in own
-        if each.__module__ == module.__name__ and all(hasattr(each, part) for part in _PARTS)
-    ]
-    if len(found) != 1:
-        raise ConfigError(
-            f"'{path}' should define one importer, a class with {', '.join(_PARTS)}; it has "
-            f"{len(found)}."
-        )
-    return found[0]
-
-
-_catalogue = Catalogue("importer", "trailhound.importers", _find, "trailhound import --help")
