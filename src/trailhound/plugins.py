@@ -2,8 +2,8 @@
 
 A *spec* is a name with options: ``name:option=value,option=value``. Names are entry points, so that
 built-in and third-party plug-ins register alike; one under construction needs no package:
-``path/to/file.py`` works wherever a name does. ``docs/plugins.md`` tells what each kind promises and
-what happens when it breaks; :mod:`trailhound.testing` holds a check of those promises for each.
+``path/to/file.py`` works wherever a name does. ``docs/plugins.md`` tells what each kind promises
+and what happens when it breaks; :mod:`trailhound.testing` holds a check of it for each.
 """
 
 from __future__ import annotations
@@ -132,6 +132,11 @@ class Catalogue:
     def names(self) -> tuple[str, ...]:
         """All registered names, in alphabetical order."""
         return tuple(sorted(self._entries))
+
+    def provider(self, name: str) -> str:
+        """The distribution that a registered plug-in comes with, and its version."""
+        found = self._entries[name].dist
+        return f"{found.name} {found.version}" if found is not None else ""
 
     def load(self, name: str) -> Any:
         """The part with this name, or in this Python file."""
@@ -294,6 +299,40 @@ class Catalogue:
                 f"{self._noun.capitalize()} '{spec}': option {option.name} is '{text}', "
                 f"but it should be {_example(kind)}."
             ) from None
+
+
+@dataclass(frozen=True)
+class Registered:
+    """What ``trailhound plugins`` shows of one plug-in."""
+
+    kind: str
+    name: str
+    provider: str
+    """The distribution that it comes with, and its version."""
+    summary: str
+    """In one line; of a plug-in that cannot be loaded, why."""
+    options: Mapping[str, Any]
+    """Option names with their defaults."""
+
+
+def registered() -> Iterator[Registered]:
+    """Every plug-in that is installed, kind by kind."""
+    for kind in KINDS:
+        catalogue = Catalogue(kind)
+        for name in catalogue.names():
+            provider = catalogue.provider(name)
+            try:
+                part = catalogue.load(name)
+                summary, options = summary_of(part), catalogue.options(name)
+            except TrailhoundError as error:
+                summary, options = str(error), {}
+            yield Registered(kind.noun, name, provider, summary, options)
+
+
+def summary_of(part: Any) -> str:
+    """What a plug-in says of itself in one line: its ``summary``, or its docstring begins so."""
+    said = getattr(part, "summary", None) or inspect.getdoc(part) or ""
+    return str(said).strip().partition("\n")[0]
 
 
 def own_classes(module: types.ModuleType, needs: Iterable[str]) -> list[Any]:

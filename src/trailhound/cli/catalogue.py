@@ -1,12 +1,16 @@
-"""``trailhound strategies`` and ``trailhound judges``: what there is to choose from."""
+"""``trailhound strategies``, ``judges`` and ``plugins``: what there is to choose from."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from trailhound.cli.options import JsonOption
 from trailhound.cli.terminal import output, print_json, show_table
+
+if TYPE_CHECKING:
+    from trailhound.plugins import Registered
 
 
 def strategies(as_json: JsonOption = False) -> None:
@@ -53,6 +57,37 @@ def judges(as_json: JsonOption = False) -> None:
         "Without --judge a crawl takes 'auto': contrast, or cosine where every page that was "
         "visited is marked useful."
     )
+
+
+def plugins(as_json: JsonOption = False) -> None:
+    """List everything that is plugged in, of every kind, with options and origin.
+
+    Strategies, judges, fetchers, sinks, frontiers, importers and corpus kinds of installed packages
+    are here; a Python file works wherever one of these names does.
+
+    Example:
+
+      trailhound crawl bees --seed URL --sink jsonl:path=finds.jsonl --sink my_sink.py
+    """
+    from trailhound.plugins import REQUIRED, registered
+
+    known = list(registered())
+    if as_json:
+        told = [asdict(each) for each in known]
+        for each in told:
+            required = [name for name, value in each["options"].items() if value is REQUIRED]
+            each["options"] |= dict.fromkeys(required, "required")
+        print_json(told)
+        return
+    show_table(
+        ("kind", "name", "what it is", "options", "from"),
+        [(each.kind, each.name, each.summary, _own_options(each), each.provider) for each in known],
+    )
+    output.print("'trailhound strategies' and 'trailhound judges' have the options of those.")
+
+
+def _own_options(each: Registered) -> str:
+    return "" if each.kind in ("strategy", "judge") else _in_words(each.options)
 
 
 def _in_words(options: Mapping[str, object]) -> str:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 end = partial(typer.Option, rich_help_panel="When to end")
 again = partial(typer.Option, rich_help_panel="A topic that was crawled before")
+plugged = partial(typer.Option, rich_help_panel="Plug-ins (see 'trailhound plugins')")
 ask = partial(typer.Option, rich_help_panel="What to ask besides the web")
 
 
@@ -96,6 +97,14 @@ def crawl(
         str | None,
         ask(metavar="SOURCE", help="A search: an http:// URL, WARC files, or 'crawl'."),
     ] = None,
+    fetcher: Annotated[
+        str | None,
+        plugged(metavar="NAME", help="Who gets pages; a name, or a Python file."),
+    ] = None,
+    sink: Annotated[
+        list[str] | None,
+        plugged(metavar="NAME", help="Who else gets each page, such as jsonl; repeatable."),
+    ] = None,
     user_agent: UserAgentOption = None,
     delay: DelayOption = None,
     allow_impolite: AllowImpoliteOption = None,
@@ -147,6 +156,8 @@ def crawl(
         "sources.backlinks": backlinks,
         "sources.trace": trace,
         "sources.search": search,
+        "fetch.fetcher": fetcher,
+        "output.sinks": several(sink),
         "fetch.user_agent": user_agent,
         "fetch.delay_seconds": delay,
         "fetch.allow_addresses": several(allow_address),

@@ -58,6 +58,7 @@ for function in (
     explain.explain,
     catalogue.strategies,
     catalogue.judges,
+    catalogue.plugins,
     forget.forget,
 ):
     app.command(function.__name__)(function)

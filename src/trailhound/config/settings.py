@@ -69,6 +69,10 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     near_duplicates: Annotated[
         bool, Meta(description="Count a relevant page that repeats an earlier one as its copy.")
     ] = True
+    frontier: Annotated[
+        str,
+        Meta(description="What keeps the URLs that wait: a name of 'trailhound plugins', a file."),
+    ] = "sqlite"
     charge_sources: Annotated[bool, Meta(description="Count questions to sources as requests.")] = (
         True
     )
@@ -108,6 +112,10 @@ class FetchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     user_agent: Annotated[
         str, Meta(description="Who we are, with a contact; needed for every live crawl.")
     ] = ""
+    fetcher: Annotated[
+        str,
+        Meta(description="Who gets pages: a name of 'trailhound plugins' with options, a file.py."),
+    ] = "http"
     delay_seconds: Annotated[
         float, Meta(ge=0, description="From a host's answer to the next request to it.")
     ] = 1.0
@@ -141,6 +149,10 @@ class OutputSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         Annotated[int, Meta(ge=1_000_000)], Meta(description="Size at which a WARC file is full.")
     ] = 1_000_000_000
     log: Annotated[bool, Meta(description="Write each event to log.jsonl.")] = True
+    sinks: Annotated[
+        Names,
+        Meta(description="Who else gets each page: names of 'trailhound plugins', or files.py."),
+    ] = ()
     metrics_port: Annotated[
         Annotated[int, Meta(ge=1, le=65535)] | None,
         Meta(description="Port on this machine for Prometheus; none when it is not set."),

@@ -20,6 +20,7 @@ from trailhound.crawling.gate import GateStore, GuardedFrontier, HostBudget, Lin
 from trailhound.crawling.scope import Scope
 from trailhound.crawling.sinks import Sink
 from trailhound.crawling.traps import TrapGuard
+from trailhound.crawling.troubles import Troubles
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.http import polite_settings
 from trailhound.fetching.politeness import Politeness
@@ -148,6 +149,7 @@ def build_crawl(
     *,
     in_scope: Scope | None = None,
     clock: Clock | None = None,
+    troubles: Troubles | None = None,
 ) -> Crawler:
     """A crawl that is ready to run."""
     crawl, clock = settings.crawl, clock or Clock()
@@ -170,6 +172,7 @@ def build_crawl(
         workers=crawl.workers,
         asked=guides.sources.asked if crawl.charge_sources else lambda: 0,
         patience_seconds=crawl.max_idle,
+        troubles=troubles,
         clock=clock.wall,
     )
 

@@ -11,8 +11,9 @@ where no order matters) and may run on worker processes; *digestion* is what dep
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from functools import partial
 
 from threadpoolctl import threadpool_limits
@@ -23,11 +24,12 @@ from trailhound.crawling.digestion import Digestion, KnownTexts, Story
 from trailhound.crawling.driving import drive
 from trailhound.crawling.in_flight import InFlight
 from trailhound.crawling.sinks import Sink, SinkChain
+from trailhound.crawling.troubles import Troubles
 from trailhound.crawling.worker_pool import WorkerPool
-from trailhound.errors import UsageError
+from trailhound.errors import StorageError, UsageError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import UNHURRIED, Politeness
-from trailhound.frontier.base import Frontier
+from trailhound.frontier.base import Frontier, checked_priority
 from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Candidate, PageEvent
 from trailhound.strategies.base import (
@@ -62,6 +64,7 @@ class Crawler:
       ``concurrency`` that keeps them busy.
     * ``asked`` says how many questions sources have been asked so far; they count as requests.
     * ``clock`` is the frontier's: the wall clock when that outlives the process.
+    * ``troubles`` hears what plug-ins fail at without ending the crawl.
     * When every host that has something left wants to be left alone for longer than
       ``patience_seconds``, the crawl ends rather than wait; ``None`` waits for ever.
     """
@@ -83,6 +86,7 @@ class Crawler:
         recipe: AnalystRecipe | None = None,
         asked: Callable[[], int] = lambda: 0,
         patience_seconds: float | None = None,
+        troubles: Troubles | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.strategy = strategy
@@ -90,7 +94,8 @@ class Crawler:
         self.frontier = frontier
         self.fetcher = fetcher
         self.politeness = politeness or Politeness(UNHURRIED, frontier, wall_clock=clock)
-        self.sinks = SinkChain(sinks)
+        self.troubles = troubles or Troubles()
+        self.sinks = SinkChain(sinks, self.troubles)
         self.concurrency = concurrency
         self.workers = workers
         self._rescoring = strategy if isinstance(strategy, Rescoring) else None
@@ -237,16 +242,27 @@ class Crawler:
 
     def _restocked(self) -> bool:
         """Ask a strategy that knows more where to go on; whether there is something new."""
-        if self._restocking is None:
-            return False
         allowed = self._in_scope or (lambda _url: True)
         for _ in range(RESTOCK_ATTEMPTS):
-            found = list(self._restocking.restock())
+            found = self._stock()
             if self.frontier.add(each for each in found if allowed(each.url)):
                 return True
             if not found:
                 break
         return False
+
+    def _stock(self) -> list[Candidate]:
+        """What the strategy names; nothing when that fails."""
+        if self._restocking is None:
+            return []
+        try:
+            found = list(self._restocking.restock())
+            for candidate in found:
+                checked_priority(candidate)
+        except Exception as error:
+            self.troubles.note("The strategy, asked where to go on,", error)
+            return []
+        return found
 
     async def _sleep(self, seconds: float | None) -> None:
         """Until something happens, or for so long."""
@@ -281,8 +297,23 @@ class Crawler:
         self.frontier.finish(candidate.url, story.outcome)
         self._is_mid_page = False
         if self._rescoring is not None and self.pages % self._rescore_every == 0:
-            self.frontier.rescore(self._rescoring.rescore)
+            self.frontier.rescore(partial(self._new_scores, self._rescoring))
         return finished.event
+
+    def _new_scores(
+        self, rescoring: Rescoring, candidates: Mapping[str, bytes]
+    ) -> Mapping[str, float] | None:
+        """What the strategy says of waiting candidates; nothing has moved when that fails."""
+        try:
+            scores = rescoring.rescore(candidates)
+            if scores is not None and any(map(math.isnan, scores.values())):
+                raise ValueError("a priority is not a number")
+        except StorageError:  # of the frontier, whose mapping it is
+            raise
+        except Exception as error:
+            self.troubles.note("The strategy, ranking anew what waits,", error)
+            return None
+        return scores
 
 
 def _canonical_seed(url: str) -> str:

@@ -72,6 +72,8 @@ class InFlight:
         url = candidate.url
         try:
             result = await self._fetcher.fetch(url, may_go_on=partial(self._allowance.go_on, url))
+            if not isinstance(result, FetchResult):
+                raise TypeError(f"it gave {type(result).__name__}, not FetchResult")
         except Exception as error:  # a fetcher may break; that costs the page
             _log.exception("The fetcher failed on %s", url)
             why = f"the fetcher failed: {type(error).__name__}: {error}"

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from inspect import isawaitable
-from typing import Protocol
+from pathlib import Path
+from typing import ClassVar, Protocol, Self
 
+import msgspec
+
+from trailhound.crawling.troubles import Troubles
 from trailhound.errors import TrailhoundError
-from trailhound.records import FinishedPage
+from trailhound.records import FinishedPage, Outcome
+from trailhound.storage.files import explaining
 from trailhound.storage.warc import ArchiveWriter
 from trailhound.storage.warc_records import CaptureNotes
 
 MAX_FAILURES = 10
 """Pages in a row that a sink may fail on before it is let be."""
-
-_log = logging.getLogger(__name__)
 
 
 class Sink(Protocol):
@@ -27,7 +29,8 @@ class Sink(Protocol):
 
     A :class:`~trailhound.errors.TrailhoundError` (the disk is full, say) ends the crawl, which can
     be resumed. Any other exception costs the sink that page; after ``MAX_FAILURES`` in a row it is
-    let be, and the crawl goes on without it.
+    let be, and the crawl goes on without it. ``close`` is called once, however the crawl ends and
+    in the same event loop as ``keep``.
     """
 
     def keep(self, finished: FinishedPage) -> Awaitable[None] | None:
@@ -39,14 +42,32 @@ class Sink(Protocol):
         ...
 
 
+class SinkKind(Protocol):
+    """What a plug-in in the entry-point group ``trailhound.sinks`` names: the class of a sink.
+
+    It has one line of ``summary`` for ``trailhound plugins``. Further arguments of ``open`` that
+    are keyword-only, each with a default, are its options.
+    """
+
+    summary: ClassVar[str]
+
+    @classmethod
+    def open(cls, topic: str, folder: Path | None) -> Sink:
+        """The sink of one crawl of ``topic``, called before anything is fetched.
+
+        ``folder`` is where the crawl keeps its files; ``None`` when it keeps none. A resumed crawl
+        opens its sinks again: what they hold should be added to.
+        """
+        ...
+
+
 class SinkChain:
     """Hands pages to sinks, in order, under their error policy."""
 
-    def __init__(self, sinks: Sequence[Sink]) -> None:
+    def __init__(self, sinks: Sequence[Sink], troubles: Troubles | None = None) -> None:
         self._sinks = list(sinks)
         self._in_a_row = dict.fromkeys(map(id, sinks), 0)
-        self.failures: dict[str, int] = {}
-        """Pages that each kind of sink has failed on."""
+        self._troubles = troubles or Troubles()
 
     @property
     def sinks(self) -> Sequence[Sink]:
@@ -63,30 +84,31 @@ class SinkChain:
                 self._in_a_row[id(sink)] = 0
             except TrailhoundError:
                 raise
-            except Exception:
-                self._note_failure(sink, finished.event.final_url)
+            except Exception as error:
+                self._note_failure(sink, error, finished.event.final_url)
 
-    def _note_failure(self, sink: Sink, url: str) -> None:
-        name = type(sink).__name__
-        self.failures[name] = self.failures.get(name, 0) + 1
+    def _note_failure(self, sink: Sink, error: Exception, url: str) -> None:
+        who = _name(sink)
+        self._troubles.note(who, error, f" on {url}")
         self._in_a_row[id(sink)] += 1
-        if self.failures[name] == 1:
-            _log.exception("The sink %s failed on %s", name, url)
         if self._in_a_row[id(sink)] >= MAX_FAILURES:
-            _log.error("The sink %s failed on %d pages in a row: let be", name, MAX_FAILURES)
+            self._troubles.note_end(who, f"failed on {MAX_FAILURES} pages in a row and is let be.")
             self._sinks.remove(sink)
 
-    async def close(self) -> None:
-        """Close all; an error of one is logged and keeps no other open."""
-        for sink in self._sinks:
-            try:
-                closed = sink.close()
-                if isawaitable(closed):
-                    await closed
-            except TrailhoundError:
-                raise
-            except Exception:
-                _log.exception("The sink %s could not be closed", type(sink).__name__)
+
+async def close_sinks(sinks: Iterable[Sink], troubles: Troubles) -> None:
+    """Close all, those that were let be as well; an error of one keeps no other open."""
+    for sink in sinks:
+        try:
+            closed = sink.close()
+            if isawaitable(closed):
+                await closed
+        except Exception as error:
+            troubles.note(f"{_name(sink)}, being closed,", error)
+
+
+def _name(sink: Sink) -> str:
+    return f"The sink {type(sink).__name__}"
 
 
 class ArchiveSink:
@@ -106,3 +128,59 @@ class ArchiveSink:
     def close(self) -> None:
         """Complete the last file and the index."""
         self._writer.close()
+
+
+class JsonLinesSink:
+    """Relevant pages as they are found, one JSON object in a line: ``--sink jsonl:path=FILE``.
+
+    What ``trailhound results`` would count: no copies of earlier pages, none that ask not to be
+    listed. The file is added to; a page that a killed crawl fetches again is in it twice.
+    """
+
+    summary: ClassVar[str] = "relevant pages with their texts, as JSON lines"
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with explaining(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _drop_torn_line(path)
+            self._file = path.open("ab")
+
+    @classmethod
+    def open(cls, topic: str, folder: Path | None, *, path: str = "") -> Self:
+        """Without a ``path`` it is ``finds.jsonl`` in the crawl's own folder."""
+        del topic
+        return cls(Path(path) if path else (folder or Path()) / "finds.jsonl")
+
+    def keep(self, finished: FinishedPage) -> None:
+        """A line for a relevant page; nothing for any other."""
+        event, page = finished.event, finished.page
+        relevance = event.relevance
+        if page is None or relevance is None or not relevance.relevant:
+            return
+        if event.outcome is not Outcome.FETCHED or event.duplicate_of or event.noindex:
+            return
+        found = {
+            "url": event.final_url,
+            "title": page.title,
+            "score": relevance.score,
+            "language": page.language,
+            "found_at": event.at,
+            "parent": event.parent,
+            "text": page.text,
+        }
+        with explaining(self._path):
+            self._file.write(msgspec.json.encode(found) + b"\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._file.close()
+
+
+def _drop_torn_line(path: Path) -> None:
+    """A killed process or a full disk may have left half a line."""
+    if path.exists():
+        with path.open("r+b") as file:
+            whole = sum(len(line) for line in file if line.endswith(b"\n"))
+            file.truncate(whole)

@@ -162,7 +162,6 @@ class HttpFetcher:
         settings: FetchSettings,
         politeness: Politeness | None = None,
         in_scope: Callable[[str], bool] | None = None,
-        *,
         resolver: AbstractResolver | None = None,
     ) -> Self:
         """As ``[fetch]`` says; ConfigError when the settings are impossible or impolite."""

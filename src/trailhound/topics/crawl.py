@@ -15,10 +15,14 @@ import msgspec
 from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import Knowledge, build_crawl, make_guides
+from trailhound.crawling.choosing import make_fetcher
 from trailhound.crawling.driving import Driver, at_once
 from trailhound.crawling.progress import BARREN_PAGES, CrawlProgress
 from trailhound.crawling.scope import Scope, scope_of
-from trailhound.errors import StorageError
+from trailhound.crawling.sinks import close_sinks
+from trailhound.crawling.troubles import Troubles
+from trailhound.errors import StorageError, UsageError
+from trailhound.fetching.base import Fetcher
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import FrontierStats
@@ -91,13 +95,15 @@ class TopicCrawl:
         self._asked = sources.backlinks if isinstance(sources.backlinks, LiveBacklinks) else None
         if self._asked is not None:
             self._asked.crawl_begins()
-        self._memory = StrategyMemory(guides.strategy, folder.strategy)
+        self._troubles = Troubles(self._tell_trouble)
+        self._memory = StrategyMemory(guides.strategy, folder.strategy, self._troubles)
         if plan.record is not None:
             self._memory.restore(notify)
         elif (aside := folder.set_aside()) is not None:
             notify(f"The earlier crawl is now in {aside}.")
         read = {page.url for page in known.graph.pages}
         self._stores = CrawlStores(folder, plan.settings, read, stack)
+        stack.callback(self._close_sinks)
         if plan.record is not None:  # the archive is mended by now
             self._memory.catch_up(partial(pages_since, folder))
         self._crawler = build_crawl(
@@ -106,22 +112,39 @@ class TopicCrawl:
             self._make_fetcher,
             self._stores.for_crawl(self._memory),
             in_scope=self._in_scope,
+            troubles=self._troubles,
         )
         self._go_on_from(self._stores.results.progress(), sources.asked())
         folder.write(self._record)
 
-    def _make_fetcher(self, politeness: Politeness, in_scope: Scope | None) -> HttpFetcher:
-        self._fetcher = HttpFetcher.from_settings(self.settings.fetch, politeness, in_scope)
+    def _make_fetcher(self, politeness: Politeness, in_scope: Scope | None) -> Fetcher:
+        self._fetcher = make_fetcher(self.settings.fetch, politeness, in_scope)
+        self._to_refresh = 0
         if self._plan.refresh:
-            self._fetcher.versions = queue_refresh(self.folder.results, self._stores.frontier)
-            count = counted(len(self._fetcher.versions), "relevant page")
-            self._notify(f"{count} will be asked for news.")
+            versions = queue_refresh(self.folder.results, self._stores.frontier)
+            self._http_fetcher("--refresh").versions = versions
+            self._to_refresh = len(versions)
+            self._notify(f"{counted(len(versions), 'relevant page')} will be asked for news.")
+        if self._sitemaps_wanted:
+            self._http_fetcher("--sitemaps")
+        return self._fetcher
+
+    @property
+    def _sitemaps_wanted(self) -> bool:
+        return self.settings.crawl.sitemaps and bool(self._plan.seeds)
+
+    def _http_fetcher(self, option: str) -> HttpFetcher:
+        if not isinstance(self._fetcher, HttpFetcher):
+            raise UsageError(
+                f"{option} is for crawls over HTTP, and this one has the fetcher "
+                f"'{self.settings.fetch.fetcher}'. Leave it out, or take --fetcher http."
+            )
         return self._fetcher
 
     def _go_on_from(self, earlier: ResultsProgress, asked: int) -> None:
         """Counters go on; what the strategy asked to learn, just now, is charged as well."""
         spent = earlier.requests + (asked if self.settings.crawl.charge_sources else 0)
-        self.budget = self._plan.budget(spent, len(self._fetcher.versions))
+        self.budget = self._plan.budget(spent, self._to_refresh)
         self._crawler.pages, self._crawler.requests = earlier.pages, spent
         self.progress = CrawlProgress(
             self.budget, time.time(), requests_before=spent, barren=earlier.barren
@@ -132,15 +155,37 @@ class TopicCrawl:
         self._log("start", settings=self.settings, seeds=self._plan.all_seeds)
         self._tell_repairs()
         try:
-            with self._problems_logged():
+            with self._problems_logged(), self._unplugged_at_the_end():
                 for event in self._driver.iterate(self._events()):
                     self.progress.add(event)
                     self._tell_failure(event)
                     self._watch()
                     yield event
         finally:
-            self._driver.run(self._fetcher.close())
             self._note_end()
+
+    @contextmanager
+    def _unplugged_at_the_end(self) -> Iterator[None]:
+        """Fetcher and sinks are closed however the crawl ends, and their failures told."""
+        try:
+            yield
+        finally:
+            try:
+                self._driver.run(self._fetcher.close())
+            except Exception as error:
+                self._troubles.note("The fetcher, being closed,", error)
+            self._close_sinks()
+            for sentence in self._troubles.summary():
+                self._tell_trouble(sentence)
+
+    def _close_sinks(self) -> None:
+        """Once, in the crawl's event loop."""
+        sinks, self._stores.plugged = self._stores.plugged, []
+        self._driver.run(close_sinks(sinks, self._troubles))
+
+    def _tell_trouble(self, message: str) -> None:
+        with suppress(StorageError):  # when the disk is full, the crawl ends by that
+            self.notify(message)
 
     def stop(self) -> None:
         """Start no further fetch and end soon; may be called from a signal handler."""
@@ -184,7 +229,7 @@ class TopicCrawl:
         self.close()
 
     async def _events(self) -> AsyncGenerator[PageEvent]:
-        if self.settings.crawl.sitemaps and self._plan.seeds:
+        if self._sitemaps_wanted:
             await self._queue_sitemaps()
         async with aclosing(self._crawler.crawl(self._plan.all_seeds, self.budget)) as events:
             async for event in events:
@@ -192,7 +237,11 @@ class TopicCrawl:
 
     async def _queue_sitemaps(self) -> None:
         found, fetched = await sitemap_candidates(
-            self._fetcher, self._plan.seeds, self._in_scope, self.notify, self._may_ask
+            self._http_fetcher("--sitemaps"),
+            self._plan.seeds,
+            self._in_scope,
+            self.notify,
+            self._may_ask,
         )
         frontier = self._crawler.frontier
         frontier.add(found)

@@ -10,6 +10,7 @@ from trailhound.config.settings import DEFAULT_MAX_REQUESTS, Settings
 from trailhound.counting import counted
 from trailhound.crawling.budget import Budget
 from trailhound.crawling.build import Knowledge
+from trailhound.crawling.choosing import check_parts
 from trailhound.errors import ConfigError, UsageError
 from trailhound.judges.choosing import check_judge
 from trailhound.strategies.choosing import check_live_spec, declares
@@ -95,6 +96,7 @@ def make_plan(request: CrawlRequest, folder: CrawlFolder, known: Knowledge) -> C
         _check_starts_alone(settings)
     _check_user_agent(settings)
     check_judge(settings.judge.kind)
+    check_parts(settings)
     return CrawlPlan(settings, tuple(map(typed_url, seeds)), record, request.refresh)
 
 
@@ -133,6 +135,11 @@ def _check_same_kind(record: CrawlRecord, settings: Settings, known: Knowledge) 
         raise UsageError(
             f"The crawl was begun with the strategy '{before}', and what waits was ranked by it. "
             f"Resume without --strategy, or begin anew with '{now}' and --restart."
+        )
+    if record.settings.crawl.frontier != settings.crawl.frontier:
+        raise UsageError(
+            f"What waits is kept by the frontier '{record.settings.crawl.frontier}', and another "
+            "cannot read it. Resume without [crawl] frontier, or begin anew with --restart."
         )
     states = known.states
     if states != record.states and declares(now, "remembers_states"):

@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from trailhound import __version__
 from trailhound.config.settings import Settings
 from trailhound.crawling.build import Stores
+from trailhound.crawling.choosing import open_frontier, open_sinks
 from trailhound.crawling.sinks import ArchiveSink, Sink
-from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.storage.event_log import EventLog
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.warc import ArchiveWriter
@@ -29,7 +29,7 @@ class CrawlStores:
         self, folder: CrawlFolder, settings: Settings, known: Container[str], stack: ExitStack
     ) -> None:
         folder.make()
-        self.frontier = SqliteFrontier(folder.frontier)
+        self.frontier = open_frontier(settings.crawl.frontier, folder.frontier)
         stack.callback(self.frontier.close)
         self.results = ResultsStore(folder.results, known)
         stack.callback(self.results.close)
@@ -39,11 +39,13 @@ class CrawlStores:
         self.archive = _archive(folder, settings) if settings.output.archive else None
         if self.archive is not None:
             stack.callback(self.archive.close)
+        self.plugged = open_sinks(settings.output.sinks, folder.topic.name, folder.path)
+        """Sinks that the settings name; the crawl closes them, in its event loop."""
 
     def for_crawl(self, *others: Sink) -> Stores:
         """For the composer. The log gets pages last, as it promises most."""
         sinks: list[Sink] = [ArchiveSink(self.archive)] if self.archive is not None else []
-        sinks += [self.results, *others]
+        sinks += [self.results, *others, *self.plugged]
         return Stores(
             self.frontier, [*sinks, self.log] if self.log is not None else sinks, self.results
         )

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from trailhound.crawling.troubles import Troubles
 from trailhound.records import Candidate, CrawledPage, FinishedPage, Outcome, Relevance
 from trailhound.storage.files import explaining, write_whole
 from trailhound.storage.results_reading import Results, StoredPage
@@ -34,11 +35,12 @@ class StrategyMemory:
     A sink, because it counts pages.
     """
 
-    def __init__(self, strategy: Strategy, path: Path) -> None:
+    def __init__(self, strategy: Strategy, path: Path, troubles: Troubles | None = None) -> None:
         self._remembering = strategy if isinstance(strategy, Remembering) else None
         self._strategy = strategy
         self._path = path
         self._pages = 0
+        self._troubles = troubles or Troubles()
         self.known_until = 0
         """Number of the crawl's last page that the strategy has learned from."""
 
@@ -51,7 +53,7 @@ class StrategyMemory:
         known_until, snapshot = _opened(content)
         try:
             self._remembering.restore(snapshot)
-        except ValueError as error:
+        except Exception as error:  # ValueError by promise; a broken strategy must not end it all
             notify(
                 f"What the strategy had learned on the way cannot be used ({error}); it learns "
                 "anew, and nothing else is lost."
@@ -88,7 +90,12 @@ class StrategyMemory:
         """Write a snapshot now."""
         if self._remembering is not None:
             head = _HEAD.pack(_MAGIC, self.known_until)
-            write_whole(self._path, head + self._remembering.snapshot())
+            try:
+                content = head + self._remembering.snapshot()
+            except Exception as error:  # the crawl goes on; the last good snapshot stays
+                self._troubles.note("The strategy, remembering what it learned,", error)
+                return
+            write_whole(self._path, content)
 
 
 def _opened(content: bytes) -> tuple[int, bytes]:

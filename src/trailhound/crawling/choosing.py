@@ -1,0 +1,57 @@
+"""Fetchers, frontiers and sinks by name, as the settings of a crawl name them.
+
+Built-in and third-party ones register through the same entry points; ``path/to/file.py`` works
+wherever a name does. What each must do is beside its protocol: :mod:`trailhound.fetching.base`,
+:mod:`trailhound.frontier.base`, :mod:`trailhound.crawling.sinks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+
+from trailhound.config.settings import FetchSettings, Settings
+from trailhound.crawling.sinks import Sink
+from trailhound.fetching.base import Fetcher
+from trailhound.fetching.politeness import Politeness
+from trailhound.frontier.base import Frontier
+from trailhound.plugins import FETCHER, FRONTIER, SINK, Catalogue
+
+_fetchers = Catalogue(FETCHER)
+_frontiers = Catalogue(FRONTIER)
+_sinks = Catalogue(SINK)
+
+
+def check_parts(settings: Settings) -> None:
+    """UsageError or ConfigError unless there are such a fetcher, frontier and sinks."""
+    _fetchers.resolve(settings.fetch.fetcher)
+    _frontiers.resolve(settings.crawl.frontier)
+    for spec in settings.output.sinks:
+        _sinks.resolve(spec)
+
+
+def make_fetcher(
+    settings: FetchSettings, politeness: Politeness, in_scope: Callable[[str], bool] | None
+) -> Fetcher:
+    """The fetcher of one crawl."""
+    made: Fetcher = _fetchers.make(settings.fetcher, settings, politeness, in_scope)
+    return made
+
+
+def open_frontier(spec: str, path: Path | None) -> Frontier:
+    """The frontier that is kept in ``path``."""
+    opened: Frontier = _frontiers.make(spec, path)
+    return opened
+
+
+def open_sinks(specs: Iterable[str], topic: str, folder: Path | None) -> list[Sink]:
+    """The sinks of one crawl, in order; when one cannot be had, none is left open."""
+    opened: list[Sink] = []
+    with ExitStack() as undone:
+        for spec in specs:
+            sink: Sink = _sinks.make(spec, topic, folder)
+            undone.callback(sink.close)
+            opened.append(sink)
+        undone.pop_all()
+    return opened
