@@ -2,8 +2,6 @@
 
 They are frozen ``msgspec`` structs: cheap to make, safe to share, and writable to disk or to a
 worker process exactly as they are. Every URL in a record is canonical (see :mod:`trailhound.urls`).
-What a page has dozens of (links and their scores) can be part of no cycle, so that the garbage
-collector need not look at it (``gc=False``).
 """
 
 from __future__ import annotations
@@ -54,7 +52,7 @@ class LinkKind(StrEnum):
     IFRAME = "iframe"
 
 
-class Link(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class Link(msgspec.Struct, frozen=True, omit_defaults=True):
     """One hyperlink of a page, with what a reader sees around it."""
 
     url: str
@@ -154,7 +152,7 @@ class FetchResult(msgspec.Struct, frozen=True):
         return next((value for key, value in self.headers if key.lower() == wanted), "")
 
 
-class Relevance(msgspec.Struct, frozen=True, gc=False):
+class Relevance(msgspec.Struct, frozen=True):
     """A judge's opinion of a page."""
 
     score: float
@@ -162,7 +160,7 @@ class Relevance(msgspec.Struct, frozen=True, gc=False):
     relevant: bool
 
 
-class Candidate(msgspec.Struct, frozen=True, gc=False):
+class Candidate(msgspec.Struct, frozen=True):
     """A URL waiting in the frontier."""
 
     url: str
@@ -176,7 +174,7 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     """Links from the nearest seed along the path that set the priority."""
 
 
-class ScoredLink(msgspec.Struct, frozen=True, gc=False):
+class ScoredLink(msgspec.Struct, frozen=True):
     """A strategy's verdict on one link of a fetched page."""
 
     link: Link
