@@ -4,10 +4,15 @@
 export function hostOf(text) {
   const plain = String(text).trim().toLowerCase().replace(/^\*\./, "");
   try {
-    return new URL(plain.includes("://") ? plain : `http://${plain}`).hostname;
+    return nameOf(new URL(plain.includes("://") ? plain : `http://${plain}`));
   } catch {
     return "";
   }
+}
+
+/** The host without the dot that may end its name: "bank.example." is the same place. */
+function nameOf(address) {
+  return address.hostname.replace(/\.$/, "");
 }
 
 /** Lines of the popup's text field to host names, each once. */
@@ -25,6 +30,6 @@ export function mayRecord(url, excluded) {
   }
   if (address.protocol !== "http:" && address.protocol !== "https:") return false;
   if (address.username || address.password) return false;
-  const host = address.hostname;
-  return !excluded.some((each) => host === each || host.endsWith(`.${each}`));
+  const host = nameOf(address);
+  return !excluded.map(hostOf).some((each) => host === each || host.endsWith(`.${each}`));
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +52,34 @@ def test_no_code_from_elsewhere_and_no_html_from_strings(script: Path) -> None:
     code = "\n".join(line for line in text.splitlines() if not line.strip().startswith("/"))
     addresses = set(re.findall(r"https?://[^\s\"'`*]+", code))
     assert addresses <= {"http://127.0.0.1:${pairing.port}/v1/${path}", "http://${plain}"}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node runs the script")
+def test_neither_port_nor_dot_leads_around_the_list_of_what_is_never_recorded(
+    tmp_path: Path,
+) -> None:
+    module = tmp_path / "exclusions.mjs"  # as node wants modules to be named
+    shutil.copy(FOLDER / "lib" / "exclusions.js", module)
+    program = f"""
+        import {{ hostsOf, mayRecord }} from {json.dumps(module.as_uri())};
+        const urls = {json.dumps([*_EXCLUDED_PAGES, *_OTHER_PAGES])};
+        const lists = ["bank.example", "*.bank.example.", "https://bank.example.:81/x"];
+        const answers = lists.map((list) => urls.map((url) => mayRecord(url, hostsOf(list))));
+        answers.push(urls.map((url) => mayRecord(url, ["bank.example."])));
+        console.log(JSON.stringify(answers));
+    """
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", program], capture_output=True, text=True, check=True
+    )
+    may = [False] * len(_EXCLUDED_PAGES) + [True] * len(_OTHER_PAGES)
+    assert json.loads(done.stdout) == [may] * 4
+
+
+_EXCLUDED_PAGES = [
+    "https://bank.example/",
+    "https://bank.example./",
+    "http://bank.example:8080/",
+    "https://www.bank.example.:81/login",
+    "https://BANK.example./",
+]
+_OTHER_PAGES = ["https://notbank.example./", "https://bank.example.org/"]

@@ -6,8 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from trailhound.errors import ConfigError
+from trailhound.fetching import politeness as politeness_module
 from trailhound.fetching.politeness import NotYetError, Politeness, PoliteSettings, check_politeness
 
 ADDRESS = "93.184.216.34"
@@ -42,17 +45,41 @@ class Time:
         await task
 
 
+class Ledger:
+    """What a frontier keeps over a kill."""
+
+    def __init__(self) -> None:
+        self.until: dict[str, float] = {}
+        self.writes: list[tuple[str, float]] = []
+
+    def delay_host(self, host: str, until: float) -> None:
+        self.until[host] = until
+        self.writes.append((host, until))
+
+    def ready_at(self, host: str) -> float | None:
+        return self.until.get(host)
+
+
 class Visits:
     """Asks hosts as told and notes when it was let in."""
 
     def __init__(self, **settings: float) -> None:
         self.time = Time()
-        self.politeness = Politeness(
-            PoliteSettings(**{"max_wait_seconds": 100.0, **settings}),
+        self.ledger = Ledger()
+        self.wall_ahead = 0.0
+        self.settings = PoliteSettings(**{"max_wait_seconds": 100.0, **settings})
+        self.politeness = self.after_a_kill()
+        self.log: list[tuple[str, float]] = []
+
+    def after_a_kill(self) -> Politeness:
+        """What the next process starts with: the ledger and the time."""
+        return Politeness(
+            self.settings,
+            self.ledger,
             clock=self.time.clock,
+            wall_clock=lambda: self.time.now + self.wall_ahead,
             sleep=self.time.sleep,
         )
-        self.log: list[tuple[str, float]] = []
 
     async def visit(self, host: str, address: str = ADDRESS, takes: float = 0.0) -> None:
         turn = await self.politeness.begin(host, address)
@@ -247,3 +274,208 @@ def test_times_that_are_none_are_refused_even_with_the_flag(value: float) -> Non
 
 def test_the_defaults_are_polite() -> None:
     check_politeness(PoliteSettings(), obey_robots=True, allow_impolite=False)
+
+
+def polite() -> Visits:
+    return Visits(delay_seconds=1.0, max_wait_seconds=5.0)
+
+
+def test_a_reserved_host_is_promised_a_rest_and_then_gets_its_delay() -> None:
+    visits = polite()
+    visits.politeness.reserve("a")
+    assert visits.ledger.until["a"] >= 1.0, "before anything is asked"
+    visits.together(visits.visit("a", takes=2.0))
+    assert visits.ledger.until["a"] >= 2.0 + 1.0, "the fetch may go on"
+    visits.politeness.release("a")
+    assert visits.ledger.until["a"] == 3.0
+
+
+def test_a_known_host_costs_two_entries_a_page() -> None:
+    visits = polite()
+    for _ in range(3):
+        visits.ledger.writes.clear()
+        visits.time.now += 10.0
+        visits.politeness.reserve("a")
+        visits.together(visits.visit("a"))
+        visits.politeness.release("a")
+    assert len(visits.ledger.writes) == 2
+
+
+def test_each_request_of_a_long_fetch_is_promised_for() -> None:
+    visits = polite()
+    visits.politeness.reserve("a")
+    for takes in (9.0, 8.0, 7.0):  # robots.txt, a redirect within the host, the page
+        visits.together(visits.visit("a", takes=takes))
+        assert visits.after_a_kill().free_in("a") >= 1.0
+
+
+def test_a_wish_that_robots_txt_has_just_brought_outlives_a_kill() -> None:
+    visits = polite()
+    visits.politeness.reserve("a")
+    visits.together(visits.visit("a", takes=0.5))
+    visits.politeness.wish("a", 5.0)
+    visits.together(visits.visit("a", takes=4.0))
+    assert visits.after_a_kill().free_in("a") >= 5.0
+
+
+def test_a_host_that_a_redirect_leads_to_is_promised_a_rest_too() -> None:
+    visits = polite()
+    seen: list[float] = []
+
+    async def killed_in_the_middle() -> None:
+        turn = await visits.politeness.begin("b", ADDRESS)
+        await visits.time.sleep(9.0)
+        seen.append(visits.after_a_kill().free_in("b"))
+        visits.politeness.end("b", turn)
+
+    visits.together(killed_in_the_middle())
+    assert seen[0] >= 1.0
+    assert visits.ledger.until["b"] == 10.0
+
+
+def test_the_end_of_a_fetch_takes_nothing_back_while_another_asks_its_host() -> None:
+    visits = polite()
+    visits.politeness.reserve("a")
+    left: list[float] = []
+
+    async def redirected_here() -> None:
+        turn = await visits.politeness.begin("a", ADDRESS)
+        visits.politeness.release("a")  # robots.txt has refused the URL that was leased
+        left.append(visits.after_a_kill().free_in("a"))
+        visits.politeness.end("a", turn)
+
+    visits.together(redirected_here())
+    assert left[0] >= 1.0
+    assert visits.ledger.until["a"] == 1.0
+
+
+def test_who_gives_up_waiting_leaves_no_promise_behind() -> None:
+    visits = polite()
+
+    async def give_up() -> None:
+        with pytest.raises(NotYetError):
+            await visits.visit("a")
+
+    async def hold() -> None:
+        turn = await visits.politeness.begin("a", ADDRESS)
+        await visits.time.sleep(2.0)
+        visits.politeness.failed("a")
+        visits.politeness.end("a", turn)
+
+    visits.together(hold(), give_up())
+    assert visits.ledger.until["a"] == 12.0
+
+
+def test_hosts_without_a_delay_may_be_fetched_together() -> None:
+    visits = polite()
+    visits.politeness.reserve("a")
+    visits.together(visits.visit("a", "127.0.0.1"))
+    visits.politeness.release("a")
+    assert visits.ledger.until["a"] <= visits.time.now
+    visits.ledger.writes.clear()
+    for _ in range(2):
+        visits.politeness.reserve("a")
+    log = visits.together(*[visits.visit("a", "127.0.0.1", takes=3.0) for _ in range(2)])
+    assert log[-2:] == [("a", 0.0), ("a", 0.0)]
+    visits.politeness.release("a", 30.0)  # the first was told to come back later
+    assert visits.ledger.writes == [("a", 33.0)], "nobody else is sent there"
+    visits.politeness.release("a")
+    assert visits.ledger.until["a"] == 33.0
+
+
+def test_a_refusal_that_asked_nothing_costs_no_delay() -> None:
+    visits = polite()
+    visits.together(visits.visit("elsewhere"))  # the fetcher takes turns
+    visits.politeness.reserve("a")
+    visits.politeness.release("a")
+    assert visits.ledger.until["a"] == visits.time.now
+
+
+def test_a_fetcher_that_takes_no_turns_is_believed_to_have_asked() -> None:
+    visits = polite()
+    visits.politeness.reserve("a")
+    visits.time.now = 3.0
+    visits.politeness.release("a")
+    assert visits.ledger.until["a"] == 4.0
+
+
+def test_retry_after_is_kept_over_a_kill_also_without_a_request() -> None:
+    visits = polite()
+    visits.politeness.failed("a", 7200.0)  # DNS is in trouble
+    assert visits.after_a_kill().free_in("a") == 7200.0
+
+
+def test_forgotten_hosts_are_known_from_the_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(politeness_module, "_MAX_REMEMBERED", 3)
+    visits = polite()
+    visits.politeness.reserve("used")
+    visits.politeness.hold("held", 100.0)
+    visits.politeness.wish("idle", 7.0)
+    for number in range(10):
+        visits.politeness.succeeded(f"passing {number}")
+    assert visits.politeness.delay_seconds("idle") == 1.0, "forgotten"
+    assert visits.politeness.free_in("held") == 100.0
+    visits.together(visits.visit("used"))
+    visits.politeness.release("used")
+    assert visits.ledger.until["used"] == 1.0
+
+
+@pytest.mark.parametrize("jump", [-3600.0, 3600.0])
+def test_a_wall_clock_that_jumps_shortens_no_delay(jump: float) -> None:
+    visits = polite()
+    visits.together(visits.visit("a"))
+    visits.wall_ahead = jump
+    visits.together(visits.visit("a"))
+    assert visits.log == [("a", 0.0), ("a", 1.0)]
+    assert visits.ledger.until["a"] == jump + 2.0
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("abc"),
+            st.sampled_from([0.0, 0.2, 1.0, 4.0, 10.0]),  # how long the request takes
+            st.sampled_from([0.0, 0.0, 3.0, 8.0]),  # what robots.txt turns out to wish
+            st.booleans(),  # leased, or met by a redirect
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_no_kill_lets_a_host_be_asked_too_soon(
+    visits_made: list[tuple[str, float, float, bool]],
+) -> None:
+    visits = polite()
+    asking: dict[str, int] = {}
+
+    def check() -> None:
+        """Killed now: the next process may not ask sooner than the delay from now."""
+        restarted = visits.after_a_kill()
+        for host in (host for host, requests in asking.items() if requests):
+            delay = visits.politeness.delay_seconds(host)
+            assert restarted.free_in(host) >= delay - 1e-9
+
+    async def fetch(host: str, takes: float, wish: float, leased: bool) -> None:
+        if leased:
+            visits.politeness.reserve(host)
+        try:
+            turn = await visits.politeness.begin(host, ADDRESS)
+            asking[host] = asking.get(host, 0) + 1
+            check()
+            await visits.time.sleep(takes)
+            check()
+            asking[host] -= 1
+            visits.politeness.end(host, turn)
+            visits.politeness.wish(host, wish)
+            restarted = visits.after_a_kill()
+            assert restarted.free_in(host) >= visits.politeness.free_in(host) - 1e-9
+        except NotYetError:
+            pass
+        finally:
+            if leased:
+                visits.politeness.release(host)
+
+    visits.together(*[fetch(*visit) for visit in visits_made])
+    for host, until in visits.ledger.until.items():
+        assert until <= visits.time.now + visits.politeness.free_in(host) + 1e-9, "all is settled"

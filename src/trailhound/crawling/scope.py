@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
@@ -10,6 +11,8 @@ from trailhound.errors import ConfigError
 from trailhound.urls import canonicalize, host_key, registered_domain
 
 Scope = Callable[[str], bool]
+
+_PORT = re.compile(r":(\d+)$")
 
 
 def make_scope(
@@ -22,9 +25,12 @@ def make_scope(
     ``allowed`` and ``excluded`` hold host names (``example.org``), suffixes (``*.example.org``) and
     beginnings of URLs (``https://example.org/docs/``). ``domains_of`` holds URLs whose registered
     domains are allowed as well.
+
+    A dot at the end of a host's name changes nothing. A name without a port allows the usual
+    ports, and excludes all of them.
     """
-    inside = [_Area(pattern) for pattern in allowed]
-    outside = [_Area(pattern) for pattern in excluded]
+    inside = [_Area(pattern, any_port=False) for pattern in allowed]
+    outside = [_Area(pattern, any_port=True) for pattern in excluded]
     domains = {registered_domain(url) for url in domains_of}
     if not (inside or outside or domains):
         return None
@@ -47,31 +53,52 @@ def scope_of(settings: Settings, seeds: Iterable[str]) -> Scope | None:
 
 
 class _Area:
-    """One pattern."""
+    """One pattern; without a port in it, ``any_port`` says whether all ports are meant."""
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, *, any_port: bool) -> None:
         text = pattern.strip().lower()
         self._beginning = ""
-        self._host = ""
-        self._suffix = ""
+        self._name = ""
+        self._port = ""
+        self._any_port = any_port
         if "://" in text:
-            self._beginning = _canonical(pattern, pattern.strip())
-        elif text.startswith("*."):
-            self._suffix = "." + _canonical_host(pattern, text[2:])
+            self._beginning = _without_dot(_canonical(pattern, pattern.strip()))
         else:
-            self._host = _canonical_host(pattern, text)
-        self._holds_host = lru_cache(maxsize=4096)(self._matches)
+            below = "." if text.startswith("*.") else ""
+            host = text.removeprefix("*.")
+            self._name = below + _canonical_name(pattern, host)
+            if port := _PORT.search(host):
+                self._port = str(int(port[1]))
+        self._holds_origin = lru_cache(maxsize=4096)(self._matches)
 
     def holds(self, url: str) -> bool:
         """Whether a canonical URL lies inside."""
         if self._beginning:
-            return url.startswith(self._beginning)
-        return self._holds_host(host_key(url))
+            return _without_dot(url).startswith(self._beginning)
+        return self._holds_origin(url[: url.index("/", 8)])
 
-    def _matches(self, host: str) -> bool:
-        if self._suffix:
-            return host.endswith(self._suffix)
-        return host == self._host
+    def _matches(self, origin: str) -> bool:
+        name, port = _name_and_port(host_key(origin))
+        if self._port:
+            usual = "443" if origin.startswith("https") else "80"
+            if (port or usual) != self._port:
+                return False
+        elif port and not self._any_port:
+            return False
+        return name.endswith(self._name) if self._name.startswith(".") else name == self._name
+
+
+def _name_and_port(host: str) -> tuple[str, str]:
+    """The name without a dot at its end, and the port; empty for the scheme's own."""
+    port = _PORT.search(host)
+    name = host[: port.start()] if port else host
+    return name.removesuffix("."), port[1] if port else ""
+
+
+def _without_dot(url: str) -> str:
+    host = host_key(url)
+    name, port = _name_and_port(host)
+    return url.replace(host, f"{name}:{port}" if port else name, 1)
 
 
 def _canonical(pattern: str, url: str) -> str:
@@ -84,7 +111,7 @@ def _canonical(pattern: str, url: str) -> str:
     return canonical
 
 
-def _canonical_host(pattern: str, host: str) -> str:
+def _canonical_name(pattern: str, host: str) -> str:
     if "/" in host or "*" in host:
         host = ""
-    return host_key(_canonical(pattern, f"http://{host}/"))
+    return _name_and_port(host_key(_canonical(pattern, f"http://{host}/")))[0]

@@ -269,6 +269,7 @@ def polite_settings(settings: FetchSettings) -> PoliteSettings:
         delay_seconds=settings.delay_seconds,
         address_delay_seconds=min(settings.address_delay_seconds, settings.delay_seconds),
         max_crawl_delay_seconds=settings.max_crawl_delay_seconds,
+        request_seconds=settings.timeout_seconds,
     )
 
 

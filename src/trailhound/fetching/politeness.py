@@ -3,8 +3,13 @@
 A host is asked by one request at a time, and again only its delay after the last answer. An
 address that serves many hosts has a delay of its own. The engine reserves a host when it leases one
 of its URLs, and releases it when the fetch is over; a fetcher takes a turn for each request that it
-makes, redirects and robots.txt files included. What must hold beyond this process goes to the
-ledger (the frontier) before anything is asked.
+makes, redirects and robots.txt files included.
+
+What must hold beyond this process goes to the ledger (the frontier) before anything is asked: a
+promise to leave the host alone for its delay after the longest that the request may take. While
+the process lives the ledger hands out nothing else of that host; when the request is over, the
+promise gives way to what is known then. A crawl that is killed in between keeps it after its
+restart.
 """
 
 from __future__ import annotations
@@ -48,6 +53,8 @@ class PoliteSettings:
     """After a first busy answer or time-out; doubles with each further one."""
     max_wait_seconds: float = 5.0
     """A fetch that would have to wait longer for its turn is postponed instead."""
+    request_seconds: float = 10.0
+    """The longest that one request may take, for what is promised beyond the process."""
 
 
 UNHURRIED = PoliteSettings(delay_seconds=0.0, address_delay_seconds=0.0)
@@ -129,8 +136,15 @@ class _Host:
     """Our own delay, once its address has shown whether it is this machine."""
     failures: int = 0
     """Busy answers and time-outs in a row."""
-    reserved: bool = False
-    """Whether a fetch of one of its URLs is under way."""
+    fetches: int = 0
+    """Of its URLs that are under way."""
+    promised_until: float = float("-inf")
+    """What the ledger says."""
+
+    @property
+    def in_use(self) -> bool:
+        """Whether something has been asked, or is about to be."""
+        return bool(self.fetches or self.waiting or self.lock.locked())
 
 
 class Politeness:
@@ -168,26 +182,22 @@ class Politeness:
     def reserve(self, host: str) -> None:
         """A URL of ``host`` is about to be fetched: the ledger hands out no other meanwhile.
 
-        The delay may begin later than the fetch, by as long as it may wait for its turn; a crawl
-        that is killed in between respects it after its restart, too.
+        A host without a delay may have several fetches under way.
         """
         state = self._host(host)
-        delay = self._delay(state)
-        state.reserved = delay > 0
-        if state.reserved:
-            self._write(host, delay + self._settings.max_wait_seconds)
+        state.fetches += 1
+        if self._delay(state):
+            self._promise(host, state)
 
     def release(self, host: str, hold_seconds: float = 0.0) -> None:
         """The fetch is over, whatever came of it; leave the host alone for ``hold_seconds``."""
         state = self._host(host)
+        state.fetches = max(0, state.fetches - 1)
         if not self._takes_turns:
             state.answered_at = self._clock()
         if hold_seconds:
             self.hold(host, hold_seconds)
-        free_in = self.free_in(host)
-        if state.reserved or free_in:
-            state.reserved = False
-            self._write(host, free_in)
+        self._settle(host, state)
 
     # For fetchers
 
@@ -201,7 +211,7 @@ class Politeness:
         state.base_seconds = self._base_seconds(address)
         delay = self._delay(state)
         if not delay and state.held_until <= self._clock():
-            return False  # this machine: nobody needs to be spared
+            return False  # nobody needs to be spared
         queue = state.waiting + state.lock.locked()
         self._check(host, self.free_in(host) + queue * delay)
         state.waiting += 1
@@ -211,10 +221,10 @@ class Politeness:
             state.waiting -= 1
         try:
             await self._wait(host, state, address)
-            if not state.reserved:
-                self._write(host, delay)
+            self._promise(host, state)
         except BaseException:
             state.lock.release()
+            self._settle(host, state)
             raise
         return True
 
@@ -224,17 +234,20 @@ class Politeness:
         state.answered_at = self._clock()
         if turn:
             state.lock.release()
-            if not state.reserved:
-                self._write(host, self.free_in(host))
+            self._settle(host, state)
 
     def wish(self, host: str, seconds: float) -> None:
         """The host's own wish for a delay; more than the cap counts as the cap."""
-        self._host(host).wished_seconds = min(seconds, self._settings.max_crawl_delay_seconds)
+        state, seconds = self._host(host), min(seconds, self._settings.max_crawl_delay_seconds)
+        if state.wished_seconds != seconds:
+            state.wished_seconds = seconds
+            self._settle(host, state)
 
     def hold(self, host: str, seconds: float) -> None:
         """Leave ``host`` alone for ``seconds`` from now, or longer if that was agreed before."""
         state = self._host(host)
         state.held_until = max(state.held_until, self._clock() + seconds)
+        self._settle(host, state)
 
     def succeeded(self, host: str) -> None:
         """The host answers again: its next failure is its first."""
@@ -277,8 +290,27 @@ class Politeness:
         if seconds > self._settings.max_wait_seconds:
             raise NotYetError(seconds, host)
 
-    def _write(self, host: str, seconds: float) -> None:
-        self._ledger.delay_host(host, self._wall_clock() + seconds)
+    def _promise(self, host: str, state: _Host) -> None:
+        """Let the ledger keep the host's rest, should a request begin now and the process die.
+
+        With the time that a fetch may wait on top, so that most promises hold for the whole fetch.
+        A host that was never asked is promised that alone: it may turn out to need no rest.
+        """
+        now, delay = self._clock(), self._delay(state)
+        request = 0.0 if state.base_seconds is None else self._settings.request_seconds
+        if state.promised_until < now + delay + request:
+            self._write(host, state, now + delay + request + self._settings.max_wait_seconds)
+
+    def _settle(self, host: str, state: _Host) -> None:
+        """Let the ledger know when the host is free; not sooner than promised while it is used."""
+        free_at, promised = self._free_at(state), state.promised_until
+        is_news = free_at > promised or (free_at < promised and not state.in_use)
+        if is_news and max(free_at, promised) > self._clock():
+            self._write(host, state, max(free_at, self._clock()))
+
+    def _write(self, host: str, state: _Host, until: float) -> None:
+        state.promised_until = until
+        self._ledger.delay_host(host, self._wall_clock() + until - self._clock())
 
     def _free_at(self, state: _Host) -> float:
         return max(state.held_until, state.answered_at + self._delay(state))
@@ -303,8 +335,9 @@ class Politeness:
         if state is None:
             state = self._hosts[host] = _Host()
             agreed = self._ledger.ready_at(host)
-            if agreed is not None:  # by an earlier run
+            if agreed is not None:  # by an earlier run, or before it was forgotten
                 state.held_until = self._clock() + agreed - self._wall_clock()
+                state.promised_until = state.held_until
             self._forget_idle_hosts()
         return state
 
@@ -312,8 +345,7 @@ class Politeness:
         # The oldest are looked at; one that is in use goes to the end of the line.
         for _ in range(2 if len(self._hosts) > _MAX_REMEMBERED else 0):
             host, state = self._hosts.popitem(last=False)
-            in_use = state.waiting or state.reserved or state.lock.locked()
-            if in_use or self._free_at(state) > self._clock():
+            if state.in_use or self._free_at(state) > self._clock():
                 self._hosts[host] = state
 
     def _forget_free_addresses(self, now: float) -> None:

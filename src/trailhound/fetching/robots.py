@@ -8,6 +8,7 @@ refused too, with the network's own reason, so that a dead host does not look li
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from collections import OrderedDict
@@ -26,7 +27,7 @@ _MAX_BYTES = 500 * 1024  # the RFC's least: rules beyond it need not be read
 _MAX_AGE_SECONDS = 24 * 3600.0
 _RETRY_SECONDS = 600.0  # a site whose robots.txt failed is asked again after this time
 
-
+_log = logging.getLogger(__name__)
 _USER_AGENT_LINE = re.compile(r"\s*user[- ]?agent\b\s*:?([^#]*)", re.IGNORECASE)
 
 
@@ -123,15 +124,27 @@ class RobotsRules:
     async def _ask(self, origin: str, site: _Site) -> None:
         answer = await self._download(f"{origin}/robots.txt")
         site.refusal = _refusal_of_all(answer, origin)
-        readable = answer.succeeded and site.refusal is None
-        site.rules = _parse(answer, self._product) if readable else None
-        site.delay_seconds = _wished_delay(site.rules, self._product)
+        site.rules, site.delay_seconds = None, 0.0
+        if answer.succeeded and site.refusal is None:
+            self._read(answer, origin, site)
         age = _MAX_AGE_SECONDS
         if site.refusal is not None:
             # A postponed question was not asked at all: the next who comes asks it.
             postponed = site.refusal.outcome is Outcome.POSTPONED
             age = 0.0 if postponed else site.refusal.retry_after_seconds or _RETRY_SECONDS
         site.expires = self._clock() + age
+
+    def _read(self, answer: Answer, origin: str, site: _Site) -> None:
+        """Take in the rules; a file that breaks the parser is one that cannot be read."""
+        try:
+            rules = _parse(answer, self._product)
+            rules.can_fetch(f"{origin}/", self._product)
+            site.delay_seconds = _wished_delay(rules, self._product)
+            site.rules = rules
+        except Exception as error:
+            _log.exception("robots.txt of %s breaks the parser", origin)
+            detail = f"robots.txt of {host_key(origin)} could not be read: {type(error).__name__}"
+            site.refusal = Refusal(Outcome.ROBOTS, detail, _RETRY_SECONDS)
 
     async def _download(self, url: str) -> Answer:
         answer = await self._get(url)
@@ -203,9 +216,9 @@ def _only_for(product: str, text: str) -> str:
     return "\n".join(lines)
 
 
-def _wished_delay(rules: Protego | None, product: str) -> float:
-    if rules is None:
-        return 0.0
-    rate = rules.request_rate(product)
-    pause = rate.seconds / rate.requests if rate is not None else 0.0
-    return max(rules.crawl_delay(product) or 0.0, pause)
+def _wished_delay(rules: Protego, product: str) -> float:
+    """Crawl-delay or Request-rate, up to a day: their numbers may have hundreds of digits."""
+    wishes = [0.0, rules.crawl_delay(product) or 0.0]
+    if (rate := rules.request_rate(product)) is not None:
+        wishes.append(min(rate.seconds, _MAX_AGE_SECONDS) / min(rate.requests, 10**9))
+    return min(max(wishes), _MAX_AGE_SECONDS)
