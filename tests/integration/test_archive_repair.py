@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from archived_exchanges import AT, exchange, read_folder
+from live_webs import wait_until
 
 from trailhound.errors import StorageError
 from trailhound.storage.cdxj import INDEX_NAME, parse_line
@@ -157,11 +158,8 @@ def test_killed_at_random_moments_nothing_archived_is_lost(tmp_path: Path) -> No
 
 
 def _wait_for_first_line(path: Path, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + 60
-    while not path.stat().st_size:
-        assert process.poll() is None, "the writer ended by itself"
-        assert time.monotonic() < until
-        time.sleep(0.005)
+    wait_until(lambda: path.stat().st_size or process.poll() is not None)
+    assert process.poll() is None, "the writer ended by itself"
 
 
 def test_a_full_disk_costs_nothing_that_was_archived(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from live_webs import wait_until
 from tiny_lab_web import write_tiny_web
 
 from command_line import COMMAND, Command, Done
@@ -177,9 +177,7 @@ def test_an_interruption_keeps_finished_runs(
     command = [*COMMAND, "lab", "run", str(corpus), *options]
     partial = tmp_path / "out" / "runs.partial.jsonl"
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and lines_in(partial) < 4:
-            time.sleep(0.05)
+        wait_until(lambda: lines_in(partial) >= 4)
         process.send_signal(stop_signal)
         _, messages = process.communicate(timeout=30)
     assert process.returncode == 130, messages

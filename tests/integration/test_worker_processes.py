@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from live_webs import wait_until
 
 SCRIPT = Path(__file__).with_name("crawl_with_workers.py")
 
@@ -37,15 +37,6 @@ def running_crawl() -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
             crawl.kill()
 
 
-def are_gone(processes: list[int], within_seconds: float = 60.0) -> bool:
-    deadline = time.monotonic() + within_seconds
-    while any(map(is_alive, processes)):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 def is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)
@@ -66,7 +57,7 @@ def test_ctrl_c_ends_the_crawl_and_its_workers_quietly() -> None:
         assert output == "interrupted it was interrupted\n"
         assert errors == ""
         assert crawl.returncode == 0
-        assert are_gone(workers)
+        wait_until(lambda: not any(map(is_alive, workers)))
 
 
 def test_workers_do_not_outlive_a_crawl_that_is_killed() -> None:
@@ -74,4 +65,4 @@ def test_workers_do_not_outlive_a_crawl_that_is_killed() -> None:
         assert all(map(is_alive, workers))
         crawl.kill()
         crawl.wait(timeout=60)
-        assert are_gone(workers)
+        wait_until(lambda: not any(map(is_alive, workers)))
