@@ -33,6 +33,8 @@ from trailhound.strategies.base import AnswerKey, Briefing, Strategy
 from trailhound.strategies.choosing import strategy_for
 
 if TYPE_CHECKING:  # brings scikit-learn along
+    from aiohttp.abc import AbstractResolver
+
     from trailhound.models.topic_model import TopicModel
 
 
@@ -104,6 +106,19 @@ MakeFetcher = Callable[[Politeness, Scope | None], Fetcher]
 
 
 @dataclass(frozen=True)
+class OwnParts:
+    """Parts of a crawl that a program has made itself; the others are as the settings name them."""
+
+    strategy: Strategy | None = None
+    judge: RelevanceJudge | None = None
+    fetcher: Fetcher | None = None
+    resolver: AbstractResolver | None = None
+    """For the fetcher that the settings name: where hosts are."""
+    sinks: Sequence[Sink] = ()
+    """Beside those of the settings."""
+
+
+@dataclass(frozen=True)
 class Guides:
     """Who decides in a crawl: which link next, and whether a page is on topic."""
 
@@ -119,8 +134,10 @@ async def make_guides(
     *,
     seed: int = 0,
     answers: AnswerKey | None = None,
+    own: OwnParts | None = None,
 ) -> Guides:
     """Strategy and judge as the settings name them; a strategy may ask its sources meanwhile."""
+    own = own or OwnParts()
     sources = sources or Sources()
     briefing = Briefing(
         topic.graph,
@@ -131,13 +148,13 @@ async def make_guides(
         model=topic.model,
         answers=answers,
     )
-    judge = make_judge(
+    judge = own.judge or make_judge(
         settings.judge.kind,
         briefing,
         threshold=settings.judge.threshold,
         calibrated=topic.thresholds,
     )
-    strategy = await strategy_for(settings.crawl.strategy, briefing)
+    strategy = own.strategy or await strategy_for(settings.crawl.strategy, briefing)
     return Guides(strategy, judge, sources)
 
 

@@ -18,6 +18,7 @@ both, or in the results only: then it is fetched again, and the last row counts.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
@@ -84,6 +85,7 @@ RESULTS = DatabaseKind(
         "PRAGMA busy_timeout = 2000",  # ms: a reader may hold the file for a moment
     ),
 )
+IN_MEMORY = ":memory:"
 REQUESTS = "requests"
 """In ``state``: all requests of the crawl when a run ended, also those that came to no page."""
 
@@ -131,8 +133,8 @@ class ResultsProgress(msgspec.Struct, frozen=True):
 class ResultsStore:
     """Keeps every event of a crawl; a sink for :class:`trailhound.crawling.engine.Crawler`.
 
-    ``path`` is made when it is missing. ``known`` are the addresses of pages that were in the
-    sessions learned from.
+    ``path`` is made when it is missing; ``IN_MEMORY`` is no file. ``known`` are the
+    addresses of pages that were in the sessions learned from.
     """
 
     def __init__(
@@ -225,6 +227,13 @@ class ResultsStore:
         with RESULTS.explaining(self.path):
             for address, fingerprint in self._connection.execute(query):
                 yield address, fingerprint % (1 << 64)
+
+    def copy(self) -> sqlite3.Connection:
+        """All of it in memory, as it is now."""
+        copied = sqlite3.connect(IN_MEMORY, isolation_level=None, check_same_thread=False)
+        with RESULTS.explaining(self.path):
+            self._connection.backup(copied)
+        return copied
 
     def close(self) -> None:
         """Let the file go; everything is in it."""

@@ -10,7 +10,7 @@ from typing import Self
 import msgspec
 
 from trailhound.records import Outcome
-from trailhound.storage.results import REQUESTS, RESULTS
+from trailhound.storage.results import REQUESTS, RESULTS, ResultsStore
 from trailhound.storage.snippets import tidied
 
 MAX_PATH_PAGES = 200
@@ -90,6 +90,14 @@ class Results:
         self.path = Path(path)
         self._connection = RESULTS.open_for_reading(self.path)
         self._connection.row_factory = sqlite3.Row
+
+    @classmethod
+    def of(cls, store: ResultsStore) -> Self:
+        """What a store holds that lives in memory: open as long as the store is."""
+        results = cls.__new__(cls)
+        results.path, results._connection = store.path, store.copy()
+        results._connection.row_factory = sqlite3.Row
+        return results
 
     def ranked(
         self,

@@ -14,7 +14,7 @@ import msgspec
 
 from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
-from trailhound.crawling.build import Knowledge, build_crawl, make_guides
+from trailhound.crawling.build import Knowledge, OwnParts, build_crawl, make_guides
 from trailhound.crawling.choosing import make_fetcher
 from trailhound.crawling.driving import Driver, at_once
 from trailhound.crawling.progress import BARREN_PAGES, CrawlProgress
@@ -28,7 +28,7 @@ from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import FrontierStats
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.event_log import ProblemHandler
-from trailhound.storage.results import ResultsProgress
+from trailhound.storage.results import ResultsProgress, ResultsStore
 from trailhound.topics.backlinks import LiveBacklinks
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, CrawlRecord
 from trailhound.topics.crawl_plan import CrawlPlan, CrawlRequest, make_plan
@@ -44,23 +44,34 @@ Notify = Callable[[str], None]
 
 
 def open_crawl(
-    topic: TopicFolder, request: CrawlRequest, notify: Notify = lambda _: None
+    topic: TopicFolder,
+    request: CrawlRequest,
+    notify: Notify = lambda _: None,
+    *,
+    folder: CrawlFolder | None = None,
+    known: Knowledge | None = None,
+    own: OwnParts | None = None,
 ) -> TopicCrawl:
-    """Prepare a run. Mistakes are found here, before anything is fetched."""
+    """Prepare a run. Mistakes are found here, before anything is fetched.
+
+    A program may have a ``folder`` of its own for the crawl, may have learned the topic itself
+    (``known``), and may bring parts of its ``own``.
+    """
+    folder, own = folder or CrawlFolder(topic), own or OwnParts()
     stack = ExitStack()
     try:
-        stack.enter_context(CrawlLock(topic))
-        known = knowledge_of(topic)
-        folder = CrawlFolder(topic)
-        plan = make_plan(request, folder, known)
-        if known.model is None and not needs_no_session(plan.settings):
+        if folder.is_kept:
+            stack.enter_context(CrawlLock(topic))
+        known = known or knowledge_of(topic)
+        plan = make_plan(request, folder, known, own)
+        if known.model is None and own.judge is None and not needs_no_session(plan.settings):
             topic.load()  # says that there is nothing
         if known.model is None:
             notify(
                 f"Nothing has been learned for the topic '{topic.name}': the crawl goes by its "
                 "judge, and learns from what that finds."
             )
-        return TopicCrawl(folder, plan, known, stack, notify)
+        return TopicCrawl(folder, plan, known, own, stack, notify)
     except BaseException:
         stack.close()
         raise
@@ -74,11 +85,13 @@ class TopicCrawl:
         folder: CrawlFolder,
         plan: CrawlPlan,
         known: Knowledge,
+        own: OwnParts,
         stack: ExitStack,
         notify: Notify,
     ) -> None:
         self.folder = folder
         self.settings = plan.settings
+        self._own = own
         self._plan = plan
         self._notify = notify
         self._stack = stack
@@ -86,23 +99,23 @@ class TopicCrawl:
         self._driver = Driver()
         stack.callback(self._driver.close)
         self._in_scope = scope_of(plan.settings, plan.all_seeds)
-        HttpFetcher.from_settings(
-            plan.settings.fetch
-        )  # impossible or impolite? Before a file is made
+        if own.fetcher is None:
+            HttpFetcher.from_settings(plan.settings.fetch)  # raises before anything is written
         self._record = self._new_record(known)
         sources = open_sources(folder, plan.settings, notify)
-        guides = at_once(make_guides(plan.settings, known, sources))
+        guides = at_once(make_guides(plan.settings, known, sources, own=own))
         self._asked = sources.backlinks if isinstance(sources.backlinks, LiveBacklinks) else None
         if self._asked is not None:
             self._asked.crawl_begins()
         self._troubles = Troubles(self._tell_trouble)
-        self._memory = StrategyMemory(guides.strategy, folder.strategy, self._troubles)
+        remembered = folder.strategy if folder.is_kept else None
+        self._memory = StrategyMemory(guides.strategy, remembered, self._troubles)
         if plan.record is not None:
             self._memory.restore(notify)
         elif (aside := folder.set_aside()) is not None:
             notify(f"The earlier crawl is now in {aside}.")
         read = {page.url for page in known.graph.pages}
-        self._stores = CrawlStores(folder, plan.settings, read, stack)
+        self._stores = CrawlStores(folder, plan.settings, read, stack, own.sinks)
         stack.callback(self._close_sinks)
         if plan.record is not None:  # the archive is mended by now
             self._memory.catch_up(partial(pages_since, folder))
@@ -118,7 +131,7 @@ class TopicCrawl:
         folder.write(self._record)
 
     def _make_fetcher(self, politeness: Politeness, in_scope: Scope | None) -> Fetcher:
-        self._fetcher = make_fetcher(self.settings.fetch, politeness, in_scope)
+        self._fetcher = self._new_fetcher(politeness, in_scope)
         self._to_refresh = 0
         if self._plan.refresh:
             versions = queue_refresh(self.folder.results, self._stores.frontier)
@@ -128,6 +141,14 @@ class TopicCrawl:
         if self._sitemaps_wanted:
             self._http_fetcher("--sitemaps")
         return self._fetcher
+
+    def _new_fetcher(self, politeness: Politeness, in_scope: Scope | None) -> Fetcher:
+        own, settings = self._own, self.settings.fetch
+        if own.fetcher is not None:
+            return own.fetcher
+        if own.resolver is not None:
+            return HttpFetcher.from_settings(settings, politeness, in_scope, own.resolver)
+        return make_fetcher(settings, politeness, in_scope)
 
     @property
     def _sitemaps_wanted(self) -> bool:
@@ -156,11 +177,7 @@ class TopicCrawl:
         self._tell_repairs()
         try:
             with self._problems_logged(), self._unplugged_at_the_end():
-                for event in self._driver.iterate(self._events()):
-                    self.progress.add(event)
-                    self._tell_failure(event)
-                    self._watch()
-                    yield event
+                yield from self._driver.iterate(self._events())
         finally:
             self._note_end()
 
@@ -204,6 +221,11 @@ class TopicCrawl:
         """Hosts that are to be asked again later, each with the reason."""
         return self._crawler.put_off
 
+    @property
+    def results(self) -> ResultsStore:
+        """Every page so far."""
+        return self._stores.results
+
     def stats(self) -> FrontierStats:
         """What waits."""
         return self._stores.frontier.stats()
@@ -233,6 +255,10 @@ class TopicCrawl:
             await self._queue_sitemaps()
         async with aclosing(self._crawler.crawl(self._plan.all_seeds, self.budget)) as events:
             async for event in events:
+                # Before anything else can run: a crawl that is to end starts no further fetch.
+                self.progress.add(event)
+                self._tell_failure(event)
+                self._watch()
                 yield event
 
     async def _queue_sitemaps(self) -> None:

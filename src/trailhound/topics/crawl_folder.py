@@ -66,11 +66,17 @@ class _Format(msgspec.Struct):
 
 
 class CrawlFolder:
-    """One topic's crawl on disk; it need not exist yet."""
+    """One topic's crawl on disk; it need not exist yet.
 
-    def __init__(self, topic: TopicFolder) -> None:
+    It is in the topic's folder, or at the ``path`` that a program has named.
+    """
+
+    def __init__(self, topic: TopicFolder, path: Path | None = None) -> None:
         self.topic = topic
-        self.path = topic.path / "crawl"
+        self.is_kept = True
+        """Whether it is on disk at all."""
+        self._is_the_topics_own = path is None
+        self.path = path or topic.path / "crawl"
         self.frontier = self.path / "frontier.db"
         self.results = self.path / "results.db"
         self.archive = self.path / "archive"
@@ -97,8 +103,11 @@ class CrawlFolder:
             self.path.mkdir(parents=True, exist_ok=True)
 
     def set_aside(self) -> Path | None:
-        """Move what is there to ``crawl-1``, ``crawl-2``, …; where to, if there was anything."""
-        if not self.path.exists():
+        """Move what is there to ``crawl-1``, ``crawl-2``, …; where to, if there was anything.
+
+        A folder that a program has named stays where it is.
+        """
+        if not (self._is_the_topics_own and self.path.exists()):
             return None
         candidates = (self.path.with_name(f"crawl-{number}") for number in count(1))
         aside = next(path for path in candidates if not path.exists())
@@ -133,6 +142,24 @@ class CrawlFolder:
             raise StorageError(
                 f"{self._record} is damaged: {error}. Repair it, or begin anew with --restart."
             ) from error
+
+
+class NoCrawlFolder(CrawlFolder):
+    """Of a crawl that keeps everything in memory: nothing is there, and nothing is written."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(TopicFolder(Path(), topic), Path())
+        self.is_kept = False
+
+    def exists(self) -> bool:
+        """Never."""
+        return False
+
+    def make(self) -> None:
+        """Make nothing."""
+
+    def write(self, record: CrawlRecord) -> None:
+        """Keep nothing."""
 
 
 class CrawlLock(Ownership):

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trailhound.config.settings import DEFAULT_MAX_REQUESTS, Settings
+from trailhound.config.settings import DEFAULT_MAX_REQUESTS, Settings, SourceSettings
 from trailhound.counting import counted
 from trailhound.crawling.budget import Budget
-from trailhound.crawling.build import Knowledge
+from trailhound.crawling.build import Knowledge, OwnParts
 from trailhound.crawling.choosing import check_parts
 from trailhound.errors import ConfigError, UsageError
 from trailhound.judges.choosing import check_judge
@@ -31,6 +31,8 @@ class CrawlRequest:
     """Set an earlier crawl aside."""
     refresh: bool = False
     """Resume, and ask first whether the relevant pages have changed."""
+    may_be_spent: bool = False
+    """Whether a crawl without a request left is opened, and ends at once: no error then."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class CrawlPlan:
     record: CrawlRecord | None
     """Of the crawl that is resumed; ``None`` for a new one."""
     refresh: bool = False
+    may_be_spent: bool = False
 
     @property
     def all_seeds(self) -> tuple[str, ...]:
@@ -62,7 +65,7 @@ class CrawlPlan:
             return Budget(None, max_time)
         if to_refresh:
             return Budget(max(max_requests, requests + to_refresh), max_time)
-        if requests >= max_requests:
+        if requests >= max_requests and not self.may_be_spent:
             raise UsageError(
                 f"The crawl has made {counted(requests, 'request')}, and its budget is "
                 f"{max_requests:,}. Allow more with --max-requests {2 * requests}."
@@ -80,24 +83,35 @@ class CrawlPlan:
         )
 
 
-def make_plan(request: CrawlRequest, folder: CrawlFolder, known: Knowledge) -> CrawlPlan:
-    """Check everything that can be checked before a file is written or a page is fetched."""
+def make_plan(
+    request: CrawlRequest, folder: CrawlFolder, known: Knowledge, own: OwnParts
+) -> CrawlPlan:
+    """Check everything that can be checked before a file is written or a page is fetched.
+
+    Parts of the program's ``own`` are named in the settings for the record alone.
+    """
     record = None
     if request.resume or request.refresh:
         record = folder.require().read()
         settings = record.settings.changed(_values(request.flags))
-        _check_same_kind(record, settings, known)
+        _check_same_kind(record, settings, known, own)
         seeds = request.flags.get("crawl.seeds") or ()
     else:
         _check_new(request, folder)
         settings, seeds = request.settings, request.settings.crawl.seeds
-    check_live_spec(settings.crawl.strategy)
+    if own.strategy is None:
+        check_live_spec(settings.crawl.strategy)
     if record is None and not seeds:
         _check_starts_alone(settings)
-    _check_user_agent(settings)
-    check_judge(settings.judge.kind)
+    if own.fetcher is None:
+        _check_user_agent(settings)
+    if own.judge is None:
+        check_judge(settings.judge.kind)
     check_parts(settings)
-    return CrawlPlan(settings, tuple(map(typed_url, seeds)), record, request.refresh)
+    _check_sources(settings, folder)
+    return CrawlPlan(
+        settings, tuple(map(typed_url, seeds)), record, request.refresh, request.may_be_spent
+    )
 
 
 def _values(flags: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,7 +142,17 @@ def _check_starts_alone(settings: Settings) -> None:
         )
 
 
-def _check_same_kind(record: CrawlRecord, settings: Settings, known: Knowledge) -> None:
+def _check_sources(settings: Settings, folder: CrawlFolder) -> None:
+    if settings.sources != SourceSettings() and not folder.is_kept:
+        raise UsageError(
+            "What sources answer is kept on disk, and this crawl keeps everything in memory. Name "
+            "a folder for it."
+        )
+
+
+def _check_same_kind(
+    record: CrawlRecord, settings: Settings, known: Knowledge, own: OwnParts
+) -> None:
     """What waits in the frontier was ranked by one strategy and one kind of model."""
     before, now = record.settings.crawl.strategy, settings.crawl.strategy
     if before != now:
@@ -142,7 +166,7 @@ def _check_same_kind(record: CrawlRecord, settings: Settings, known: Knowledge) 
             "cannot read it. Resume without [crawl] frontier, or begin anew with --restart."
         )
     states = known.states
-    if states != record.states and declares(now, "remembers_states"):
+    if own.strategy is None and states != record.states and declares(now, "remembers_states"):
         raise UsageError(
             f"The topic was learned again with {states} states, and the crawl remembers paths in "
             f"{record.states}. Begin it anew with --restart, or learn with --states "
@@ -155,5 +179,6 @@ def _check_user_agent(settings: Settings) -> None:
         raise ConfigError(
             "A live crawl must say who it is, so that sites can reach you. Give a name and a "
             "contact with --user-agent 'bees-bot (+https://example.org/bot)', in the variable "
-            "TRAILHOUND_USER_AGENT, or as user_agent under [fetch] in trailhound.toml."
+            "TRAILHOUND_USER_AGENT, as user_agent under [fetch] in trailhound.toml, or as "
+            "user_agent=… in a program."
         )

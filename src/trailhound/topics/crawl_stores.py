@@ -1,9 +1,9 @@
-"""What a crawl keeps on disk, opened together and closed together."""
+"""What a crawl keeps, on disk or in memory, opened together and closed together."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from contextlib import ExitStack
 
 from trailhound import __version__
@@ -11,8 +11,9 @@ from trailhound.config.settings import Settings
 from trailhound.crawling.build import Stores
 from trailhound.crawling.choosing import open_frontier, open_sinks
 from trailhound.crawling.sinks import ArchiveSink, Sink
+from trailhound.frontier.memory import MemoryFrontier
 from trailhound.storage.event_log import EventLog
-from trailhound.storage.results import ResultsStore
+from trailhound.storage.results import IN_MEMORY, ResultsStore
 from trailhound.storage.warc import ArchiveWriter
 from trailhound.topics.crawl_folder import CrawlFolder
 
@@ -20,27 +21,37 @@ from trailhound.topics.crawl_folder import CrawlFolder
 class CrawlStores:
     """Frontier, results, log and archive of one crawl; ``stack`` closes them.
 
-    ``known`` are the addresses of the pages learned from.
-    They are closed in the opposite order. What a sink gets is written before the frontier
-    counts the page as finished.
+    Where nothing is kept on disk, there is neither log nor archive, and the results stay readable.
+    ``known`` are the addresses of the pages learned from. Stores are closed in the opposite order.
+    What a sink gets is written before the frontier counts the page as finished.
     """
 
     def __init__(
-        self, folder: CrawlFolder, settings: Settings, known: Container[str], stack: ExitStack
+        self,
+        folder: CrawlFolder,
+        settings: Settings,
+        known: Container[str],
+        stack: ExitStack,
+        own_sinks: Iterable[Sink] = (),
     ) -> None:
+        kept, output = folder.is_kept, settings.output
         folder.make()
-        self.frontier = open_frontier(settings.crawl.frontier, folder.frontier)
+        self.frontier = (
+            open_frontier(settings.crawl.frontier, folder.frontier) if kept else MemoryFrontier()
+        )
         stack.callback(self.frontier.close)
-        self.results = ResultsStore(folder.results, known)
-        stack.callback(self.results.close)
-        self.log = EventLog(folder.log, time.time) if settings.output.log else None
+        self.results = ResultsStore(folder.results if kept else IN_MEMORY, known)
+        if kept:
+            stack.callback(self.results.close)
+        self.log = EventLog(folder.log, time.time) if kept and output.log else None
         if self.log is not None:
             stack.callback(self.log.close)
-        self.archive = _archive(folder, settings) if settings.output.archive else None
+        self.archive = _archive(folder, settings) if kept and output.archive else None
         if self.archive is not None:
             stack.callback(self.archive.close)
-        self.plugged = open_sinks(settings.output.sinks, folder.topic.name, folder.path)
-        """Sinks that the settings name; the crawl closes them, in its event loop."""
+        named = open_sinks(output.sinks, folder.topic.name, folder.path if kept else None)
+        self.plugged = [*named, *own_sinks]
+        """Sinks beside our own; the crawl closes them, in its event loop."""
 
     def for_crawl(self, *others: Sink) -> Stores:
         """For the composer. The log gets pages last, as it promises most."""

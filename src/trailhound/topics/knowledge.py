@@ -9,7 +9,8 @@ from trailhound.crawling.build import Knowledge
 from trailhound.errors import SessionError
 from trailhound.judges.choosing import make_judge
 from trailhound.strategies.base import Briefing
-from trailhound.topics.model_folder import MANIFEST
+from trailhound.topics.learned import LearnedTopic
+from trailhound.topics.model_folder import MANIFEST, fingerprint_of
 from trailhound.topics.workspace import TopicFolder
 
 
@@ -17,13 +18,17 @@ def knowledge_of(topic: TopicFolder) -> Knowledge:
     """What was learned, if anything; ModelError when that cannot be read."""
     if not topic.is_learned():
         return Knowledge()
-    learned = topic.load()
     manifest = (topic.model_path / MANIFEST).read_bytes()
+    return knowledge_from(topic.load(), hashlib.sha256(manifest).hexdigest())
+
+
+def knowledge_from(learned: LearnedTopic, fingerprint: str | None = None) -> Knowledge:
+    """The same of a topic in memory; its fingerprint is computed unless it is known."""
     return Knowledge(
         learned.model.graph,
         learned.model,
         {name: each.threshold for name, each in learned.judges.items()},
-        hashlib.sha256(manifest).hexdigest(),
+        fingerprint or fingerprint_of(learned),
     )
 
 

@@ -51,17 +51,29 @@ def learn_into(
     sessions = _joined(known, request.sessions)
     if not sessions:
         raise folder.no_sessions()
-    labels = _checked_labels(list(sessions.values()), label)
-    report("Building the page graph")
-    graph = build_page_graph(list(sessions.values()), content, label)
-    report(f"Learning from {counted(len(graph.pages), 'page')}")
-    model = learn_topic(graph, request.parameters)
-    judges = calibrate_judges(model, request.threshold)
-    origin = _origin(folder.name, label, labels, sessions)
-    learned = LearnedTopic(model, judges["cosine"], origin, judges)
+    whole = replace(
+        request, topic=folder.name, sessions=[*sessions.values()], label=label, content=content
+    )
+    learned = learn_alone(whole, report)
     report("Saving")
     folder.save(learned, sessions, content, present)
     return learned
+
+
+def learn_alone(request: LearningRequest, report: Report = lambda _: None) -> LearnedTopic:
+    """Learn from the sessions of the request and nothing else; nothing is written."""
+    labels = _checked_labels(request.sessions, request.label)
+    report("Building the page graph")
+    graph = build_page_graph(request.sessions, request.content, request.label)
+    report(f"Learning from {counted(len(graph.pages), 'page')}")
+    model = learn_topic(graph, request.parameters)
+    judges = calibrate_judges(model, request.threshold)
+    # Sessions without a name, marks of results among them, are no further person.
+    people = {session.user for session in request.sessions if session.user}
+    origin = Origin(
+        request.topic, request.label, labels, len(request.sessions), max(1, len(people)), MADE_BY
+    )
+    return LearnedTopic(model, judges["cosine"], origin, judges)
 
 
 def same_request(folder: TopicFolder, learned: LearnedTopic) -> LearningRequest:
@@ -135,11 +147,3 @@ def _checked_labels(sessions: Sequence[Session], label: str | None) -> tuple[str
     if label is not None and label not in labels:
         raise unknown_name("label", label, [each or "(no label)" for each in labels])
     return labels
-
-
-def _origin(
-    topic: str, label: str | None, labels: tuple[str, ...], sessions: Mapping[str, Session]
-) -> Origin:
-    # Sessions without a name, marks of results among them, are no further person.
-    people = {session.user for session in sessions.values() if session.user}
-    return Origin(topic, label, labels, len(sessions), max(1, len(people)), MADE_BY)

@@ -82,6 +82,19 @@ class _Manifest(msgspec.Struct):
 
 def save_model(learned: LearnedTopic, folder: Path) -> None:
     """Write a model; an older one in ``folder`` is replaced in one step."""
+    *parts, manifest = _files_of(learned).items()
+    for name, content in (*parts, manifest):
+        write_whole(folder / name, content)
+    _remove_others(folder, {name for name, _ in parts})
+
+
+def fingerprint_of(learned: LearnedTopic) -> str:
+    """Another one for another model: the checksum that its manifest has or would have on disk."""
+    return hashlib.sha256(_files_of(learned)[MANIFEST]).hexdigest()
+
+
+def _files_of(learned: LearnedTopic) -> dict[str, bytes]:
+    """What is in the folder, by name of the file; the manifest comes last."""
     model = learned.model
     contents = {
         "graph": encode_graph(model.graph),
@@ -89,8 +102,6 @@ def save_model(learned: LearnedTopic, folder: Path) -> None:
         "arrays": encode_arrays(model),
     }
     parts = {name: _part(name, content) for name, content in contents.items()}
-    for name, content in contents.items():
-        write_whole(folder / parts[name].file, content)
     manifest = _Manifest(
         format=FORMAT_NAME,
         version=FORMAT_VERSION,
@@ -102,8 +113,8 @@ def save_model(learned: LearnedTopic, folder: Path) -> None:
         judges=dict(learned.judges),
         parts=parts,
     )
-    write_whole(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
-    _remove_others(folder, {part.file for part in parts.values()})
+    files = {parts[name].file: content for name, content in contents.items()}
+    return files | {MANIFEST: msgspec.json.format(msgspec.json.encode(manifest), indent=1)}
 
 
 def load_model(folder: Path) -> LearnedTopic:

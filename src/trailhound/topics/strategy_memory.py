@@ -32,13 +32,15 @@ _log = logging.getLogger(__name__)
 class StrategyMemory:
     """Snapshots of a strategy that has something to remember; for others, nothing happens.
 
-    A sink, because it counts pages.
+    A sink, because it counts pages. Without a ``path`` nothing outlives the process.
     """
 
-    def __init__(self, strategy: Strategy, path: Path, troubles: Troubles | None = None) -> None:
-        self._remembering = strategy if isinstance(strategy, Remembering) else None
+    def __init__(
+        self, strategy: Strategy, path: Path | None, troubles: Troubles | None = None
+    ) -> None:
+        self._remembering = strategy if isinstance(strategy, Remembering) and path else None
         self._strategy = strategy
-        self._path = path
+        self._path = path or Path()
         self._pages = 0
         self._troubles = troubles or Troubles()
         self.known_until = 0
