@@ -28,6 +28,7 @@ from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import Candidate, CrawledPage, Outcome, Page, Relevance
 from trailhound.sessions.importers.base import Tally
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.sources import Sources
 from trailhound.sources.traces import PageAccess, TraceIndex, build_trace
 from trailhound.strategies.base import Briefing, Rescoring, Restocking
 from trailhound.strategies.choosing import make_strategy
@@ -91,7 +92,10 @@ def build(folder: Path, n_accesses: int) -> None:
 def update(folder: Path, n_fetches: int) -> bool:
     """Crawl for one topic on paper; prints the strategy's cost; whether it is within the limits."""
     index = TraceIndex.open(folder)
-    strategy = make_strategy("collaborative", Briefing(PageGraph((), (), frozenset()), trace=index))
+    strategy = make_strategy(
+        "collaborative",
+        Briefing(PageGraph((), (), frozenset()), sources=Sources.of(trace=index)),
+    )
     assert isinstance(strategy, Restocking)
     assert isinstance(strategy, Rescoring)
     frontier = MemoryFrontier()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from asyncio import run
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 from search_servers import Answer, Said, SearchServer, results
@@ -14,7 +15,7 @@ from search_servers import Answer, Said, SearchServer, results
 from trailhound.errors import SourceError, UsageError
 from trailhound.records import Page
 from trailhound.sources import SearchHit
-from trailhound.sources.circuit_breaker import CircuitBreaker
+from trailhound.sources.endpoint import CircuitBreaker
 from trailhound.sources.search_endpoint import HttpSearch
 
 USER_AGENT = "test-bot (+http://www.demo.test/about)"
@@ -30,8 +31,7 @@ def asking(answer: Answer, **more: float) -> Iterator[tuple[HttpSearch, SearchSe
             timeout_seconds=options["timeout_seconds"],
             max_bytes=int(options.get("max_bytes", 100_000)),
         )
-        with closing(search):
-            yield search, server
+        yield search, server
 
 
 def said(content: object) -> Answer:
@@ -41,12 +41,12 @@ def said(content: object) -> Answer:
 def test_results_come_back_with_titles_and_snippets_and_at_most_so_many() -> None:
     urls = [f"http://a.test/{n}" for n in range(9)]
     with asking(lambda _query, _limit: results(urls)) as (search, server):
-        assert search.search("wild bees & more", 2) == [
+        assert run(search.search("wild bees & more", 2)) == [
             SearchHit("http://a.test/0", "A title", "Some words"),
             SearchHit("http://a.test/1", "A title", "Some words"),
         ]
         assert server.queries == ["wild bees & more"]
-        assert search.page("http://a.test/0") is None
+        assert run(search.page("http://a.test/0")) is None
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,14 @@ def test_results_come_back_with_titles_and_snippets_and_at_most_so_many() -> Non
 )
 def test_the_shapes_in_use_are_understood(content: object) -> None:
     with asking(said(content)) as (search, _):
-        hits = [hit.url for hit in search.search("bees", 10)]
+        hits = [hit.url for hit in run(search.search("bees", 10))]
     assert hits == ["http://a.test/", "http://b.test/"]
 
 
 def test_titles_cannot_move_the_cursor_or_fill_the_screen() -> None:
     content = [{"url": "http://a.test/", "title": "\x1b[2Jhi\n" + "x" * 9000, "content": 5}]
     with asking(said(content)) as (search, _):
-        (hit,) = search.search("bees", 10)
+        (hit,) = run(search.search("bees", 10))
     assert hit.title.startswith("[2Jhi x")
     assert len(hit.title) == 500
     assert hit.snippet == ""
@@ -88,7 +88,7 @@ def test_titles_cannot_move_the_cursor_or_fill_the_screen() -> None:
 
 def test_no_results_are_no_error() -> None:
     with asking(said({"results": []})) as (search, _):
-        assert search.search("bees", 10) == []
+        assert run(search.search("bees", 10)) == []
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_answers_of_no_use_are_a_source_error_with_the_reason(answer: Said, reas
         asking(lambda _query, _limit: answer) as (search, _),
         pytest.raises(SourceError, match=reason) as raised,
     ):
-        search.search("bees", 10)
+        run(search.search("bees", 10))
     assert "The search at 127.0.0.1" in str(raised.value)
 
 
@@ -131,19 +131,20 @@ def test_a_slow_search_is_given_up() -> None:
 
     with asking(slow, timeout_seconds=0.3) as (search, _):
         with pytest.raises(SourceError, match="timeout"):
-            search.search("bees", 10)
+            run(search.search("bees", 10))
         given_up.set()
 
 
 def test_a_search_that_is_down_is_left_alone_after_three_attempts() -> None:
     with SearchServer(lambda _query, _limit: results([])).served() as server:
         template = server.template
-    with closing(HttpSearch(template, USER_AGENT, timeout_seconds=2.0)) as search:
-        for _ in range(3):
-            with pytest.raises(SourceError, match="unreachable"):
-                search.search("bees", 10)
-        with pytest.raises(SourceError, match="failed 3 times in a row and is left alone"):
-            search.search("bees", 10)
+    search = HttpSearch(template, USER_AGENT, timeout_seconds=2.0)
+    for _ in range(3):
+        with pytest.raises(SourceError, match="unreachable"):
+            run(search.search("bees", 10))
+    with pytest.raises(SourceError, match="failed 3 times in a row and is left alone"):
+        run(search.search("bees", 10))
+    assert search.queries == 3
 
 
 def test_after_a_rest_one_question_is_let_through() -> None:
@@ -174,10 +175,20 @@ def test_a_template_that_cannot_be_asked_is_refused_with_an_example(template: st
         HttpSearch(template, USER_AGENT)
 
 
+class Pages:
+    """Has one page."""
+
+    pages_read = 7
+
+    async def page(self, url: str) -> Page | None:
+        return Page(url) if url == "http://a.test/" else None
+
+    async def expect(self, urls: Sequence[str]) -> None:
+        pass
+
+
 def test_pages_behind_results_come_from_whoever_can_read_them() -> None:
-    page = Page("http://a.test/")
-    search = HttpSearch(
-        "http://127.0.0.1:9/{query}", USER_AGENT, read_page={"http://a.test/": page}.get
-    )
-    assert search.page("http://a.test/") is page
-    assert search.page("http://b.test/") is None
+    search = HttpSearch("http://127.0.0.1:9/{query}", USER_AGENT, pages=Pages())
+    assert run(search.page("http://a.test/")) == Page("http://a.test/")
+    assert run(search.page("http://b.test/")) is None
+    assert search.pages_read == 7

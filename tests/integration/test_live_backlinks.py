@@ -51,7 +51,7 @@ def edges(parents: dict[str, list[str]], tmp_path: Path) -> Path:
 def settings(web: DemoWeb, source: object, **more: Any) -> dict[str, Any]:
     return {
         "crawl__seeds": web.start_urls[:2],
-        "crawl__max_requests": 25,
+        "crawl__max_requests": 60,  # of which learning takes some
         "fetch__delay_seconds": 0.05,
         "fetch__address_delay_seconds": 0.0,
         "fetch__allow_impolite": True,
@@ -69,7 +69,7 @@ def test_a_crawl_learns_from_a_file_of_edges(demo: Site, web: DemoWeb, edges: Pa
     kept = demo.topic.path / KEPT_BACKLINKS
     assert kept.is_file()
     edges.unlink()
-    with pytest.raises(UsageError, match="cannot be read"), demo.resumed(crawl__max_requests=40):
+    with pytest.raises(UsageError, match="cannot be read"), demo.resumed(crawl__max_requests=80):
         pass
     assert not [name for name in demo.topic.path.iterdir() if name.name.endswith(".part")]
 
@@ -101,7 +101,7 @@ def test_a_resumed_crawl_and_an_explanation_ask_nothing_again(
             first = list(crawl.run())
         assert len(asked) == len(set(asked)) > 3
         before = len(asked)
-        with demo.resumed(crawl__max_requests=35) as crawl:
+        with demo.resumed(crawl__max_requests=80) as crawl:
             second = list(crawl.run())
         assert len(asked) == before
     assert second[0].number == first[-1].number + 1
@@ -142,7 +142,7 @@ def test_a_crawl_that_learns_again_waits_for_nobody(
     assert "broken" not in {event.outcome.value for event in events}
     assert sum(event.relevance is not None and event.relevance.relevant for event in events) >= 3
     assert (crawl.folder.path / "strategy.bin").stat().st_size > 1000
-    with demo.resumed(crawl__max_requests=35) as crawl:
+    with demo.resumed(crawl__max_requests=80) as crawl:
         assert list(crawl.run())
     assert not any("cannot be used" in notice for notice in demo.notices)
 
@@ -182,7 +182,7 @@ def test_a_source_that_lies_is_found_out(
 
 
 def test_its_own_archive_is_a_link_graph(demo: Site, web: DemoWeb) -> None:
-    flags = settings(web, "crawl", crawl__strategy="best-first", crawl__max_requests=60)
+    flags = settings(web, "crawl", crawl__strategy="best-first:back_crawl=1")
     with demo.begun(**flags) as crawl:
         events = list(crawl.run())
     assert any("archived no page yet" in notice for notice in demo.notices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from trailhound.crawling.budget import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError
 from trailhound.sessions.events import Mark, Visit
+from trailhound.sources import Charged, SearchSource
 from trailhound.storage.results_reading import Results
 from trailhound.topics.crawl import TopicCrawl
 from trailhound.topics.crawl_folder import CrawlFolder
@@ -194,6 +196,11 @@ def test_without_a_search_the_message_says_what_to_give(topic: TopicFolder, port
         turns(topic, request(topic, port, "somewhere"))
 
 
+def opened_search(site: Site, name: str) -> SearchSource:
+    settings = configure({**site.flags(), "sources.search": name}).settings
+    return open_search(CrawlFolder(site.topic), settings, lambda _: None)
+
+
 def test_the_crawls_own_pages_and_archives_can_be_searched(
     topic: TopicFolder, port: int, web: DemoWeb, topic_name: str
 ) -> None:
@@ -201,20 +208,19 @@ def test_the_crawls_own_pages_and_archives_can_be_searched(
     members = sorted(web.topics[topic_name])[:6]
     with site.begun(crawl__seeds=members, crawl__max_requests=6) as crawl:
         run(crawl)
-    folder, fetch = CrawlFolder(topic), site.flags()
-    settings = configure(fetch).settings.fetch
+    folder = CrawlFolder(topic)
     with Results(folder.results) as kept:
         best = kept.ranked(1)[0]
     words = " ".join(best.title.split())
-    own = open_search("crawl", folder, settings)
-    assert best.address in [hit.url for hit in own.search(words, 10)]
-    page = own.page(best.address)
+    own = opened_search(site, "crawl")
+    assert best.address in [hit.url for hit in asyncio.run(own.search(words, 10))]
+    page = asyncio.run(own.page(best.address))
     assert page is not None
     assert page.title == best.title
-    assert own.page("http://nowhere.test/") is None
-    archive = open_search(str(folder.archive), folder, settings)
-    assert best.address in [hit.url for hit in archive.search(words, 10)]
-    assert archive.page(best.address) is not None
+    assert asyncio.run(own.page("http://nowhere.test/")) is None
+    archive = opened_search(site, str(folder.archive))
+    assert best.address in [hit.url for hit in asyncio.run(archive.search(words, 10))]
+    assert asyncio.run(archive.page(best.address)) is not None
     # The crawl's own pages are known, so that they are nothing to start from.
     running = turns(topic, request(topic, port, "crawl"))
     assert list(running.run(run)) == []
@@ -225,18 +231,16 @@ def test_a_crawl_can_be_given_a_search_and_pages_come_politely(
     topic: TopicFolder, port: int, engine: SearchServer, web: DemoWeb
 ) -> None:
     site = Site(topic, port)
-    source = open_search(
-        engine.template, CrawlFolder(topic), configure(site.flags()).settings.fetch
-    )
+    source = opened_search(site, engine.template)
+    assert isinstance(source, Charged)
     url = web.start_urls[0]
-    page = source.page(url)
+    page = asyncio.run(source.page(url))
     assert page is not None
     assert page.url == url
-    assert source.page("http://www.demo.test/no-such-page") is None
+    assert asyncio.run(source.page("http://www.demo.test/no-such-page")) is None
+    assert (source.queries, source.pages_read) == (0, 2)
     with pytest.raises(SourceError, match="own pages"):
-        open_search("crawl", CrawlFolder(topic), configure(site.flags()).settings.fetch).search(
-            "bees", 5
-        )
+        asyncio.run(opened_search(site, "crawl").search("bees", 5))
     with site.begun(
         crawl__seeds=web.start_urls, crawl__max_requests=3, sources__search=engine.template
     ) as crawl:

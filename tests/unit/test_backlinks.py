@@ -7,6 +7,7 @@ import socket
 import sqlite3
 import threading
 import time
+from asyncio import run
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
@@ -25,6 +26,7 @@ from trailhound.sources.edge_list import MAX_ANSWERS as MAX_SOURCES
 from trailhound.sources.edge_list import EdgeList
 from trailhound.sources.kept_answers import KeptAnswers, forget_answers
 
+AGENT = "test-bot (+http://www.demo.test/about)"
 A, B, C = (f"http://{name}.test/" for name in "abc")
 
 
@@ -37,9 +39,9 @@ def edges_in(folder: Path, content: bytes, name: str = "edges.tsv") -> EdgeList:
 def test_edges_are_asked_backwards(tmp_path: Path) -> None:
     lines = f"{C}\t{A}\n{B}\t{A}\n{B}\t{A}\nHTTP://B.test:80\t{C}\n".encode()
     edges = edges_in(tmp_path, lines)
-    assert edges.linking_to(A) == [B, C]
-    assert edges.linking_to(C) == [B], "addresses are brought into one form"
-    assert edges.linking_to(B) == []
+    assert run(edges.linking_to(A)) == [B, C]
+    assert run(edges.linking_to(C)) == [B], "addresses are brought into one form"
+    assert run(edges.linking_to(B)) == []
     assert (edges.lines, edges.damaged) == (4, 0)
     edges.close()
 
@@ -47,7 +49,7 @@ def test_edges_are_asked_backwards(tmp_path: Path) -> None:
 def test_commas_headers_comments_and_packing(tmp_path: Path) -> None:
     text = f'source,target\n# made by hand\n\n"{B}x,y",{A}\n{C},{A},7\n'
     edges = edges_in(tmp_path, gzip.compress(text.encode()), "edges.csv.gz")
-    assert edges.linking_to(A) == [f"{B}x,y", C]
+    assert run(edges.linking_to(A)) == [f"{B}x,y", C]
     assert (edges.lines, edges.damaged) == (2, 0)
 
 
@@ -55,7 +57,7 @@ def test_damaged_lines_are_counted(tmp_path: Path) -> None:
     lines = [b"\xff\xfe\xff", f"{B}\t{A}".encode(), b"only one", b"mailto:x\t" + A.encode()]
     lines += [b"x" * 250_000, b'"open quote']
     edges = edges_in(tmp_path, b"\n".join([f"{C}\t{A}".encode(), *lines]))
-    assert edges.linking_to(A) == [B, C]
+    assert run(edges.linking_to(A)) == [B, C]
     assert edges.damaged == edges.lines - 2
     assert edges.first_damaged == 2
 
@@ -80,7 +82,7 @@ def test_a_file_is_sorted_once_and_again_when_it_changed(tmp_path: Path) -> None
     EdgeList.open(path, tmp_path).close()
     assert index.stat().st_mtime_ns == made
     path.write_text(f"{B}\t{A}\n{C}\t{A}\n", "utf-8")
-    assert EdgeList.open(path, tmp_path).linking_to(A) == [B, C]
+    assert run(EdgeList.open(path, tmp_path).linking_to(A)) == [B, C]
 
 
 def test_progress_is_told(tmp_path: Path) -> None:
@@ -97,7 +99,7 @@ def test_no_file_of_edges_breaks_the_reader(
 ) -> None:
     content = b"\n".join([f"{C}\t{A}".encode(), *lines])
     edges = edges_in(tmp_path_factory.mktemp("edges"), content)
-    assert C in edges.linking_to(A)
+    assert C in run(edges.linking_to(A))
     edges.close()
 
 
@@ -136,8 +138,8 @@ def test_an_endpoint_is_asked_for_the_escaped_address() -> None:
         return 200, f'["{B}", "{C}", "{B}"]'.encode()
 
     with endpoint(answer) as template:
-        source = HttpBacklinks(template)
-        assert source.linking_to(f"{A}?x=1&y=2") == [B, C]
+        source = HttpBacklinks(template, AGENT)
+        assert run(source.linking_to(f"{A}?x=1&y=2")) == [B, C]
     assert asked == ["/who?links=http%3A%2F%2Fa.test%2F%3Fx%3D1%26y%3D2"]
 
 
@@ -147,8 +149,8 @@ def test_an_object_will_do_and_lies_are_dropped() -> None:
         f'["{C}"], "{A}", "//", "http://"]}}'
     ).encode()
     with endpoint(lambda _: (200, body)) as template:
-        source = HttpBacklinks(template)
-        assert source.linking_to(A) == [B], "not itself, and nothing that is no address"
+        source = HttpBacklinks(template, AGENT)
+        assert run(source.linking_to(A)) == [B], "not itself, and nothing that is no address"
         assert source.junk == 8
 
 
@@ -170,7 +172,7 @@ def test_nonsense_is_a_failure(status: int, body: bytes, reason: str) -> None:
         endpoint(lambda _: (status, body)) as template,
         pytest.raises(SourceError, match=reason),
     ):
-        HttpBacklinks(template).linking_to(A)
+        run(HttpBacklinks(template, AGENT).linking_to(A))
 
 
 def test_an_endpoint_that_drips_is_given_up() -> None:
@@ -178,17 +180,14 @@ def test_an_endpoint_that_drips_is_given_up() -> None:
         endpoint(lambda _: (200, b"drip" * 10_000)) as template,
         pytest.raises(SourceError, match="takes longer"),
     ):
-        HttpBacklinks(template, timeout_seconds=0.3).linking_to(A)
+        run(HttpBacklinks(template, AGENT, timeout_seconds=0.3).linking_to(A))
 
 
 def test_silence_is_called_by_its_name() -> None:
-    with (
-        socket.create_server(("127.0.0.1", 0)) as server,
-        pytest.raises(SourceError, match=r"takes longer than 0\.3 s"),
-    ):
-        HttpBacklinks(
-            f"http://127.0.0.1:{server.getsockname()[1]}/{{url}}", timeout_seconds=0.3
-        ).linking_to(A)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        template = f"http://127.0.0.1:{server.getsockname()[1]}/{{url}}"
+        with pytest.raises(SourceError, match=r"takes longer than 0\.3 s"):
+            run(HttpBacklinks(template, AGENT, timeout_seconds=0.3).linking_to(A))
 
 
 def test_headers_that_drip_are_given_up() -> None:
@@ -204,23 +203,22 @@ def test_headers_that_drip_are_given_up() -> None:
 
         thread = threading.Thread(target=drip, daemon=True)
         thread.start()
+        template = f"http://127.0.0.1:{server.getsockname()[1]}/{{url}}"
         with pytest.raises(SourceError, match="takes longer"):
-            HttpBacklinks(
-                f"http://127.0.0.1:{server.getsockname()[1]}/{{url}}", timeout_seconds=0.3
-            ).linking_to(A)
+            run(HttpBacklinks(template, AGENT, timeout_seconds=0.3).linking_to(A))
         thread.join(5)
 
 
 def test_addresses_without_end_are_no_addresses() -> None:
     body = f'["{B}{"x" * 10_000}", "{C}"]'.encode()
     with endpoint(lambda _: (200, body)) as template:
-        assert HttpBacklinks(template).linking_to(A) == [C]
+        assert run(HttpBacklinks(template, AGENT).linking_to(A)) == [C]
 
 
 def test_answers_without_end_are_cut() -> None:
     body = ("[" + ",".join(f'"{B}{n}"' for n in range(3000)) + "]").encode()
     with endpoint(lambda _: (200, body)) as template:
-        assert len(HttpBacklinks(template).linking_to(A)) == MAX_ANSWERS
+        assert len(run(HttpBacklinks(template, AGENT).linking_to(A))) == MAX_ANSWERS
 
 
 def test_after_three_failures_it_is_left_alone_for_longer_and_longer(
@@ -234,27 +232,27 @@ def test_after_three_failures_it_is_left_alone_for_longer_and_longer(
         return (200, b"[]") if len(asked) in (3, 9) else (503, b"")
 
     with endpoint(answer) as template:
-        source = HttpBacklinks(template, clock=lambda: now[0])
+        source = HttpBacklinks(template, AGENT, clock=lambda: now[0])
         for _ in range(2):
             with pytest.raises(SourceError, match="503"):
-                source.linking_to(A)
-        assert source.linking_to(A) == [], "one success, and it is trusted again"
+                run(source.linking_to(A))
+        assert run(source.linking_to(A)) == [], "one success, and it is trusted again"
         for _ in range(50):
             with pytest.raises(SourceError, match="503"):
-                source.linking_to(A)
+                run(source.linking_to(A))
         assert len(asked) == 6
         for rest in (60, 120):
             now[0] += rest - 1
             with pytest.raises(SourceError, match=f"left alone for {rest} s"):
-                source.linking_to(A)
+                run(source.linking_to(A))
             now[0] += 1
             with pytest.raises(SourceError, match="cannot be used"):
-                source.linking_to(A)
+                run(source.linking_to(A))
         assert len(asked) == 8, "one question after each rest"
         now[0] += 240
-        assert source.linking_to(A) == []
+        assert run(source.linking_to(A)) == []
         with pytest.raises(SourceError, match="cannot be used"):
-            source.linking_to(A)
+            run(source.linking_to(A))
     assert len(asked) == 10
     assert len(caplog.messages) == 1, "said once"
     assert "twice as long" in caplog.text
@@ -264,7 +262,7 @@ def test_nobody_there() -> None:
     with endpoint(lambda _: (200, b"[]")) as template:
         pass
     with pytest.raises(SourceError, match="cannot be used"):
-        HttpBacklinks(template).linking_to(A)
+        run(HttpBacklinks(template, AGENT).linking_to(A))
 
 
 @pytest.mark.parametrize(
@@ -273,7 +271,7 @@ def test_nobody_there() -> None:
 )
 def test_addresses_that_are_no_endpoints(template: str) -> None:
     with pytest.raises(UsageError, match="endpoint"):
-        HttpBacklinks(template)
+        HttpBacklinks(template, AGENT)
 
 
 def test_answers_and_pages_are_kept(tmp_path: Path) -> None:
@@ -321,13 +319,13 @@ def test_links_between_pages_are_asked_backwards(tmp_path: Path) -> None:
     first = Page(B, links=(Link(A), Link(A), Link(B)))
     store.add([first, Page(C, links=(Link(A),))], "file 1")
     store.add([Page(B, title="newer", links=(Link(C),))], "file 2")
-    assert store.linking_to(A) == [B, C]
-    assert store.linking_to(B) == [], "a page does not lead to itself"
-    assert store.linking_to(C) == [B]
-    newest = store.page(B)
+    assert run(store.linking_to(A)) == [B, C]
+    assert run(store.linking_to(B)) == [], "a page does not lead to itself"
+    assert run(store.linking_to(C)) == [B]
+    newest = run(store.page(B))
     assert newest is not None
     assert newest.title == "newer"
-    assert store.page(A) is None
+    assert run(store.page(A)) is None
     assert len(store) == 2
     assert store.has_read("file 1")
     assert not store.has_read("file 3")
@@ -355,7 +353,7 @@ def test_a_broken_index_is_a_failing_source(tmp_path: Path) -> None:
         connection.execute("DROP TABLE edge")
     connection.close()
     with pytest.raises(SourceError, match="Delete it"):
-        edges.linking_to(A)
+        run(edges.linking_to(A))
 
 
 def test_an_index_that_cannot_be_opened_is_a_failing_source(tmp_path: Path) -> None:
@@ -377,8 +375,8 @@ def test_a_file_that_was_packed_badly_is_damaged(tmp_path: Path) -> None:
 def test_a_page_that_all_the_web_links_to_is_no_burden(tmp_path: Path) -> None:
     sources = [f"{B}{n:05}" for n in range(MAX_SOURCES + 9)]
     edges = edges_in(tmp_path, "".join(f"{each}\t{A}\n" for each in sources).encode())
-    found = edges.linking_to(A)
-    assert found == edges.linking_to(A)
+    found = run(edges.linking_to(A))
+    assert found == run(edges.linking_to(A))
     assert len(found) == len(set(found)) == MAX_SOURCES
     assert found != sorted(found)
 
@@ -386,11 +384,11 @@ def test_a_page_that_all_the_web_links_to_is_no_burden(tmp_path: Path) -> None:
 def test_the_first_few_sources_do_not_all_begin_alike(tmp_path: Path) -> None:
     hosts = [f"http://{letter}{n}.test/" for letter in "abcdefghij" for n in range(30)]
     edges = edges_in(tmp_path, "".join(f"{host}\t{A}\n" for host in hosts).encode())
-    letters = {url.removeprefix("http://")[0] for url in edges.linking_to(A)[:30]}
+    letters = {url.removeprefix("http://")[0] for url in run(edges.linking_to(A))[:30]}
     assert len(letters) > 5
     # Another order of the lines is the same answer.
     again = edges_in(tmp_path, "".join(f"{host}\t{A}\n" for host in hosts[::-1]).encode(), "2.tsv")
-    assert again.linking_to(A) == edges.linking_to(A)
+    assert run(again.linking_to(A)) == run(edges.linking_to(A))
 
 
 def test_kept_pages_that_make_no_sense_are_explained(tmp_path: Path) -> None:

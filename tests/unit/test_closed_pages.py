@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import run
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
@@ -16,8 +17,8 @@ from trailhound.lab.ground_truth import GroundTruth
 from trailhound.lab.recorded_sources import (
     RecordedBacklinks,
     RecordedSearch,
-    RecordedTrace,
     open_trails,
+    recorded_trace,
 )
 from trailhound.lab.results import RunTask
 from trailhound.lab.runner import TopicBench
@@ -87,15 +88,16 @@ def test_none_of_them_counts_or_is_a_seed(topic: LabTopic) -> None:
 def test_no_source_knows_them(corpus: Corpus, topic: LabTopic) -> None:
     backlinks = RecordedBacklinks(corpus, topic.closed)
     search = RecordedSearch(corpus, topic.off_limits)
-    trace = RecordedTrace(corpus, topic, noise=0.5)
+    trace = recorded_trace(corpus, topic, noise=0.5)
+    assert trace is not None
     for url in corpus.page_urls:
-        assert not any(map(is_closed, backlinks.linking_to(url)))
+        assert not any(map(is_closed, run(backlinks.linking_to(url))))
         if is_closed(url):
-            assert backlinks.linking_to(url) == ()
-            assert backlinks.page(url) is None
-            assert search.page(url) is None
+            assert run(backlinks.linking_to(url)) == ()
+            assert run(backlinks.page(url)) is None
+            assert run(search.page(url)) is None
             assert trace.visits_to(url) == ()
-    hits = search.search("honey oven recipe bees", 1000)
+    hits = run(search.search("honey oven recipe bees", 1000))
     assert hits
     assert not any(is_closed(hit.url) for hit in hits)
     assert trace.n_pages

@@ -19,6 +19,7 @@ from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, Sc
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import read_topic_set, write_session
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.sources import Sources
 from trailhound.sources.traces import TraceIndex, trace_in_memory
 from trailhound.strategies.base import (
     Briefing,
@@ -39,7 +40,7 @@ TRACE = six_user_trace()
 
 def made(options: str = "", *, trace: TraceIndex = TRACE, seed: int = 1) -> CollaborativeStrategy:
     spec = f"collaborative:explore=0,signatures=none,{options}"
-    strategy = make_strategy(spec, Briefing(NOTHING, seed=seed, trace=trace))
+    strategy = make_strategy(spec, Briefing(NOTHING, seed=seed, sources=Sources.of(trace=trace)))
     assert isinstance(strategy, CollaborativeStrategy)
     return strategy
 
@@ -133,7 +134,7 @@ def test_the_session_counts_as_crawled_and_brings_the_first_candidates() -> None
     pages = tuple(Page(url(page), terms={page: 1}) for page, _ in CRAWLED)
     graph = PageGraph(pages, (), frozenset({0, 2}))
     spec = "collaborative:explore=0,significance=1,signatures=none"
-    strategy = make_strategy(spec, Briefing(graph, trace=TRACE))
+    strategy = make_strategy(spec, Briefing(graph, sources=Sources.of(trace=TRACE)))
     assert isinstance(strategy, Restocking)
     found = {each.url: each.priority for each in strategy.restock()}
     # By hand in test_collaborative_statistics.py: frequency and locality.
@@ -160,7 +161,7 @@ def test_the_same_seed_draws_the_same_pages() -> None:
 
 def test_exploring_goes_to_random_pages_first() -> None:
     spec = "collaborative:explore=1,signatures=none"
-    strategy = make_strategy(spec, Briefing(NOTHING, trace=TRACE))
+    strategy = make_strategy(spec, Briefing(NOTHING, sources=Sources.of(trace=TRACE)))
     page = crawled("unvisited", False)
     strategy.observe(page)
     (random,) = strategy.score_links(page)
@@ -273,7 +274,9 @@ def test_without_a_trace_it_says_what_to_do() -> None:
 )
 def test_wrong_options_say_what_is_wrong(options: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        make_strategy(f"collaborative:{options}", Briefing(NOTHING, trace=TRACE))
+        make_strategy(
+            f"collaborative:{options}", Briefing(NOTHING, sources=Sources.of(trace=TRACE))
+        )
 
 
 def test_words_are_signatures_of_texts_and_addresses() -> None:
@@ -312,7 +315,10 @@ def test_a_topic_set_is_a_folder_or_a_json_file(tmp_path: Path) -> None:
     found = read_topic_set(str(folder))
     assert found == {"bees": {"hive": 1, "honey": 2}, "birds": {"owl": 1, "eagl": 1}}
     spec = f"collaborative:signatures=topics,topics={folder}"
-    assert make_strategy(spec, Briefing(NOTHING, trace=TRACE)).name == "collaborative"
+    assert (
+        make_strategy(spec, Briefing(NOTHING, sources=Sources.of(trace=TRACE))).name
+        == "collaborative"
+    )
 
 
 @pytest.mark.parametrize("content", ["[]", '{"bees": 1}', "no json", '{"bees": "hive"}'])

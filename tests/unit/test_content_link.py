@@ -18,7 +18,7 @@ from trailhound.frontier.memory import MemoryFrontier
 from trailhound.lab.experiment import plan_experiment, run_experiment
 from trailhound.records import Link, Page, PageEvent, Relevance
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.sources import SearchHit, SearchSource
+from trailhound.sources import SearchHit, SearchSource, Sources
 from trailhound.strategies.base import Briefing, learns_online
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.content_link.strategy import ContentLinkStrategy
@@ -45,13 +45,13 @@ class Search:
         self.down = down
         self.asked: list[tuple[str, int]] = []
 
-    def search(self, query: str, limit: int) -> Sequence[SearchHit]:
+    async def search(self, query: str, limit: int) -> Sequence[SearchHit]:
         self.asked.append((query, limit))
         if self.down:
             raise SourceError("The search at http://search.test/ does not answer.")
         return self.hits[:limit]
 
-    def page(self, url: str) -> Page | None:
+    async def page(self, url: str) -> Page | None:
         return Page(url, terms={"honey": 3, "comb": 1}) if url.endswith("1") else None
 
 
@@ -64,7 +64,9 @@ HITS = (
 def make(
     options: str = "", graph: PageGraph = GRAPH, search: SearchSource | None = None
 ) -> ContentLinkStrategy:
-    strategy = make_strategy(f"content-link:{options}", Briefing(graph, search=search))
+    strategy = make_strategy(
+        f"content-link:{options}", Briefing(graph, sources=Sources.of(search=search))
+    )
     assert isinstance(strategy, ContentLinkStrategy)
     return strategy
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from asyncio import run
 from collections.abc import Sequence
 
 import numpy as np
@@ -31,11 +32,11 @@ class LittleWeb:
             for name, targets in links.items()
         }
 
-    def linking_to(self, url: str) -> Sequence[str]:
+    async def linking_to(self, url: str) -> Sequence[str]:
         sources = self._pages.values()
         return [page.url for page in sources if any(link.url == url for link in page.links)]
 
-    def page(self, url: str) -> Page | None:
+    async def page(self, url: str) -> Page | None:
         return self._pages[url] if url != "lost" else None
 
 
@@ -44,9 +45,9 @@ WEB = LittleWeb({"t": "a", "a": "t", "b": "at", "c": "b", "d": "c", "x": "d", "l
 
 def graph_of(layers: int, layer_size: int = 300) -> tuple[list[str], set[str]]:
     rng = np.random.default_rng(1)
-    target = WEB.page("t")
+    target = run(WEB.page("t"))
     assert target is not None
-    graph = context_page_graph([target], WEB, rng, layers, layer_size)
+    graph = run(context_page_graph([target], WEB, rng, layers, layer_size))
     names = [page.url for page in graph.pages]
     return names, {names[i] + names[j] for i, j in graph.edges}
 
@@ -70,7 +71,7 @@ def names(layers: list[list[Page]]) -> list[str]:
 
 
 def page_of(web: LittleWeb, name: str) -> Page:
-    page = web.page(name)
+    page = run(web.page(name))
     assert page is not None
     return page
 
@@ -83,14 +84,14 @@ TWO = [page_of(MERGING, "s"), page_of(MERGING, "t")]
 def test_a_page_of_several_layers_is_in_the_smallest() -> None:
     rng = np.random.default_rng(1)
     # q is in front of p, too, but links to t itself.
-    assert names(back_crawl(TWO, MERGING, rng, 3, 300)) == ["st", "pq", "r", "u"]
+    assert names(run(back_crawl(TWO, MERGING, rng, 3, 300))) == ["st", "pq", "r", "u"]
 
 
 def test_to_the_letter_every_target_has_a_graph_and_pages_repeat() -> None:
     rng = np.random.default_rng(1)
     # Of s: p | q r | r (by q; p's child q is at layer 2) …; r is in front of p at layer 2 already.
     # Of t: p q | r r (by p and by q) | u u.
-    layers = names(separate_back_crawls(TWO, MERGING, rng, 3, 300))
+    layers = names(run(separate_back_crawls(TWO, MERGING, rng, 3, 300)))
     assert layers[:2] == ["st", "ppq"]
     assert layers[2] == "qr" + "rr"
     assert layers[3] == "u" + "uu"
@@ -104,7 +105,8 @@ def test_rebuilding_counts_pages_once_and_to_the_letter_as_often_as_they_occur()
         rebuilding = Rebuilding(1, layers, MERGING, parameters, np.random.default_rng(1))
         rebuilding.see(page_of(MERGING, name) for name in "stpqr")
         for target in TWO:
-            assert rebuilding.add(target) is not None
+            rebuilding.add(target)
+            assert run(rebuilding.rebuilt()) is not None
         sizes[literal] = [len(layer) for layer in rebuilding._documents]
     # Of s: p | q r. Of t: p q | r r. Once each: s t | p | q r, as q has its layer by then.
     assert sizes[False] == [3, 1, 2]
@@ -115,15 +117,15 @@ def test_only_so_many_pages_are_remembered_for_rebuilding() -> None:
     read = ReadPages(MERGING, limit=2)
     for name in "pqr":
         read.add(page_of(MERGING, name))
-    assert read.linking_to("t") == ["q"]
-    assert read.linking_to("p") == ["q", "r"]
-    assert read.page("p") is None
+    assert run(read.linking_to("t")) == ["q"]
+    assert run(read.linking_to("p")) == ["q", "r"]
+    assert run(read.page("p")) is None
 
 
 def test_the_size_of_a_layer_is_of_the_merged_graph_or_of_each() -> None:
     rng = np.random.default_rng(1)
-    assert len(back_crawl(TWO, MERGING, rng, 1, 1)[1]) == 1
-    assert len(separate_back_crawls(TWO, MERGING, rng, 1, 1)[1]) == 2
+    assert len(run(back_crawl(TWO, MERGING, rng, 1, 1))[1]) == 1
+    assert len(run(separate_back_crawls(TWO, MERGING, rng, 1, 1))[1]) == 2
 
 
 @pytest.mark.parametrize("ration", [1, 8, 24, 60])
@@ -133,18 +135,18 @@ def test_learning_costs_no_more_than_its_ration(ration: int) -> None:
     asked: list[str] = []
 
     class Endless(FailingWeb):
-        def linking_to(self, url: str) -> Sequence[str]:
+        async def linking_to(self, url: str) -> Sequence[str]:
             asked.append(url)
             return [f"{url}{n}" for n in range(10)]
 
-        def page(self, url: str) -> Page:
+        async def page(self, url: str) -> Page:
             asked.append(url)
             return Page(url)
 
     parameters = ContextParameters(ration=ration)
     targets = [page_of(web, f"{n:02}") for n in range(10)]
     rng = np.random.default_rng(1)
-    layers = back_crawl(targets, Endless({}, ""), rng, 4, parameters.rationed_size)
+    layers = run(back_crawl(targets, Endless({}, ""), rng, 4, parameters.rationed_size))
     assert len(layers[0]) == 10, "targets cost nothing: they are known"
     assert len(asked) <= max(ration, 8)
     assert all(layers)
@@ -165,7 +167,7 @@ def test_two_graphs_are_merged_with_each_page_in_its_smallest_layer() -> None:
 
 def test_a_page_that_was_not_drawn_is_not_taken_for_a_farther_one() -> None:
     for seed in range(5):
-        layers = back_crawl(TWO, MERGING, np.random.default_rng(seed), 2, 1)
+        layers = run(back_crawl(TWO, MERGING, np.random.default_rng(seed), 2, 1))
         assert not {page.url for page in layers[2]} & set("pq")
 
 
@@ -175,31 +177,31 @@ class FailingWeb(LittleWeb):
         self._fails_for = fails_for
         self.asked: list[str] = []
 
-    def linking_to(self, url: str) -> Sequence[str]:
+    async def linking_to(self, url: str) -> Sequence[str]:
         self.asked.append(url)
         if url in self._fails_for:
             raise SourceError("it is down")
-        return super().linking_to(url)
+        return await super().linking_to(url)
 
 
 def test_a_source_that_fails_now_and_then_is_borne_with() -> None:
     web = FailingWeb({"s": "", "t": "", "p": "s", "q": "p"}, fails_for="t")
     rng = np.random.default_rng(1)
-    assert names(back_crawl(TWO, web, rng, 2, 300)) == ["st", "p", "q"]
+    assert names(run(back_crawl(TWO, web, rng, 2, 300))) == ["st", "p", "q"]
 
 
 def test_a_source_that_answers_nothing_is_an_error() -> None:
     web = FailingWeb({"s": "", "t": "", "p": "st"}, fails_for="st")
     rng = np.random.default_rng(1)
     with pytest.raises(SourceError, match="down"):
-        back_crawl(TWO, web, rng, 2, 300)
+        run(back_crawl(TWO, web, rng, 2, 300))
     with pytest.raises(SourceError, match="down"):
-        separate_back_crawls(TWO, web, rng, 2, 300)
+        run(separate_back_crawls(TWO, web, rng, 2, 300))
 
 
 def test_no_question_is_asked_twice() -> None:
     web = FailingWeb({"s": "", "t": "", "p": "st", "q": "pt", "r": "pq", "u": "r"}, fails_for="")
-    separate_back_crawls(TWO, web, np.random.default_rng(1), 3, 300)
+    run(separate_back_crawls(TWO, web, np.random.default_rng(1), 3, 300))
     assert sorted(web.asked) == sorted(set(web.asked))
 
 

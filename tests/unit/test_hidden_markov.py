@@ -16,7 +16,7 @@ from trailhound.models.hop_hmm import (
 from trailhound.models.topic_model import TopicModel, TopicParameters, learn_topic
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.sources import BacklinkSource
+from trailhound.sources import Sources
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.hidden_markov import HiddenMarkovStrategy
@@ -234,19 +234,20 @@ SHOP = Page("http://h.test/n", terms={"shop": 2, "honey": 1}, links=(Link("http:
 class Backlinks:
     """Who links to the target: a page of the session, and one that it never showed."""
 
-    def linking_to(self, url: str) -> list[str]:
+    async def linking_to(self, url: str) -> list[str]:
         return {"http://h.test/x": ["http://h.test/h", "http://h.test/n"]}.get(url, [])
 
-    def page(self, url: str) -> Page | None:
+    async def page(self, url: str) -> Page | None:
         return {page.url: page for page in (*GRAPH.pages, SHOP)}.get(url)
 
 
 def test_all_data_learns_from_what_leads_to_the_targets() -> None:
-    backlinks: BacklinkSource = Backlinks()
-    strategy = make_strategy("hidden-markov:training=all-data", Briefing(GRAPH, 0, backlinks))
+    briefing = Briefing(GRAPH, sources=Sources.of(backlinks=Backlinks()))
+    strategy = make_strategy("hidden-markov:training=all-data", briefing)
     assert isinstance(strategy, HiddenMarkovStrategy)
     shop = {"shop": 2}
-    from_session = HiddenMarkovStrategy.from_briefing(BRIEFING)
+    from_session = make_strategy("hidden-markov", BRIEFING)
+    assert isinstance(from_session, HiddenMarkovStrategy)
     assert score(strategy, shop) != score(from_session, shop), "the session knows of no shop"
 
 

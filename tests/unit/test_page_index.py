@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from asyncio import run
 from pathlib import Path
 
 import pytest
@@ -101,17 +102,19 @@ def test_texts_that_utf8_cannot_carry_are_indexed() -> None:
 def test_the_recorded_web_answers_from_its_own_text_and_counts(tmp_path: Path) -> None:
     with Corpus.open(write_tiny_web(tmp_path / "tiny.thc")) as corpus:
         search = RecordedSearch(corpus)
-        hits = search.search("beesleaf", 5)
+        hits = run(search.search("beesleaf", 5))
         assert len(hits) == 5
         assert all(hit.url.startswith("http://bees.test/") for hit in hits)
-        assert search.search("beesleaf", 5) == hits
+        assert run(search.search("beesleaf", 5)) == hits
         assert search.queries == 2
         closed = RecordedSearch(corpus, off_limits={hits[0].url})
-        assert [hit.url for hit in closed.search("beesleaf", 4)] == [hit.url for hit in hits[1:]]
-        assert closed.page(hits[0].url) is None
-        assert closed.page(PORTAL) is not None
-        assert closed.page("http://nowhere.test/") is None
-        assert closed.search("", 5) == []
+        assert [hit.url for hit in run(closed.search("beesleaf", 4))] == [
+            hit.url for hit in hits[1:]
+        ]
+        assert run(closed.page(hits[0].url)) is None
+        assert run(closed.page(PORTAL)) is not None
+        assert run(closed.page("http://nowhere.test/")) is None
+        assert run(closed.search("", 5)) == []
 
 
 def kept(path: Path, url: str, text: str, *, relevant: bool = True) -> None:
@@ -141,24 +144,24 @@ def test_a_crawls_own_relevant_pages_can_be_searched(tmp_path: Path) -> None:
     kept(path, "http://b.test/", "trains and rails")
     kept(path, "http://c.test/", "honey in a shop", relevant=False)
     search = KeptPagesSearch(path, {"http://a.test/": Page("http://a.test/")}.get)
-    assert [hit.url for hit in search.search("hive honey", 5)] == ["http://a.test/"]
-    assert {hit.url for hit in search.search("hive rails", 5)} == {
+    assert [hit.url for hit in run(search.search("hive honey", 5))] == ["http://a.test/"]
+    assert {hit.url for hit in run(search.search("hive rails", 5))} == {
         "http://a.test/",
         "http://b.test/",
     }
-    assert search.search("hive rails", 1) == search.search("hive rails", 5)[:1]
-    assert search.page("http://a.test/") is not None
-    assert search.page("http://b.test/") is None
+    assert run(search.search("hive rails", 1)) == run(search.search("hive rails", 5))[:1]
+    assert run(search.page("http://a.test/")) is not None
+    assert run(search.page("http://b.test/")) is None
 
 
 def test_a_crawl_that_has_kept_nothing_says_so(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="own pages cannot be searched"):
-        KeptPagesSearch(tmp_path / "results.db").search("honey", 5)
+        run(KeptPagesSearch(tmp_path / "results.db").search("honey", 5))
 
 
 def test_an_archive_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="cannot be searched"):
-        ArchivedPagesSearch(tmp_path).search("honey", 5)
+        run(ArchivedPagesSearch(tmp_path).search("honey", 5))
     (tmp_path / "empty.warc").write_bytes(b"")
     with pytest.raises(SourceError, match="holds no page"):
-        ArchivedPagesSearch(tmp_path).search("honey", 5)
+        run(ArchivedPagesSearch(tmp_path).search("honey", 5))

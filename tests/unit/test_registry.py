@@ -11,6 +11,7 @@ from trailhound import judges, strategies
 from trailhound.errors import TrailhoundError, UsageError
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.sources import Sources
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.choosing import (
     check_live_spec,
@@ -46,7 +47,7 @@ def test_every_registered_strategy_describes_itself_and_can_be_made() -> None:
         def worth(self, url: str) -> float:
             return 0.0
 
-    briefing = Briefing(GRAPH, seed=1, answers=Answers(), trace=six_user_trace())
+    briefing = Briefing(GRAPH, seed=1, answers=Answers(), sources=Sources(trace=six_user_trace))
     assert len(strategy_names()) >= 5
     for name in strategy_names():
         info = describe_strategy(name)

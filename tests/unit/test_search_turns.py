@@ -1,16 +1,18 @@
-"""Turns with a search engine: queries, start pages, strong finds and sessions from paths."""
+"""Turns with a search engine: queries, start pages, finds, sessions from paths, what is kept."""
 
 from __future__ import annotations
 
+from asyncio import run
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.errors import SourceError
+from trailhound.errors import SourceError, StorageError
 from trailhound.judges.calibration import OwnVerdicts
 from trailhound.models.topic_model import TopicModel, TopicParameters, learn_topic
 from trailhound.records import Link, Page
@@ -19,6 +21,7 @@ from trailhound.sessions.page_graph import PageGraph, build_page_graph
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
 from trailhound.sources import SearchHit
 from trailhound.topics.turn_planning import (
+    AskedQuery,
     ScoredFind,
     TurnLimits,
     choose_seeds,
@@ -26,6 +29,7 @@ from trailhound.topics.turn_planning import (
     plan_turn,
     strong_finds,
 )
+from trailhound.topics.turn_records import OpenTurn, TurnReport, TurnsFile, TurnsRecord
 
 
 def page(name: str, words: str, *links: str) -> Page:
@@ -61,14 +65,14 @@ class Search:
         self._answers = answers
         self.asked: list[str] = []
 
-    def search(self, query: str, limit: int) -> Sequence[SearchHit]:
+    async def search(self, query: str, limit: int) -> Sequence[SearchHit]:
         self.asked.append(query)
         found = self._answers.get(query, ())
         if found is None:
             raise SourceError("The search is down.")
         return [SearchHit(url) for url in found][:limit]
 
-    def page(self, url: str) -> Page | None:
+    async def page(self, url: str) -> Page | None:
         return None
 
 
@@ -125,32 +129,36 @@ def test_start_pages_are_new_distinct_and_few(
 def test_a_plan_keeps_what_was_asked_and_what_failed(model: TopicModel) -> None:
     wanted = "http://new.test/"
     search = Search({"honey wax": [wanted, "http://t1.test/"], "hive": None})
-    first = plan_turn(
-        model, search, {"http://t1.test/"}.__contains__, (), TurnLimits(words=2, hops=None)
+    first = run(
+        plan_turn(
+            model, search, {"http://t1.test/"}.__contains__, (), TurnLimits(words=2, hops=None)
+        )
     )
     assert first.seeds == (wanted,)
     assert first.problem == ""
     assert [query.hits for query in first.queries] == [2, 0, 0]
-    broken = plan_turn(model, search, lambda _: False, {"honey wax"}, TurnLimits(words=2, hops=0))
+    broken = run(
+        plan_turn(model, search, lambda _: False, {"honey wax"}, TurnLimits(words=2, hops=0))
+    )
     assert broken.seeds == ()
     assert broken.problem == "The search is down."
 
 
 def test_a_plan_that_leads_nowhere_says_why(model: TopicModel) -> None:
     limits = TurnLimits(words=2, hops=0)
-    nothing = plan_turn(model, Search({}), lambda _: False, (), limits)
+    nothing = run(plan_turn(model, Search({}), lambda _: False, (), limits))
     assert [query.text for query in nothing.queries] == ["honey wax", "hive"]
     assert nothing.problem == "none of 2 queries had a result"
-    known = plan_turn(model, Search({"hive": ["http://a.test/"]}), lambda _: True, (), limits)
+    known = run(plan_turn(model, Search({"hive": ["http://a.test/"]}), lambda _: True, (), limits))
     assert known.problem == "the search named only pages that are known already, or out of scope"
-    exhausted = plan_turn(model, Search({}), lambda _: False, {"honey wax", "hive"}, limits)
+    exhausted = run(plan_turn(model, Search({}), lambda _: False, {"honey wax", "hive"}, limits))
     assert exhausted.problem == "every query that the clusters have words for was asked before"
 
 
 def test_while_nothing_new_is_named_the_next_words_are_asked_for(model: TopicModel) -> None:
     search = Search({"honey wax": ["http://t1.test/"], "hive": ["http://new.test/"]})
     known = {"http://t1.test/"}.__contains__
-    plan = plan_turn(model, search, known, (), TurnLimits(words=2, hops=0))
+    plan = run(plan_turn(model, search, known, (), TurnLimits(words=2, hops=0)))
     assert plan.seeds == ("http://new.test/",)
     assert [query.text for query in plan.queries] == ["honey wax", "hive"]
     assert plan.problem == ""
@@ -245,3 +253,59 @@ def test_a_redirect_on_the_way_keeps_the_link_to_it() -> None:
     ]
     graph = build_page_graph([session_of_paths("bees", [path], recorder="turns")], pages.get)
     assert graph.edges == ((0, 1),)
+
+
+def report(number: int, *texts: str) -> TurnReport:
+    return TurnReport(
+        number=number,
+        queries=tuple(AskedQuery(0, text, 3) for text in texts),
+        seeds=2,
+        requests=40,
+        relevant=5,
+        adopted=1,
+        pages_learned_from=30,
+        crawl_ended="",
+    )
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    file = TurnsFile(tmp_path / "turns.json")
+    assert file.read() == TurnsRecord()
+    turn = OpenTurn(
+        number=2,
+        queries=(AskedQuery(1, "wax", problem="down"),),
+        n_seeds=1,
+        seeds=("http://a.test/",),
+        pages_before=3,
+        requests_before=4,
+        until_requests=44,
+    )
+    record = TurnsRecord(last_turn=2, turns=(report(1, "honey"),), open=turn, crawl_begun_at=1.5)
+    file.write(record)
+    assert file.read() == record
+    assert record.asked == {"honey"}
+
+
+def test_a_run_is_unfinished_until_its_last_turn_is_done() -> None:
+    assert not TurnsRecord().unfinished
+    assert TurnsRecord(last_turn=2, turns=(report(1),)).unfinished
+    assert not TurnsRecord(last_turn=2, turns=(report(1), report(2))).unfinished
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "cannot be read"),
+        (b"\xff", "cannot be read"),
+        (b'{"last_turn": "x"}', "cannot be read"),
+        (b'{"version": 99}', "Upgrade Trailhound"),
+        (b'{"format": "else"}', "has format 'else'"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_refused(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    path = tmp_path / "turns.json"
+    path.write_bytes(content)
+    with pytest.raises(StorageError, match=message):
+        TurnsFile(path).read()

@@ -55,6 +55,10 @@ def crawl(
     seeds: Annotated[
         Path | None, where(metavar="FILE", help="File of seeds, one in a line; - is stdin.")
     ] = None,
+    seeds_from: Annotated[
+        str | None,
+        where(metavar="search", help="Start from what --search finds for the topic's words, too."),
+    ] = None,
     sitemaps: Annotated[
         bool | None, where("--sitemaps/--no-sitemaps", help="Start from sitemaps as well.")
     ] = None,
@@ -143,6 +147,7 @@ def crawl(
 
     chosen = {
         "crawl.seeds": several(listed_urls(seed or (), seeds, "seeds")),
+        "crawl.seeds_from": seeds_from,
         "crawl.strategy": strategy,
         "judge.kind": judge,
         "crawl.max_requests": max_requests,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -55,7 +56,7 @@ class Beliefs:
     def __call__(self, memory: bytes) -> Mapping[str, float]:
         """Named figures."""
         from trailhound.crawling.build import make_guides
-        from trailhound.crawling.driving import at_once
+        from trailhound.crawling.driving import run_alone
         from trailhound.errors import ModelError, SourceError, UsageError
         from trailhound.strategies.base import Explaining
         from trailhound.topics.knowledge import knowledge_of
@@ -66,8 +67,8 @@ class Beliefs:
         settings = self._folder.read().settings
         known = knowledge_of(self._folder.topic)
         try:
-            sources = open_sources(self._folder, settings, lambda _: None)
-            strategy = at_once(make_guides(settings, known, sources)).strategy
+            with closing(open_sources(self._folder, settings, lambda _: None)) as sources:
+                strategy = run_alone(make_guides(settings, known, sources)).strategy
             return strategy.explain(memory) if isinstance(strategy, Explaining) else {}
         except (ModelError, SourceError, UsageError):
             # The topic was learned again, in another way, or a source is gone.

@@ -27,6 +27,13 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """``[crawl]``: where it goes, and when it ends."""
 
     seeds: Annotated[Names, Meta(description="Pages to start from.")] = ()
+    seeds_from: Annotated[
+        str,
+        Meta(
+            pattern="^(search)?$",
+            description="'search': also start from the first results for the topic's words.",
+        ),
+    ] = ""
     strategy: Annotated[
         str, Meta(description="Which link next: a name of 'trailhound strategies', with options.")
     ] = "intelligent"

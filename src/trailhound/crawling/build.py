@@ -28,7 +28,7 @@ from trailhound.frontier.base import Frontier
 from trailhound.judges.base import RelevanceJudge
 from trailhound.judges.choosing import make_judge
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.sources import AccessTrace, BacklinkSource, SearchSource
+from trailhound.sources import Sources
 from trailhound.strategies.base import AnswerKey, Briefing, Strategy
 from trailhound.strategies.choosing import strategy_for
 
@@ -53,22 +53,6 @@ class Knowledge:
     def states(self) -> int:
         """Of the hidden-Markov model."""
         return 0 if self.model is None else self.model.hmm.n_states
-
-
-@dataclass(frozen=True)
-class Sources:
-    """What may be asked besides the web itself."""
-
-    backlinks: BacklinkSource | None = None
-    trace: AccessTrace | None = None
-    search: SearchSource | None = None
-
-    def asked(self) -> int:
-        """Questions so far, and pages read through them: each would cost a live crawl a request."""
-        charged = (self.backlinks, self.search)
-        return sum(
-            getattr(source, "queries", 0) + getattr(source, "pages_read", 0) for source in charged
-        )
 
 
 class CrawlMemory(GateStore, Protocol):
@@ -142,9 +126,7 @@ async def make_guides(
     briefing = Briefing(
         topic.graph,
         seed=seed,
-        backlinks=sources.backlinks,
-        trace=sources.trace,
-        search=sources.search,
+        sources=sources,
         model=topic.model,
         answers=answers,
     )

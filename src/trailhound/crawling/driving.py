@@ -134,6 +134,15 @@ def at_once(work: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("this work has to wait for something, and needs an event loop")
 
 
+def run_alone(work: Awaitable[T]) -> T:
+    """What comes of ``work``, in an event loop of its own."""
+    driver = Driver()
+    try:
+        return driver.run(work)
+    finally:
+        driver.close()
+
+
 async def _awaited(work: Awaitable[T]) -> T:
     return await work
 

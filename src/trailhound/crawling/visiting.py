@@ -7,12 +7,13 @@ from typing import ClassVar
 
 from trailhound.config.settings import CrawlSettings, FetchSettings, Settings
 from trailhound.crawling.budget import Budget
-from trailhound.crawling.build import Guides, Sources, Stores, build_crawl
+from trailhound.crawling.build import Guides, Stores, build_crawl
 from trailhound.crawling.scope import Scope
 from trailhound.crawling.sinks import Sink
 from trailhound.fetching.http import HttpFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import CrawledPage, Page, PageEvent, Relevance, ScoredLink
+from trailhound.sources import Sources
 
 MAX_IDLE_SECONDS = 60.0
 """Hosts that want to be left alone for longer are given up."""

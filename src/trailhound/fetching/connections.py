@@ -7,6 +7,7 @@ sees the peer of the connection, new or kept alive, before the request is writte
 
 from __future__ import annotations
 
+import errno
 import socket
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -35,6 +36,10 @@ class Attempt:
     """The address that the request was sent to; empty while it was not."""
     refusal: str = ""
     """The guard's reason, when it stopped the request."""
+    is_new: bool = False
+    """Whether a connection was opened for it."""
+    was_sent: bool = False
+    """Over a new connection, that is."""
 
     def check(self, address: str) -> None:
         """Raise when ``address`` may not be used, and remember why."""
@@ -57,6 +62,7 @@ class _GuardedRequest(ClientRequest):
         address = peer[0] if peer else ""
         attempt.check(address)
         attempt.peer = address
+        attempt.was_sent = attempt.is_new
         return await super().send(conn)
 
 
@@ -91,7 +97,13 @@ def open_session(
 def _guarded_socket(place: AddrInfoType) -> socket.socket:
     """A socket for exactly this place, if the guard permits it."""
     family, kind, protocol, _, address = place
-    _required_attempt().check(str(address[0]))
+    attempt = _required_attempt()
+    attempt.check(str(address[0]))
+    if attempt.was_sent:
+        # aiohttp asks again when a connection breaks off. That is for one that was kept too long:
+        # a server that hangs up on a new one has had its request.
+        raise ConnectionResetError(errno.ECONNRESET, "the server hung up")
+    attempt.is_new = True
     return socket.socket(family=family, type=kind, proto=protocol)
 
 

@@ -6,13 +6,9 @@ import hashlib
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from weakref import WeakKeyDictionary
-
-import numpy as np
-from numpy.typing import NDArray
 
 from trailhound.errors import SourceError
 from trailhound.lab.corpora import Corpus, Trail
@@ -24,7 +20,7 @@ from trailhound.records import Page
 from trailhound.sessions.events import Reached, Session
 from trailhound.sessions.events import Visit as Shown
 from trailhound.sessions.shown_pages import Content
-from trailhound.sources import SearchHit, Visit
+from trailhound.sources import SearchHit
 from trailhound.sources.page_search import IndexedPage, PageIndex
 from trailhound.sources.traces import PageAccess, TraceIndex, trace_in_memory
 
@@ -47,7 +43,7 @@ class RecordedBacklinks:
         self.pages_read = 0
         """Pages that a live crawl would have fetched."""
 
-    def linking_to(self, url: str) -> Sequence[str]:
+    async def linking_to(self, url: str) -> Sequence[str]:
         """Recorded pages with a link to ``url``, by number."""
         self.queries += 1
         number = self._corpus.page_id(url)
@@ -57,7 +53,7 @@ class RecordedBacklinks:
         urls = (self._corpus.page_urls[source] for source in sources)
         return [url for url in urls if url not in self._closed]
 
-    def page(self, url: str) -> Page | None:
+    async def page(self, url: str) -> Page | None:
         """The recorded page."""
         self.pages_read += 1
         page = self._corpus.page(url)
@@ -78,14 +74,14 @@ class RecordedSearch:
         self.pages_read = 0
         """Pages that a live crawl would have fetched."""
 
-    def search(self, query: str, limit: int) -> Sequence[SearchHit]:
+    async def search(self, query: str, limit: int) -> Sequence[SearchHit]:
         """Recorded pages with any of the words, best first; equals in the order of recording."""
         self.queries += 1
         hits = _index_of(self._corpus).ranked(query)
         allowed = (hit for hit in hits if hit.url not in self._off_limits)
         return list(islice(allowed, max(0, limit)))
 
-    def page(self, url: str) -> Page | None:
+    async def page(self, url: str) -> Page | None:
         """The recorded page, unless it is off limits."""
         self.pages_read += 1
         page = self._corpus.page(url)
@@ -101,10 +97,42 @@ def _index_of(corpus: Corpus) -> PageIndex:
     return index
 
 
-class RecordedTrace:
-    """The trails of other people than those of the session, indexed when first asked for.
+def recorded_trace(
+    corpus: Corpus, topic: LabTopic, noise: float = 0.0, seed: int = 0
+) -> TraceIndex | None:
+    """The trails of other people than those of the session; ``None`` when the corpus has none.
 
-    The trace must not contain the answer. Of the trails, it holds only those
+    ``noise`` is the share of accesses that are replaced by random pages of the corpus: what the
+    trace is worth when people, or the log, are not to the point. SourceError when the rules of
+    :func:`open_trails` leave no trail.
+    """
+    if not corpus.info().trails:
+        return None
+    trails = list(open_trails(corpus.trails(), topic))
+    if not trails:
+        raise SourceError(
+            f"No trail is left for the topic '{topic.name}' when those of its session, those to "
+            "relevant pages and later ones are left out. Choose another topic."
+        )
+    return trace_in_memory(_accesses(corpus, topic, trails, noise, seed), _user_key)
+
+
+def _accesses(
+    corpus: Corpus, topic: LabTopic, trails: Sequence[Trail], noise: float, seed: int
+) -> Iterator[PageAccess]:
+    rng = generator_for(seed, topic.name, "trace noise")
+    pages = [url for url in corpus.page_urls if url not in topic.closed]
+    for access in access_log(trails):
+        url = access.url
+        if url in topic.closed:
+            continue
+        if noise and rng.random() < noise:
+            url = pages[int(rng.integers(len(pages)))]
+        yield access.user.encode(), access.time, url.encode()
+
+
+def open_trails(trails: Iterator[Trail], topic: LabTopic) -> Iterator[Trail]:
+    """The trace must not contain the answer. Of the trails, it holds only those
 
     * of people who have no part in the topic's session: a trail that goes exactly as one of the
       session excludes all trails of its user;
@@ -112,96 +140,9 @@ class RecordedTrace:
       left out, because there the data set itself named the page that is to be found;
     * from before the session's end: a log knows no future.
 
-    Visits to pages that the topic closes are in no trail. What remains are people on their way to
+    Visits to pages that the topic closes are in no trace. What remains are people on their way to
     something else. That some of them passed through relevant pages is what a trace is for.
-
-    ``noise`` is the share of accesses that are replaced by random pages of the corpus: what the
-    trace is worth when people, or the log, are not to the point.
     """
-
-    def __init__(self, corpus: Corpus, topic: LabTopic, noise: float = 0.0, seed: int = 0) -> None:
-        self._corpus = corpus
-        self._topic = topic
-        self._noise = noise
-        self._seed = seed
-
-    @cached_property
-    def _index(self) -> TraceIndex:
-        trails = list(open_trails(self._corpus.trails(), self._topic))
-        if not trails:
-            raise SourceError(
-                f"No trail is left for the topic '{self._topic.name}' when those of its session, "
-                "those to relevant pages and later ones are left out. Choose another topic."
-            )
-        return trace_in_memory(self._accesses(trails), _user_key)
-
-    def _accesses(self, trails: Sequence[Trail]) -> Iterator[PageAccess]:
-        rng = generator_for(self._seed, self._topic.name, "trace noise")
-        closed = self._topic.closed
-        pages = [url for url in self._corpus.page_urls if url not in closed]
-        for access in access_log(trails):
-            url = access.url
-            if url in closed:
-                continue
-            if self._noise and rng.random() < self._noise:
-                url = pages[int(rng.integers(len(pages)))]
-            yield access.user.encode(), access.time, url.encode()
-
-    def __len__(self) -> int:
-        return len(self._index)
-
-    @property
-    def n_users(self) -> int:
-        """People in all."""
-        return self._index.n_users
-
-    @property
-    def n_pages(self) -> int:
-        """Pages in all."""
-        return self._index.n_pages
-
-    def page_number(self, url: str) -> int | None:
-        """The number of a page."""
-        return self._index.page_number(url)
-
-    def page_url(self, page: int) -> str:
-        """The address of a page."""
-        return self._index.page_url(page)
-
-    def visitors(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-        """Users and times of all visits to a page."""
-        return self._index.visitors(page)
-
-    def some_visitors(
-        self, pages: NDArray[np.int64], limit: int
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """Users of some visits to each page, and the places of the pages."""
-        return self._index.some_visitors(pages, limit)
-
-    def history(self, user: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-        """Pages and times of all visits of a user."""
-        return self._index.history(user)
-
-    def visits_to(self, url: str) -> Sequence[Visit]:
-        """All visits to a page."""
-        return self._index.visits_to(url)
-
-    def visits_by(self, user: int) -> Sequence[Visit]:
-        """All visits of a user."""
-        return self._index.visits_by(user)
-
-    def sample(self, rng: np.random.Generator) -> str:
-        """A page of the trace."""
-        return self._index.sample(rng)
-
-
-def recorded_trace(corpus: Corpus, topic: LabTopic, noise: float = 0.0) -> RecordedTrace | None:
-    """The trace for a topic; ``None`` when the corpus has no trails."""
-    return RecordedTrace(corpus, topic, noise) if corpus.info().trails else None
-
-
-def open_trails(trails: Iterator[Trail], topic: LabTopic) -> Iterator[Trail]:
-    """Trails that do not contain the answer; see :class:`RecordedTrace` for the rules."""
     ways = _ways(topic.session)
     ended = max((event.time for event in topic.session.events), default=float("inf"))
     known = list(trails)

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from trailhound.config.settings import Settings
 from trailhound.crawling.budget import Budget
-from trailhound.crawling.build import VIRTUAL, Knowledge, Sources, Stores, build_crawl, make_guides
+from trailhound.crawling.build import VIRTUAL, Knowledge, Stores, build_crawl, make_guides
 from trailhound.crawling.driving import Driver, VirtualTimeLoop
 from trailhound.crawling.scope import Scope
 from trailhound.errors import TrailhoundError
@@ -30,6 +30,7 @@ from trailhound.lab.results import ExperimentPlan, RunResult, RunTask, run_seed
 from trailhound.lab.topics import topic_source
 from trailhound.lab.topics.assembly import LabTopic
 from trailhound.records import Outcome, PageEvent
+from trailhound.sources import AccessTrace, Sources
 from trailhound.text.tfidf import TargetSimilarity, target_similarity
 
 
@@ -125,12 +126,16 @@ class TopicBench:
     ) -> None:
         self.topic = topic
         self._settings = settings or Settings()
-        self._trace = recorded_trace(corpus, topic, trace_noise)
+        self._trace_noise = trace_noise
         self._corpus = corpus
         self._truth = GroundTruth(corpus, topic.relevant, topic.off_limits)
         # By number, because a page may be linked to under several addresses.
         self._off_limits = frozenset(corpus.page_id(url) for url in topic.off_limits)
         self._similarities: dict[int, metrics.FloatArray] = {}
+
+    @cached_property
+    def _trace(self) -> AccessTrace | None:
+        return recorded_trace(self._corpus, self.topic, self._trace_noise)
 
     def crawl(self, task: RunTask, seed: int, max_requests: int) -> FinishedCrawl:
         """Let the strategy learn, then crawl. Nothing is measured here but CPU time.
@@ -149,7 +154,9 @@ class TopicBench:
         settings = self._settings.changed({"crawl.strategy": task.strategy})
         backlinks = RecordedBacklinks(self._corpus, topic.closed)
         search = RecordedSearch(self._corpus, topic.off_limits)
-        sources = Sources(backlinks, self._trace, search)
+        sources = Sources(
+            backlinks=lambda: backlinks, trace=lambda: self._trace, search=lambda: search
+        )
         started = time.process_time()
         guides = await make_guides(
             settings, Knowledge(topic.graph), sources, seed=seed, answers=self._truth

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from trailhound.config.settings import Settings
 from trailhound.crawling.budget import Budget
-from trailhound.crawling.build import VIRTUAL, Knowledge, Sources, Stores, build_crawl, make_guides
+from trailhound.crawling.build import VIRTUAL, Knowledge, Stores, build_crawl, make_guides
 from trailhound.crawling.driving import Driver, VirtualTimeLoop
 from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
@@ -28,6 +28,7 @@ from trailhound.records import Outcome, PageEvent
 from trailhound.sessions.events import Session
 from trailhound.sessions.page_graph import build_page_graph
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
+from trailhound.sources import Sources
 from trailhound.topics.turn_planning import (
     ScoredFind,
     TurnLimits,
@@ -167,7 +168,9 @@ class _Run:
     def _asked_for(self) -> TurnPlan:
         if not self._plan.searches:
             return TurnPlan((), ())
-        plan = plan_turn(self._model, self._search, self._is_known, self._asked, self._plan.limits)
+        plan = self._driver.run(
+            plan_turn(self._model, self._search, self._is_known, self._asked, self._plan.limits)
+        )
         self._asked.update(query.text for query in plan.queries)
         return plan
 
@@ -185,7 +188,7 @@ class _Run:
             make_guides(
                 self._settings,
                 Knowledge(self._graph, self._model),
-                Sources(search=self._search),
+                Sources.of(search=self._search),
                 seed=self._seed,
             )
         )

@@ -3,17 +3,23 @@
 from trailhound.sources.base import (
     AccessTrace,
     BacklinkSource,
+    Charged,
     FetchingAhead,
+    PageSource,
     SearchHit,
     SearchSource,
+    Sources,
     Visit,
 )
 
 __all__ = [
     "AccessTrace",
     "BacklinkSource",
+    "Charged",
     "FetchingAhead",
+    "PageSource",
     "SearchHit",
     "SearchSource",
+    "Sources",
     "Visit",
 ]

@@ -1,22 +1,20 @@
 """Backlinks from an HTTP endpoint: a URL with ``{url}`` in it that answers with JSON.
 
 The answer is a list of URLs, or an object whose ``backlinks`` is one. Whatever else comes is
-dropped, and an endpoint that fails again and again is left alone for longer and longer.
+dropped.
 """
 
 from __future__ import annotations
 
-import http.client
-import json
-import socket
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from threading import Timer
+from typing import Any
 from urllib.parse import quote, urlsplit
 
+from aiohttp.abc import AbstractResolver
+
 from trailhound.errors import SourceError, UsageError
-from trailhound.sources.circuit_breaker import CircuitBreaker
+from trailhound.sources.endpoint import JsonEndpoint, host_of
 from trailhound.urls import canonicalize
 
 TIMEOUT_SECONDS = 5.0
@@ -29,107 +27,60 @@ PLACE = "{url}"
 
 
 class HttpBacklinks:
-    """Asks one endpoint. It was named by the user, so it may be anywhere, this machine included."""
+    """Asks one endpoint who links to a page; it has no pages itself."""
 
     def __init__(
         self,
         template: str,
+        user_agent: str,
         *,
-        user_agent: str = "trailhound",
         timeout_seconds: float = TIMEOUT_SECONDS,
+        resolver: AbstractResolver | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        try:
-            address = urlsplit(template)
-        except ValueError as error:  # a bracket without its other half
-            raise UsageError(f"'{template}' is no address of an HTTP endpoint: {error}.") from error
-        if address.scheme not in ("http", "https") or not address.hostname:
-            raise UsageError(f"'{template}' is no address of an HTTP endpoint.")
-        if PLACE not in f"{address.path}?{address.query}":
-            raise UsageError(
-                f"The endpoint '{template}' does not say where the page's URL goes. Put {PLACE} "
-                "into it: http://localhost:8080/backlinks?of={url}"
-            )
         self._template = template
-        self._user_agent = user_agent
-        self._timeout_seconds = timeout_seconds
-        self._clock = clock
-        self._breaker = CircuitBreaker(f"The backlink endpoint {template}", clock=clock)
+        self._endpoint = JsonEndpoint(
+            f"The backlink endpoint {template}",
+            _checked_host(template),
+            user_agent,
+            timeout_seconds=timeout_seconds,
+            max_bytes=MAX_ANSWER_BYTES,
+            resolver=resolver,
+            clock=clock,
+        )
         self.junk = 0
         """Answers that were no web addresses."""
 
-    def linking_to(self, url: str) -> Sequence[str]:
+    @property
+    def queries(self) -> int:
+        """Questions put to it so far."""
+        return self._endpoint.queries
+
+    async def linking_to(self, url: str) -> Sequence[str]:
         """Canonical URLs in the order of the answer, each once; SourceError when there is none."""
-        self._breaker.check()
-        try:
-            found = _listed(self._ask(self._template.replace(PLACE, quote(url, safe=""))))
-        except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
-            reason = str(error) or type(error).__name__
-            self._breaker.failed(reason)
-            raise SourceError(
-                f"The backlink endpoint {self._template} cannot be used: {reason}. Check that it "
-                "runs and answers with a JSON list of URLs."
-            ) from error
-        self._breaker.succeeded()
-        urls = [_address(each) for each in found]
+        asked = self._template.replace(PLACE, quote(url, safe=""))
+        listed = await self._endpoint.ask(asked, _listed, self._complaint)
+        urls = [_address(each) for each in listed]
         self.junk += urls.count(None)
         return list(dict.fromkeys(each for each in urls if each is not None and each != url))
 
-    def _ask(self, address: str) -> bytes:
-        parts = urlsplit(address)
-        kind = (
-            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    def _complaint(self, reason: str) -> str:
+        return (
+            f"The backlink endpoint {self._template} cannot be used: {reason}. Check that it runs "
+            "and answers with a JSON list of URLs."
         )
-        connection = kind(parts.hostname or "", parts.port, timeout=self._timeout_seconds)
-        deadline = self._clock() + self._timeout_seconds
-        # The time-out is for each wait: headers that come byte by byte never reach it.
-        alarm = Timer(self._timeout_seconds, lambda: None)
-        try:
-            connection.connect()
-            alarm = Timer(self._timeout_seconds, _hang_up, [connection.sock])
-            alarm.daemon = True
-            alarm.start()
-            path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-            headers = {"User-Agent": self._user_agent, "Accept": "application/json"}
-            connection.request("GET", path, headers=headers)
-            answer = self._response(connection, deadline)
-            if answer.status != 200:
-                raise ValueError(f"it answered {answer.status} {answer.reason}".strip())
-            return self._body(answer, deadline)
-        finally:
-            alarm.cancel()
-            connection.close()
-
-    def _response(
-        self, connection: http.client.HTTPConnection, deadline: float
-    ) -> http.client.HTTPResponse:
-        try:
-            answer = connection.getresponse()
-        except (OSError, http.client.HTTPException):
-            self._check_time(deadline)  # hung up on by the alarm: that is the reason
-            raise
-        self._check_time(deadline)
-        return answer
-
-    def _body(self, answer: http.client.HTTPResponse, deadline: float) -> bytes:
-        """Piece by piece: a drip that never ends must not hold the crawl."""
-        body = b""
-        while piece := answer.read1(65536):
-            body += piece
-            if len(body) > MAX_ANSWER_BYTES:
-                raise ValueError(f"its answer is larger than {MAX_ANSWER_BYTES:,} bytes")
-            self._check_time(deadline)
-        self._check_time(deadline)  # it may have been cut off
-        return body
-
-    def _check_time(self, deadline: float) -> None:
-        if self._clock() > deadline:
-            raise ValueError(f"its answer takes longer than {self._timeout_seconds:g} s")
 
 
-def _hang_up(connected: socket.socket) -> None:
-    with suppress(OSError):
-        connected.shutdown(socket.SHUT_RDWR)
+def _checked_host(template: str) -> str:
+    host = host_of(template.replace(PLACE, "x"))
+    if host is None or not (address := urlsplit(template)).hostname:
+        raise UsageError(f"'{template}' is no address of an HTTP endpoint.")
+    if PLACE not in f"{address.path}?{address.query}":
+        raise UsageError(
+            f"The endpoint '{template}' does not say where the page's URL goes. Put {PLACE} into "
+            "it: http://localhost:8080/backlinks?of={url}"
+        )
+    return host
 
 
 def _address(answer: object) -> str | None:
@@ -138,14 +89,9 @@ def _address(answer: object) -> str | None:
     return canonicalize(answer)
 
 
-def _listed(body: bytes) -> list[object]:
-    try:
-        answer = json.loads(body)
-    except ValueError as error:
-        begins = body[:40].decode("utf-8", "replace")
-        raise ValueError(f"its answer is no JSON; it begins with {begins!r}") from error
+def _listed(answer: Any) -> list[Any]:
     if isinstance(answer, dict):
         answer = answer.get("backlinks")
     if not isinstance(answer, list):
-        raise ValueError('its answer is neither a list nor {"backlinks": [...]}')
+        raise SourceError('its answer is neither a list nor {"backlinks": [...]}')
     return answer[:MAX_ANSWERS]

@@ -1,13 +1,15 @@
 """What may be asked besides the web itself: who links to a page, what people visited, a search.
 
-Protocols only. The lab answers from a recorded web; a live crawl from files, its own link graph or
-an HTTP endpoint. All answers come in a fixed order, and a source that fails raises
+The lab answers from a recorded web; a live crawl from files, its own link graph or an HTTP
+endpoint. Links and searches are asked asynchronously: a crawl goes on fetching while it waits. All
+answers come in a fixed order, and a source that fails raises
 :class:`trailhound.errors.SourceError`: strategies go on without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import msgspec
@@ -20,11 +22,11 @@ from trailhound.records import Page
 class BacklinkSource(Protocol):
     """Who links to a page, and what those pages say."""
 
-    def linking_to(self, url: str) -> Sequence[str]:
+    async def linking_to(self, url: str) -> Sequence[str]:
         """URLs of pages with a link to ``url``, in a fixed order."""
         ...
 
-    def page(self, url: str) -> Page | None:
+    async def page(self, url: str) -> Page | None:
         """The page behind a URL, if it can be had."""
         ...
 
@@ -33,7 +35,43 @@ class BacklinkSource(Protocol):
 class FetchingAhead(Protocol):
     """Optional: a source that can have many pages fetched at once, where one by one takes long."""
 
-    def expect(self, urls: Sequence[str]) -> None:
+    async def expect(self, urls: Sequence[str]) -> None:
+        """These pages will be asked for next."""
+        ...
+
+
+@runtime_checkable
+class Charged(Protocol):
+    """Optional: a source that costs requests. They count in the crawl's budget.
+
+    In the lab every question counts as the live web would charge for it; live, what a file or a
+    store on this machine answers costs nothing.
+    """
+
+    @property
+    def queries(self) -> int:
+        """Questions put to it so far."""
+        ...
+
+    @property
+    def pages_read(self) -> int:
+        """Pages that were fetched to answer them."""
+        ...
+
+
+class PageSource(Protocol):
+    """Pages of the web, fetched when they are asked for."""
+
+    @property
+    def pages_read(self) -> int:
+        """Pages that were fetched so far."""
+        ...
+
+    async def page(self, url: str) -> Page | None:
+        """The page behind a URL, if it can be had."""
+        ...
+
+    async def expect(self, urls: Sequence[str]) -> None:
         """These pages will be asked for next."""
         ...
 
@@ -49,11 +87,11 @@ class SearchHit(msgspec.Struct, frozen=True):
 class SearchSource(Protocol):
     """Pages for a query, best first."""
 
-    def search(self, query: str, limit: int) -> Sequence[SearchHit]:
+    async def search(self, query: str, limit: int) -> Sequence[SearchHit]:
         """At most ``limit`` results for a few words."""
         ...
 
-    def page(self, url: str) -> Page | None:
+    async def page(self, url: str) -> Page | None:
         """The page behind a result, if it can be had."""
         ...
 
@@ -123,3 +161,60 @@ class AccessTrace(Protocol):
     def history(self, user: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """Pages and times of all visits of a user, in order of time; not to be written to."""
         ...
+
+
+class Sources:
+    """What a crawl may ask. Each is opened when somebody first looks at it, and at most once."""
+
+    def __init__(
+        self,
+        *,
+        backlinks: Callable[[], BacklinkSource | None] = lambda: None,
+        trace: Callable[[], AccessTrace | None] = lambda: None,
+        search: Callable[[], SearchSource | None] = lambda: None,
+    ) -> None:
+        self._open_backlinks = backlinks
+        self._open_trace = trace
+        self._open_search = search
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        backlinks: BacklinkSource | None = None,
+        trace: AccessTrace | None = None,
+        search: SearchSource | None = None,
+    ) -> Sources:
+        """Of what is open already."""
+        return cls(backlinks=lambda: backlinks, trace=lambda: trace, search=lambda: search)
+
+    @cached_property
+    def backlinks(self) -> BacklinkSource | None:
+        """Who links to a page, where something knows."""
+        return self._open_backlinks()
+
+    @cached_property
+    def trace(self) -> AccessTrace | None:
+        """What people visited, where something knows."""
+        return self._open_trace()
+
+    @cached_property
+    def search(self) -> SearchSource | None:
+        """Something to put a query to, where there is one."""
+        return self._open_search()
+
+    def looked_at(self, name: str) -> bool:
+        """Whether somebody wanted ``backlinks``, ``trace`` or ``search``."""
+        return name in vars(self)
+
+    def close(self) -> None:
+        """Let files go that were opened."""
+        for source in vars(self).values():
+            close = getattr(source, "close", None)
+            if close is not None:
+                close()
+
+    def asked(self) -> int:
+        """Requests that questions have cost so far, pages read through them included."""
+        opened = [vars(self).get(name) for name in ("backlinks", "search")]
+        return sum(each.queries + each.pages_read for each in opened if isinstance(each, Charged))

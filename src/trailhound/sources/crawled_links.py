@@ -75,7 +75,7 @@ class LinkStore:
             question = "SELECT 1 FROM been_read WHERE mark = ?"
             return self._connection.execute(question, (mark,)).fetchone() is not None
 
-    def linking_to(self, url: str) -> Sequence[str]:
+    async def linking_to(self, url: str) -> Sequence[str]:
         """Addresses of pages with a link to ``url``, in the order in which they were crawled."""
         question = (
             "SELECT page.url FROM link JOIN page ON page.number = link.source "
@@ -84,7 +84,7 @@ class LinkStore:
         with self._explained():
             return [source for (source,) in self._connection.execute(question, (url,))]
 
-    def page(self, url: str) -> Page | None:
+    async def page(self, url: str) -> Page | None:
         """A page by its address."""
         question = "SELECT content FROM page WHERE url = ?"
         with self._explained():
@@ -136,36 +136,25 @@ def _cannot_use(path: Path, error: sqlite3.Error) -> StorageError:
     )
 
 
-class ArchivedLinks:
+class ArchivedLinks(LinkStore):
     """Links and pages of all that is in some folders of archives; new files are read at once."""
 
     def __init__(
         self, store: Path, archives: Iterable[Path], progress: Progress = lambda _: None
     ) -> None:
-        self._store = LinkStore(store)
+        super().__init__(store)
         self._progress = progress
         self._pages = 0
         for folder in archives:
             self._read_folder(folder)
-
-    def linking_to(self, url: str) -> Sequence[str]:
-        """Archived pages with a link to ``url``, in the order in which they were crawled."""
-        return self._store.linking_to(url)
-
-    def page(self, url: str) -> Page | None:
-        """An archived page."""
-        return self._store.page(url)
-
-    def __len__(self) -> int:
-        return len(self._store)
 
     def _read_folder(self, folder: Path) -> None:
         for path in sorted(path for path in folder.iterdir() if ".warc" in path.name):
             state = path.stat()
             # Not by its folder: a crawl that is set aside keeps its files.
             mark = f"{path.name} {state.st_size}"
-            if not self._store.has_read(mark):
-                self._store.add(self._pages_in(path), mark)
+            if not self.has_read(mark):
+                self.add(self._pages_in(path), mark)
 
     def _pages_in(self, path: Path) -> Iterator[Page]:
         try:

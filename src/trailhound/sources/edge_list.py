@@ -71,7 +71,7 @@ class EdgeList:
             ) from error
         return cls(index)
 
-    def linking_to(self, url: str) -> Sequence[str]:
+    async def linking_to(self, url: str) -> Sequence[str]:
         """Sources of the edges to ``url``, in an order that is fixed and else means nothing.
 
         By a checksum: whoever takes the first few of them, as this does with very many, does not

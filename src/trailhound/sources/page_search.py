@@ -122,11 +122,11 @@ class ArchivedPagesSearch:
         self._path = path
         self._pages: dict[str, Page] = {}
 
-    def search(self, query: str, limit: int) -> Sequence[SearchHit]:
+    async def search(self, query: str, limit: int) -> Sequence[SearchHit]:
         """Archived pages with any of the words, by BM25."""
         return list(islice(self._index.ranked(query), max(0, limit)))
 
-    def page(self, url: str) -> Page | None:
+    async def page(self, url: str) -> Page | None:
         """The archived page."""
         _ = self._index
         return self._pages.get(url)
@@ -168,7 +168,7 @@ class KeptPagesSearch:
         self._path = path
         self._read_page = read_page
 
-    def search(self, query: str, limit: int) -> Sequence[SearchHit]:
+    async def search(self, query: str, limit: int) -> Sequence[SearchHit]:
         """Relevant pages with any of the words, by BM25; SourceError when there are no results."""
         words = any_word_of(query)
         if not words or limit < 1:
@@ -182,7 +182,7 @@ class KeptPagesSearch:
         except StorageError as error:
             raise SourceError(f"The crawl's own pages cannot be searched: {error}") from error
 
-    def page(self, url: str) -> Page | None:
+    async def page(self, url: str) -> Page | None:
         """The page as it was archived, if it was."""
         return self._read_page(url)
 

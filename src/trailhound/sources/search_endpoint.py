@@ -13,35 +13,30 @@ Nothing in it is believed: addresses that are none on the web are dropped, texts
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-import msgspec
 from aiohttp.abc import AbstractResolver
 
 from trailhound.counting import counted
 from trailhound.errors import SourceError, UsageError
-from trailhound.fetching.client import Answer, HttpClient
 from trailhound.records import Page
-from trailhound.sources import SearchHit
-from trailhound.sources.circuit_breaker import CircuitBreaker
-from trailhound.sources.loop_thread import LoopThread
-from trailhound.urls import canonicalize, host_key
+from trailhound.sources.base import PageSource, SearchHit
+from trailhound.sources.endpoint import JsonEndpoint, host_of
+from trailhound.urls import canonicalize
 
 MAX_ANSWER_BYTES = 2_000_000
 MAX_QUERY_CHARS = 400
 TIMEOUT_SECONDS = 15.0
-
-_NEAR = ("localhost", "127.", "[::1]")
-_HEADERS = {"Accept": "application/json"}
-
-
 MAX_TEXT_CHARS = 500
 """Of a title or a snippet."""
 MAX_URL_CHARS = 2_000
 
+_NEAR = ("localhost", "127.", "[::1]")
 _LISTS = ("results", "items", "hits", "data")
 _URLS = ("url", "link", "href")
 _TITLES = ("title", "name")
@@ -51,9 +46,8 @@ _SNIPPETS = ("content", "snippet", "description")
 class HttpSearch:
     """Asks ``template``, an address with ``{query}`` in it and, if it likes, ``{limit}``.
 
-    The address was given by the person who runs the crawl, so that it may be on this machine or an
-    inside network; what the answer says is not trusted. A redirect is not followed. Between two
-    queries to another machine ``pause_seconds`` pass. ``read_page`` gets pages behind results.
+    Between two queries to another machine ``pause_seconds`` pass. ``pages`` has the pages behind
+    results.
     """
 
     def __init__(
@@ -65,83 +59,70 @@ class HttpSearch:
         max_bytes: int = MAX_ANSWER_BYTES,
         pause_seconds: float = 0.0,
         resolver: AbstractResolver | None = None,
-        read_page: Callable[[str], Page | None] = lambda _url: None,
+        pages: PageSource | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._template = template
         host = _checked_host(template)
         self._name = f"The search at {host}"
-        self._max_bytes = max_bytes
         self._pause_seconds = 0.0 if host.startswith(_NEAR) else pause_seconds
-        self._read_page = read_page
+        self._pages = pages
         self._clock = clock
         self._asked_at = float("-inf")
-        self._breaker = CircuitBreaker(self._name, clock=clock)
-        self._client = HttpClient(
+        self._endpoint = JsonEndpoint(
+            self._name,
+            host,
             user_agent,
             timeout_seconds=timeout_seconds,
-            connect_timeout_seconds=timeout_seconds,
-            read_timeout_seconds=timeout_seconds,
-            allow_addresses=[_without_port(host)],
+            max_bytes=max_bytes,
             resolver=resolver,
+            clock=clock,
         )
-        self._thread = LoopThread(self._client.close)
 
-    def search(self, query: str, limit: int) -> Sequence[SearchHit]:
+    @property
+    def queries(self) -> int:
+        """Questions put to it so far."""
+        return self._endpoint.queries
+
+    @property
+    def pages_read(self) -> int:
+        """Pages behind results that were fetched."""
+        return 0 if self._pages is None else self._pages.pages_read
+
+    async def search(self, query: str, limit: int) -> Sequence[SearchHit]:
         """What the endpoint answers; SourceError says why it does not."""
-        self._breaker.check()
         url = _filled(self._template, query, limit)
-        self._wait()
-        answer = self._thread.run(
-            self._client.get(url, max_bytes=self._max_bytes, headers=_HEADERS)
-        )
-        self._asked_at = self._clock()
+        await asyncio.sleep(max(0.0, self._asked_at + self._pause_seconds - self._clock()))
         try:
-            hits = hits_in(_body(answer, self._max_bytes), limit)
-        except SourceError as error:
-            self._breaker.failed(str(error))
-            raise SourceError(
-                f"{self._name} is of no use for '{query}': {error}. Try the address in a browser: "
-                f"{url}"
-            ) from error
-        self._breaker.succeeded()
-        return hits
+            return await self._endpoint.ask(
+                url,
+                partial(hits_in, limit=limit),
+                lambda reason: (
+                    f"{self._name} is of no use for '{query}': {reason}. Try the address in a "
+                    f"browser: {url}"
+                ),
+            )
+        finally:
+            self._asked_at = self._clock()
 
-    def page(self, url: str) -> Page | None:
+    async def expect(self, urls: Sequence[str]) -> None:
+        """Have the pages behind results fetched."""
+        if self._pages is not None:
+            await self._pages.expect(urls)
+
+    async def page(self, url: str) -> Page | None:
         """The page behind a result, if it can be had."""
-        return self._read_page(url)
-
-    def close(self) -> None:
-        """Let the connections go; they go by themselves with this object, too."""
-        self._thread.stop()
-
-    def _wait(self) -> None:
-        pause = self._asked_at + self._pause_seconds - self._clock()
-        if pause > 0:
-            time.sleep(pause)
-
-
-def _body(answer: Answer, max_bytes: int) -> bytes:
-    if answer.failure is not None:
-        reason = f"{answer.failure.value}: {answer.detail}" if answer.detail else answer.failure
-        if answer.failure == "too-large":
-            reason = f"the answer is larger than {max_bytes:,} bytes"
-        raise SourceError(str(reason))
-    if answer.status is not None and 300 <= answer.status < 400:
-        raise SourceError(f"it redirects to {answer.location[:200]!r}; name that address itself")
-    if not answer.succeeded:
-        raise SourceError(f"it answers with status {answer.status}")
-    return answer.body
+        return None if self._pages is None else await self._pages.page(url)
 
 
 def _checked_host(template: str) -> str:
-    sample = canonicalize(_filled(template, "bees", 10)) if "{query}" in template else None
-    if sample is None:
+    host = host_of(_filled(template, "bees", 10)) if "{query}" in template else None
+    if host is None:
         raise UsageError(
             f"'{template}' is no search. Write an address with {{query}} in it, for example "
             "'http://localhost:8888/search?q={query}&format=json'."
         )
-    return host_key(sample)
+    return host
 
 
 def _filled(template: str, query: str, limit: int) -> str:
@@ -150,19 +131,8 @@ def _filled(template: str, query: str, limit: int) -> str:
     return canonicalize(url) or url
 
 
-def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host[: host.index("]") + 1]
-    return host.partition(":")[0]
-
-
-def hits_in(body: bytes, limit: int) -> list[SearchHit]:
+def hits_in(answer: Any, limit: int) -> list[SearchHit]:
     """At most ``limit`` results, each page once; SourceError when the answer makes no sense."""
-    try:
-        answer = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        begins = body[:40].decode("utf-8", "replace").strip()
-        raise SourceError(f"the answer is no JSON ({error}); it begins with {begins!r}") from error
     entries = _entries(answer)
     hits: dict[str, SearchHit] = {}
     for hit in _hits(entries):

@@ -24,11 +24,11 @@ class BackCrawling:
         self._parents = parents
         self._has_failed = False
 
-    def parents_of(self, crawled: CrawledPage) -> tuple[Link, ...]:
+    async def parents_of(self, crawled: CrawledPage) -> tuple[Link, ...]:
         """Links to pages that link to a fetched page; none when the source cannot say."""
         url = crawled.page.url
         try:
-            found = self._source.linking_to(url)
+            found = await self._source.linking_to(url)
         except (SourceError, StorageError) as error:
             if not self._has_failed:
                 _log.warning("The crawl goes on without the parents of its finds: %s", error)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from trailhound.errors import SessionError, UsageError
 from trailhound.records import Candidate, CrawledPage, Relevance, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.sources import AccessTrace, BacklinkSource, SearchSource
+from trailhound.sources import AccessTrace, BacklinkSource, SearchSource, Sources
 from trailhound.text.tfidf import TargetSimilarity, target_similarity
 
 if TYPE_CHECKING:  # brings scikit-learn along, which takes a second to load
@@ -53,16 +53,27 @@ class Briefing:
     """Pages, links and targets of the browsing session."""
     seed: int = 0
     """Seed of the strategy's random generator: same seed, same crawl."""
-    backlinks: BacklinkSource | None = None
-    """Who links to a page, where something knows."""
-    trace: AccessTrace | None = None
-    """What people visited, where something knows."""
-    search: SearchSource | None = None
-    """Something to put a query to, where there is one."""
+    sources: Sources = field(default_factory=Sources)
+    """What may be asked besides the web itself."""
     model: TopicModel | None = None
     """What was learned from the graph before, for strategies that would learn the same again."""
     answers: AnswerKey | None = None
     """Ground truth, present only in the lab and used only by upper bounds such as ``oracle``."""
+
+    @property
+    def backlinks(self) -> BacklinkSource | None:
+        """Who links to a page, where something knows."""
+        return self.sources.backlinks
+
+    @property
+    def trace(self) -> AccessTrace | None:
+        """What people visited, where something knows."""
+        return self.sources.trace
+
+    @property
+    def search(self) -> SearchSource | None:
+        """Something to put a query to, where there is one."""
+        return self.sources.search
 
     @cached_property
     def similarity(self) -> TargetSimilarity:

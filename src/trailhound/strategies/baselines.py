@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from typing import ClassVar
 
-from trailhound.records import CrawledPage, ScoredLink
+from trailhound.records import CrawledPage, Link, ScoredLink
 from trailhound.strategies.back_crawling import BackCrawling, back_crawling
 from trailhound.strategies.base import Briefing
 from trailhound.text.tfidf import TargetSimilarity
@@ -88,11 +88,17 @@ class BestFirstStrategy:
         return self._back_crawl is not None
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
-        """One priority for the whole page, and for the pages that link to a find."""
+        """One priority for the whole page."""
+        return self._scored(crawled, crawled.page.links)
+
+    async def ask(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
+        """The pages that link to a find get its priority as well."""
+        if self._back_crawl is None or not crawled.relevance.relevant:
+            return ()
+        return self._scored(crawled, await self._back_crawl.parents_of(crawled))
+
+    def _scored(self, crawled: CrawledPage, links: Iterable[Link]) -> list[ScoredLink]:
         priority = self._similarity.to_nearest(crawled.page.terms)
-        links = crawled.page.links
-        if self._back_crawl is not None and crawled.relevance.relevant:
-            links += self._back_crawl.parents_of(crawled)
         return [ScoredLink(link, priority) for link in links]
 
     def observe(self, crawled: CrawledPage) -> None:

@@ -60,7 +60,7 @@ class HiddenMarkovStrategy:
         self._back_crawl = back_crawl
 
     @classmethod
-    def from_briefing(
+    async def from_briefing(
         cls,
         briefing: Briefing,
         *,
@@ -98,7 +98,7 @@ class HiddenMarkovStrategy:
         )
         model = _known_model(briefing, parameters, training)
         if model is None:
-            model = learn_topic(_training_graph(briefing, training), parameters)
+            model = learn_topic(await _training_graph(briefing, training), parameters)
         parents = back_crawling(briefing, back_crawl)
         return cls(model, order=order, adapt_every=adapt_every, back_crawl=parents)
 
@@ -112,11 +112,14 @@ class HiddenMarkovStrategy:
         belief = self._belief(crawled)
         priority = self._key(self._hmm.predict(belief))
         memory = pack_belief(belief)
-        scored = [ScoredLink(link, priority, memory) for link in crawled.page.links]
-        if self._back_crawl is not None and crawled.relevance.relevant:
-            # A page in front of a find lies on no path that was walked: it starts one, as a seed.
-            scored += [ScoredLink(link, priority) for link in self._back_crawl.parents_of(crawled)]
-        return scored
+        return [ScoredLink(link, priority, memory) for link in crawled.page.links]
+
+    async def ask(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
+        """A page in front of a find lies on no path that was walked: it starts one, as a seed."""
+        if self._back_crawl is None or not crawled.relevance.relevant:
+            return ()
+        priority = self._key(self._hmm.predict(self._belief(crawled)))
+        return [ScoredLink(link, priority) for link in await self._back_crawl.parents_of(crawled)]
 
     def _belief(self, crawled: CrawledPage) -> Vector:
         cluster = self._classifier.cluster_of(self._model.locate(crawled.page.terms))
@@ -160,7 +163,7 @@ def _known_model(
     return briefing.model if is_default else None
 
 
-def _training_graph(briefing: Briefing, training: str) -> PageGraph:
+async def _training_graph(briefing: Briefing, training: str) -> PageGraph:
     check_choice("training", training, TRAINING_SETS)
     if training == "session":
         return briefing.graph
@@ -171,7 +174,7 @@ def _training_graph(briefing: Briefing, training: str) -> PageGraph:
         )
     targets = [briefing.graph.pages[i] for i in sorted(briefing.graph.targets)]
     rng = np.random.default_rng(briefing.seed)
-    return context_page_graph(targets, briefing.backlinks, rng)
+    return await context_page_graph(targets, briefing.backlinks, rng)
 
 
 def _priority_key(model: TopicModel, order: str) -> PriorityKey:

@@ -7,9 +7,7 @@ folder: a resumed crawl asks nothing again.
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -17,21 +15,18 @@ from trailhound.config.settings import Settings
 from trailhound.counting import counted
 from trailhound.crawling.scope import scope_of
 from trailhound.errors import SourceError
+from trailhound.fetching.resolver import mapped_resolver
 from trailhound.records import Page
-from trailhound.sources import BacklinkSource
+from trailhound.sources import BacklinkSource, Sources
 from trailhound.sources.backlink_endpoint import HttpBacklinks
 from trailhound.sources.crawled_links import ArchivedLinks
 from trailhound.sources.edge_list import EdgeList
 from trailhound.sources.kept_answers import KeptAnswers
-from trailhound.text.extract import extract_page
 from trailhound.topics.crawl_folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder
-from trailhound.topics.page_fetching import FetchedPage, fetch_pages
-from trailhound.topics.sources import Notify
+from trailhound.topics.polite_pages import Notify, PolitePages, Progress
 from trailhound.urls import strip_tracking
 
 OWN_CRAWLS = "crawl"
-FIRST_NOTICE_SECONDS = 2.0
-NOTICE_EVERY_SECONDS = 10.0
 MAX_CLAIMS = 100_000
 """Pages whose claimed links are remembered; a long crawl asks about every find."""
 MIN_CLAIMS = 10
@@ -44,15 +39,23 @@ def open_backlinks(folder: CrawlFolder, settings: Settings, notify: Notify) -> B
     if name == OWN_CRAWLS:
         return _own_crawls(topic, notify)
     kept = KeptAnswers(topic / KEPT_BACKLINKS, name)
-    pages = PolitePages(kept, settings, notify)
-    if name.startswith(("http://", "https://")):
-        endpoint = HttpBacklinks(name, user_agent=settings.fetch.user_agent or "trailhound")
-        return LiveBacklinks(_KeptSource(endpoint, kept), pages, notify, is_far=True)
-    return LiveBacklinks(_edge_list(Path(name), topic, notify), pages, notify)
+    pages = PolitePages(
+        kept,
+        settings.fetch,
+        notify,
+        kind="Pages that lead to the targets",
+        in_scope=scope_of(settings, settings.crawl.seeds),
+    )
+    if not name.startswith(("http://", "https://")):
+        return LiveBacklinks(_edge_list(Path(name), topic, notify), pages, notify)
+    endpoint = HttpBacklinks(
+        name, settings.fetch.user_agent, resolver=mapped_resolver(settings.fetch.resolve)
+    )
+    return LiveBacklinks(_KeptSource(endpoint, kept), pages, notify)
 
 
 def _own_crawls(topic: Path, notify: Notify) -> ArchivedLinks:
-    progress = _Progress(notify)
+    progress = Progress(notify)
     links = ArchivedLinks(
         topic / CRAWL_LINKS,
         sorted(topic.glob("crawl*/archive")),
@@ -67,7 +70,7 @@ def _own_crawls(topic: Path, notify: Notify) -> ArchivedLinks:
 
 
 def _edge_list(path: Path, topic: Path, notify: Notify) -> EdgeList:
-    progress = _Progress(notify)
+    progress = Progress(notify)
     edges = EdgeList.open(
         path, topic, lambda done: progress.tell(f"{counted(done, 'line')} of {path.name} read.")
     )
@@ -80,7 +83,9 @@ def _edge_list(path: Path, topic: Path, notify: Notify) -> EdgeList:
 
 
 class _Answering(Protocol):
-    def linking_to(self, url: str) -> Sequence[str]: ...
+    async def linking_to(self, url: str) -> Sequence[str]: ...
+
+    def close(self) -> None: ...
 
 
 class _KeptSource:
@@ -90,24 +95,25 @@ class _KeptSource:
         self._source = source
         self._kept = kept
 
-    def linking_to(self, url: str) -> Sequence[str]:
+    @property
+    def queries(self) -> int:
+        return self._source.queries
+
+    def close(self) -> None:
+        self._kept.close()
+
+    async def linking_to(self, url: str) -> Sequence[str]:
         answer = self._kept.answer(url)
         if answer is None:
-            answer = self._source.linking_to(url)
+            answer = await self._source.linking_to(url)
             self._kept.keep_answer(url, answer)
         return answer
 
 
 class LiveBacklinks:
-    """Answers from a source, pages from the web. Pages that do not link as was said are dropped.
+    """Answers from a source, pages from the web. Pages that do not link as was said are dropped."""
 
-    ``is_far`` says that an answer may take its time.
-    """
-
-    def __init__(
-        self, source: _Answering, pages: PolitePages, notify: Notify, *, is_far: bool = False
-    ) -> None:
-        self.is_far = is_far
+    def __init__(self, source: _Answering, pages: PolitePages, notify: Notify) -> None:
         self._source = source
         self._pages = pages
         self._notify = notify
@@ -117,12 +123,22 @@ class LiveBacklinks:
         self._looked_at = 0
         self._false = 0
 
-    def linking_to(self, url: str) -> Sequence[str]:
+    @property
+    def queries(self) -> int:
+        """Questions over the network; a file on this machine costs nothing."""
+        return int(getattr(self._source, "queries", 0))
+
+    @property
+    def pages_read(self) -> int:
+        """Pages that were fetched to learn from."""
+        return self._pages.pages_read
+
+    async def linking_to(self, url: str) -> Sequence[str]:
         """What the source says; a failure is told to the user once."""
         if self._is_leaving:
             return ()
         try:
-            found = self._source.linking_to(url)
+            found = await self._source.linking_to(url)
         except SourceError as error:
             if not self._has_failed:
                 self._notify(str(error))
@@ -142,13 +158,18 @@ class LiveBacklinks:
         """Ask nothing more: the crawl is to end. May be called from a signal handler."""
         self._is_leaving = True
 
-    def expect(self, urls: Sequence[str]) -> None:
-        """Have pages fetched, unless the crawl has begun: it must not be held up."""
-        self._pages.fetch(urls)
+    def close(self) -> None:
+        """Let the files go."""
+        self._source.close()
+        self._pages.close()
 
-    def page(self, url: str) -> Page | None:
+    async def expect(self, urls: Sequence[str]) -> None:
+        """Have pages fetched, unless the crawl has begun: it alone knows its hosts' delays."""
+        await self._pages.expect(urls)
+
+    async def page(self, url: str) -> Page | None:
         """The page behind an address, if it can be had and links to what it was said to."""
-        page = self._pages.page(url)
+        page = await self._pages.page(url)
         claims = self._claims.get(url)
         if page is None or claims is None:
             return page
@@ -167,72 +188,14 @@ class LiveBacklinks:
             self._looked_at = -1_000_000_000  # said once
 
 
+def asked_on_the_way(sources: Sources) -> LiveBacklinks | None:
+    """The backlinks that a crawl asks while it runs, if it does; no page is read from now on."""
+    if not sources.looked_at("backlinks") or not isinstance(sources.backlinks, LiveBacklinks):
+        return None
+    sources.backlinks.crawl_begins()
+    return sources.backlinks
+
+
 def _loose(url: str) -> str:
     """Addresses that lead to one page, whatever the scheme and such."""
     return strip_tracking(url).partition("://")[2].removeprefix("www.").rstrip("/")
-
-
-class PolitePages:
-    """Pages of the web that are fetched before a crawl begins, politely, and kept."""
-
-    def __init__(self, kept: KeptAnswers, settings: Settings, notify: Notify) -> None:
-        self._kept = kept
-        self._settings = settings
-        self._notify = notify
-        self._in_scope = scope_of(settings, settings.crawl.seeds)
-        self.is_closed = False
-        """Whether a crawl runs, which keeps to its hosts' delays alone."""
-
-    def page(self, url: str) -> Page | None:
-        """A page that was fetched, now or earlier."""
-        if not self._kept.has_page(url):
-            self.fetch([url])
-        return self._kept.page(url)
-
-    def fetch(self, urls: Sequence[str]) -> None:
-        """Ask for all pages that are not kept; those outside the crawl's scope are left alone."""
-        wanted = [url for url in dict.fromkeys(urls) if self._is_wanted(url)]
-        if not wanted or self.is_closed:
-            return
-        asyncio.run(self._fetch(wanted))
-        # The crawl, or the next layer, may begin with a host that has just been asked.
-        time.sleep(self._settings.fetch.delay_seconds)
-
-    def _is_wanted(self, url: str) -> bool:
-        return (self._in_scope is None or self._in_scope(url)) and not self._kept.has_page(url)
-
-    async def _fetch(self, wanted: Sequence[str]) -> None:
-        progress = _Progress(self._notify)
-
-        def tell(done: int, total: int) -> None:
-            progress.tell(f"Pages that lead to the targets: {done:,} of {total:,} fetched.")
-
-        await fetch_pages(wanted, self._settings.fetch, self, tell, self._in_scope)
-
-    @property
-    def pages(self) -> frozenset[str]:
-        """Nothing: what is kept was not asked for."""
-        return frozenset()
-
-    def add(self, page: FetchedPage) -> None:
-        """Keep what came of one request."""
-        extracted = None
-        if page.html is not None:
-            body = page.html.encode("utf-8", "replace")
-            extracted = extract_page(body, page.final_url, "text/html; charset=utf-8")
-        self._kept.keep_page(page.url, extracted)
-
-
-class _Progress:
-    """Tells how far something is when it takes long, and then not too often."""
-
-    def __init__(self, notify: Notify, clock: Callable[[], float] = time.monotonic) -> None:
-        self._notify = notify
-        self._clock = clock
-        self._next = clock() + FIRST_NOTICE_SECONDS
-
-    def tell(self, message: str) -> None:
-        now = self._clock()
-        if now >= self._next:
-            self._next = now + NOTICE_EVERY_SECONDS
-            self._notify(message)

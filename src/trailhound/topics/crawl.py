@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import ExitStack, aclosing, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -16,9 +17,9 @@ from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import Knowledge, OwnParts, build_crawl, make_guides
 from trailhound.crawling.choosing import make_fetcher
-from trailhound.crawling.driving import Driver, at_once
+from trailhound.crawling.driving import Driver
 from trailhound.crawling.progress import BARREN_PAGES, CrawlProgress
-from trailhound.crawling.scope import Scope, scope_of
+from trailhound.crawling.scope import Scope, make_scope, scope_of
 from trailhound.crawling.sinks import close_sinks
 from trailhound.crawling.troubles import Troubles
 from trailhound.errors import StorageError, UsageError
@@ -27,15 +28,21 @@ from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import FrontierStats
 from trailhound.records import Outcome, PageEvent
+from trailhound.sources import Sources
 from trailhound.storage.event_log import ProblemHandler
 from trailhound.storage.results import ResultsProgress, ResultsStore
-from trailhound.topics.backlinks import LiveBacklinks
+from trailhound.topics.backlinks import asked_on_the_way
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, CrawlRecord
 from trailhound.topics.crawl_plan import CrawlPlan, CrawlRequest, make_plan
 from trailhound.topics.crawl_stores import CrawlStores
 from trailhound.topics.knowledge import knowledge_of, needs_no_session
-from trailhound.topics.sources import open_sources
-from trailhound.topics.start_pages import queue_refresh, sitemap_candidates
+from trailhound.topics.sources import open_sources, tell_unused
+from trailhound.topics.start_pages import (
+    queue_refresh,
+    search_seeds,
+    sitemap_candidates,
+    topic_words,
+)
 from trailhound.topics.strategy_memory import StrategyMemory, pages_since
 from trailhound.topics.workspace import TopicFolder
 
@@ -92,21 +99,21 @@ class TopicCrawl:
         self.folder = folder
         self.settings = plan.settings
         self._own = own
-        self._plan = plan
         self._notify = notify
         self._stack = stack
         self._is_stopping = False
         self._driver = Driver()
         stack.callback(self._driver.close)
-        self._in_scope = scope_of(plan.settings, plan.all_seeds)
-        if own.fetcher is None:
-            HttpFetcher.from_settings(plan.settings.fetch)  # raises before anything is written
-        self._record = self._new_record(known)
         sources = open_sources(folder, plan.settings, notify)
-        guides = at_once(make_guides(plan.settings, known, sources, own=own))
-        self._asked = sources.backlinks if isinstance(sources.backlinks, LiveBacklinks) else None
-        if self._asked is not None:
-            self._asked.crawl_begins()
+        stack.callback(sources.close)
+        if own.fetcher is None:
+            HttpFetcher.from_settings(plan.settings.fetch)  # raises before anybody is asked
+        self._plan = plan = self._with_seeds(plan, known, sources)
+        self._in_scope = scope_of(plan.settings, plan.all_seeds)
+        self._record = self._new_record(known)
+        guides = self._driver.run(make_guides(plan.settings, known, sources, own=own))
+        tell_unused(sources, plan.settings, notify, plan.asked_elsewhere)
+        self._asked = asked_on_the_way(sources)
         self._troubles = Troubles(self._tell_trouble)
         remembered = folder.strategy if folder.is_kept else None
         self._memory = StrategyMemory(guides.strategy, remembered, self._troubles)
@@ -129,6 +136,17 @@ class TopicCrawl:
         )
         self._go_on_from(self._stores.results.progress(), sources.asked())
         folder.write(self._record)
+
+    def _with_seeds(self, plan: CrawlPlan, known: Knowledge, sources: Sources) -> CrawlPlan:
+        """A new crawl that is to start from a search asks it now, once."""
+        crawl = plan.settings.crawl
+        if not crawl.seeds_from or plan.record is not None or sources.search is None:
+            return plan
+        words = topic_words(crawl.strategy, known.model, self.folder.topic.name)
+        in_scope = make_scope(crawl.scope, crawl.exclude, ())
+        found = self._driver.run(search_seeds(sources.search, words, in_scope))
+        self._notify(f"The search for '{words}' names {counted(len(found), 'page')} to start from.")
+        return replace(plan, seeds=tuple(dict.fromkeys((*plan.seeds, *found))))
 
     def _make_fetcher(self, politeness: Politeness, in_scope: Scope | None) -> Fetcher:
         self._fetcher = self._new_fetcher(politeness, in_scope)

@@ -33,6 +33,8 @@ class CrawlRequest:
     """Resume, and ask first whether the relevant pages have changed."""
     may_be_spent: bool = False
     """Whether a crawl without a request left is opened, and ends at once: no error then."""
+    asked_elsewhere: frozenset[str] = frozenset()
+    """Sources that whoever wants the crawl asks: nothing is amiss if its strategy does not."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class CrawlPlan:
     """Of the crawl that is resumed; ``None`` for a new one."""
     refresh: bool = False
     may_be_spent: bool = False
+    asked_elsewhere: frozenset[str] = frozenset()
+    """Sources that not the strategy asks."""
 
     @property
     def all_seeds(self) -> tuple[str, ...]:
@@ -101,7 +105,9 @@ def make_plan(
         settings, seeds = request.settings, request.settings.crawl.seeds
     if own.strategy is None:
         check_live_spec(settings.crawl.strategy)
-    if record is None and not seeds:
+    if record is None and settings.crawl.seeds_from:
+        _check_search(settings)
+    elif record is None and not seeds:
         _check_starts_alone(settings)
     if own.fetcher is None:
         _check_user_agent(settings)
@@ -110,7 +116,12 @@ def make_plan(
     check_parts(settings)
     _check_sources(settings, folder)
     return CrawlPlan(
-        settings, tuple(map(typed_url, seeds)), record, request.refresh, request.may_be_spent
+        settings,
+        tuple(map(typed_url, seeds)),
+        record,
+        request.refresh,
+        request.may_be_spent,
+        request.asked_elsewhere | ({"search"} if settings.crawl.seeds_from else set()),
     )
 
 
@@ -147,6 +158,15 @@ def _check_sources(settings: Settings, folder: CrawlFolder) -> None:
         raise UsageError(
             "What sources answer is kept on disk, and this crawl keeps everything in memory. Name "
             "a folder for it."
+        )
+
+
+def _check_search(settings: Settings) -> None:
+    if not settings.sources.search:
+        raise UsageError(
+            "--seeds-from search needs something to ask. Name it: an address with {query} in it "
+            "(--search 'http://localhost:8888/search?q={query}&format=json'), a WARC or WACZ file, "
+            "or a folder of them."
         )
 
 

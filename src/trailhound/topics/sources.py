@@ -1,52 +1,61 @@
-"""The sources that a crawl's settings name, opened for its strategy."""
+"""The sources that a crawl's settings name: who links to a page, what people visited, a search."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Collection
 from pathlib import Path
 
-from trailhound.config.settings import FetchSettings, Settings
-from trailhound.crawling.build import Sources
+from trailhound.config.settings import Settings
 from trailhound.errors import UsageError
-from trailhound.fetching.http import HttpFetcher
-from trailhound.records import FetchResult, Outcome, Page
-from trailhound.sources import SearchSource
-from trailhound.sources.loop_thread import LoopThread
+from trailhound.fetching.resolver import mapped_resolver
+from trailhound.records import Page
+from trailhound.sources import SearchSource, Sources
 from trailhound.sources.page_search import ArchivedPagesSearch, KeptPagesSearch
 from trailhound.sources.search_endpoint import HttpSearch
 from trailhound.text.extract import extract_page
+from trailhound.topics.backlinks import open_backlinks
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.marking import archived_sources
+from trailhound.topics.polite_pages import Notify, PagesInMemory, PolitePages
 from trailhound.topics.traces import open_trace
 
-Notify = Callable[[str], None]
-"""Told what a person should know, a sentence or two at a time."""
 OWN_PAGES = "crawl"
 """Names the search over what the crawl has kept."""
 
-_ATTEMPTS = 3
-_MAX_WAIT_SECONDS = 30.0
-
 
 def open_sources(folder: CrawlFolder, settings: Settings, notify: Notify) -> Sources:
-    """What ``[sources]`` names; ``None`` for what it does not."""
-    from trailhound.topics.backlinks import open_backlinks
-
+    """What ``[sources]`` names, each opened when it is first wanted."""
     named = settings.sources
     return Sources(
-        open_backlinks(folder, settings, notify) if named.backlinks else None,
-        open_trace(named.trace, folder, settings, notify) if named.trace else None,
-        open_search(named.search, folder, settings.fetch) if named.search else None,
+        backlinks=lambda: open_backlinks(folder, settings, notify) if named.backlinks else None,
+        trace=lambda: open_trace(named.trace, folder, settings, notify) if named.trace else None,
+        search=lambda: open_search(folder, settings, notify) if named.search else None,
     )
 
 
-def open_search(name: str, folder: CrawlFolder, fetch: FetchSettings) -> SearchSource:
+def tell_unused(
+    sources: Sources, settings: Settings, notify: Notify, needed: Collection[str] = ()
+) -> None:
+    """Say which sources the settings name and the strategy has not looked at.
+
+    ``needed`` are those that somebody else asks.
+    """
+    for name in ("backlinks", "trace", "search"):
+        is_named = bool(getattr(settings.sources, name))
+        if is_named and not sources.looked_at(name) and name not in needed:
+            notify(
+                f"The strategy '{settings.crawl.strategy}' does not use --{name}, so it is not "
+                "asked. trailhound strategies shows what each one can do with a source."
+            )
+
+
+def open_search(folder: CrawlFolder, settings: Settings, notify: Notify) -> SearchSource:
     """What ``--search NAME`` means; UsageError when it means nothing."""
+    name = settings.sources.search
     if name == OWN_PAGES:
-        return KeptPagesSearch(folder.results, _ArchivedPage(folder.archive))
+        return KeptPagesSearch(folder.results, lambda url: _archived_page(folder.archive, url))
     if name.startswith(("http://", "https://")):
-        return _endpoint(name, fetch)
+        return _endpoint(settings, notify)
     if Path(name).exists():
         return ArchivedPagesSearch(Path(name))
     raise UsageError(
@@ -56,61 +65,18 @@ def open_search(name: str, folder: CrawlFolder, fetch: FetchSettings) -> SearchS
     )
 
 
-def _endpoint(template: str, fetch: FetchSettings) -> HttpSearch:
-    # Here and not above: the parts of a crawl open their sources through this module.
-    from trailhound.fetching.resolver import mapped_resolver
-
+def _endpoint(settings: Settings, notify: Notify) -> HttpSearch:
+    fetch = settings.fetch
     return HttpSearch(
-        template,
+        settings.sources.search,
         fetch.user_agent,
         timeout_seconds=fetch.timeout_seconds,
         pause_seconds=fetch.delay_seconds,
         resolver=mapped_resolver(fetch.resolve),
-        read_page=PoliteReader(fetch),
+        pages=PolitePages(PagesInMemory(), fetch, notify, kind="Pages that the search names"),
     )
 
 
-class _ArchivedPage:
-    """The archived page behind an address."""
-
-    def __init__(self, archive: Path) -> None:
-        self._archive = archive
-
-    def __call__(self, url: str) -> Page | None:
-        source = archived_sources(self._archive, {url}).get(url)
-        return None if source is None else extract_page(source.encode("utf-8", "replace"), url)
-
-
-class PoliteReader:
-    """Fetches single pages, by the rules of a crawl: robots.txt, delays, allowed addresses.
-
-    Requests are not counted in the crawl's budget.
-    """
-
-    def __init__(self, settings: FetchSettings) -> None:
-        self._settings = settings
-        self._fetcher: HttpFetcher | None = None
-        self._thread: LoopThread | None = None
-
-    def __call__(self, url: str) -> Page | None:
-        """The page behind a canonical URL; ``None`` when it cannot be had."""
-        from trailhound.fetching.http import HttpFetcher
-
-        if self._thread is None or self._fetcher is None:
-            self._fetcher = HttpFetcher.from_settings(self._settings)
-            self._thread = LoopThread(self._fetcher.close)
-        result = self._thread.run(_patient_fetch(self._fetcher, url))
-        if result.outcome is not Outcome.FETCHED:
-            return None
-        return extract_page(result.body, result.final_url, result.content_type)
-
-
-async def _patient_fetch(fetcher: HttpFetcher, url: str) -> FetchResult:
-    result = await fetcher.fetch(url)
-    for _ in range(_ATTEMPTS - 1):
-        wait = result.retry_after_seconds
-        if wait is None or wait > _MAX_WAIT_SECONDS:
-            break
-        await asyncio.sleep(wait)
-        result = await fetcher.fetch(url)
-    return result
+def _archived_page(archive: Path, url: str) -> Page | None:
+    source = archived_sources(archive, {url}).get(url)
+    return None if source is None else extract_page(source.encode("utf-8", "replace"), url)

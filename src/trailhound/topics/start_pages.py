@@ -1,24 +1,33 @@
-"""What a run queues beside its seeds: pages that sitemaps and feeds list, and pages to refresh."""
+"""Where a run starts beside its seeds: what a search names, what sites list, what may be stale."""
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import count
 from pathlib import Path
 
 from trailhound.counting import counted
+from trailhound.errors import SourceError
 from trailhound.fetching.http import HttpFetcher, Validators
 from trailhound.fetching.sitemaps import ListedUrl, SourceKind, UrlSource, parse_url_source
 from trailhound.frontier.base import Frontier
+from trailhound.models.topic_model import TopicModel
 from trailhound.records import Candidate, FetchResult, Outcome
+from trailhound.sources import SearchSource
 from trailhound.storage.results_reading import Results
+from trailhound.strategies.choosing import parse_spec
+from trailhound.topics.turn_planning import cluster_queries
 from trailhound.urls import canonicalize, host_key
 
 MAX_DOCUMENTS = 30
 """Sitemaps and feeds that are fetched for one site."""
 MAX_URLS = 500
 """Pages taken from one site, the most recently changed first: a sitemap may list millions."""
+FIRST_HITS = 10
+"""Results of a search that are taken for seeds, as in the content-and-link paper."""
+QUERY_WORDS = 4
 LISTED_PRIORITY = 1e17
 """Below the seeds, above everything that a strategy gives."""
 REFRESH_PRIORITY = 5e17
@@ -27,6 +36,31 @@ REFRESH_PRIORITY = 5e17
 Notify = Callable[[str], None]
 MayAsk = Callable[[int], bool]
 """Whether another request may follow so many."""
+
+
+async def search_seeds(
+    search: SearchSource, words: str, in_scope: Callable[[str], bool] | None
+) -> tuple[str, ...]:
+    """The first results for the topic's words, those in scope; SourceError when there are none."""
+    hits = await search.search(words, FIRST_HITS)
+    seeds = tuple(hit.url for hit in hits if in_scope is None or in_scope(hit.url))
+    if not seeds:
+        found = f"{counted(len(hits), 'page')}, none of them in scope" if hits else "no page"
+        raise SourceError(
+            f"The search names {found} for '{words}'. Try another --search, or name pages to start "
+            "from: --seed URL"
+        )
+    return seeds
+
+
+def topic_words(strategy: str, model: TopicModel | None, topic: str) -> str:
+    """What to ask a search for: the strategy's own words, those of the targets, or the name."""
+    options = parse_spec(strategy)[1]
+    given = options.get("query") or options.get("keywords")
+    if given or model is None:
+        return given or re.sub(r"[\W_]+", " ", topic).strip()
+    queries = cluster_queries(model, QUERY_WORDS, max_hops=0.0)
+    return queries[0].text if queries else topic_words("", None, topic)
 
 
 async def sitemap_candidates(

@@ -164,7 +164,7 @@ def _first_new(
     return None
 
 
-def plan_turn(
+async def plan_turn(
     model: TopicModel,
     search: SearchSource,
     is_known: Callable[[str], bool],
@@ -181,7 +181,7 @@ def plan_turn(
     seeds: tuple[str, ...] = ()
     for _ in range(MAX_ATTEMPTS):
         before = {*asked, *(query.text for query in answered)}
-        now, results = _asked(
+        now, results = await _asked(
             cluster_queries(model, chosen.words, before, chosen.hops), search, chosen
         )
         answered += now
@@ -191,7 +191,7 @@ def plan_turn(
     return TurnPlan(tuple(answered), seeds)
 
 
-def _asked(
+async def _asked(
     queries: Iterable[ClusterQuery], search: SearchSource, limits: TurnLimits
 ) -> tuple[list[AskedQuery], list[list[str]]]:
     """What came of each query, and the results of those that were answered."""
@@ -199,7 +199,7 @@ def _asked(
     results: list[list[str]] = []
     for query in queries:
         try:
-            hits = [hit.url for hit in search.search(query.text, limits.hits)]
+            hits = [hit.url for hit in await search.search(query.text, limits.hits)]
         except SourceError as error:
             answered.append(AskedQuery(query.cluster, query.text, problem=str(error)))
             continue

@@ -26,6 +26,7 @@ class TurnReport(msgspec.Struct, frozen=True, kw_only=True):
     seeds: int
     """New start pages."""
     requests: int
+    """Of the crawl and to the search."""
     relevant: int
     """Pages that the judge took for relevant, without copies."""
     adopted: int
@@ -44,6 +45,8 @@ class OpenTurn(msgspec.Struct, frozen=True, kw_only=True):
     n_seeds: int
     seeds: tuple[str, ...] = ()
     """Until the crawl has them."""
+    questions: int = 0
+    """Requests that asking the search has cost."""
     pages_before: int
     """Pages that the crawl had dealt with."""
     requests_before: int

@@ -16,12 +16,14 @@ import msgspec
 from trailhound.config.settings import Settings
 from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
+from trailhound.crawling.driving import run_alone
 from trailhound.crawling.scope import scope_of
 from trailhound.errors import StorageError, UsageError
 from trailhound.judges.calibration import OwnVerdicts
 from trailhound.models.topic_model import learn_topic
 from trailhound.sessions.events import Mark, Session
 from trailhound.sessions.page_graph import build_page_graph
+from trailhound.sources import Charged
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.choosing import check_live_spec
 from trailhound.text.extract import extract_page
@@ -32,13 +34,21 @@ from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.learning import Report, learn_into, same_request
 from trailhound.topics.marking import archived_sources, session_of_crawl
 from trailhound.topics.sources import open_search
-from trailhound.topics.turn_planning import ScoredFind, TurnLimits, plan_turn, strong_finds
+from trailhound.topics.turn_planning import (
+    ScoredFind,
+    TurnLimits,
+    TurnPlan,
+    plan_turn,
+    strong_finds,
+)
 from trailhound.topics.turn_records import OpenTurn, TurnReport, TurnsFile, TurnsRecord
 from trailhound.topics.workspace import TopicFolder, Workspace
 from trailhound.urls import typed_url
 
 RunCrawl = Callable[[TopicCrawl], None]
 """Runs a crawl to its end, showing it as it likes."""
+ASKED = frozenset({"search"})
+"""By the turns themselves, not by their crawls."""
 RECORDER = "search turns"
 """Who recorded a session that no person did."""
 MAX_CONSIDERED = 500
@@ -81,7 +91,8 @@ class SearchTurns:
         check_live_spec(self._settings.crawl.strategy)
         self._check_same_strategy()
         self._seeds = tuple(map(typed_url, request.seeds))
-        self._search = open_search(_search_of(self._settings), self.folder, self._settings.fetch)
+        _check_search(self._settings)
+        self._search = open_search(self.folder, self._settings, notify)
         self._learning = TurnLearning(workspace, self.folder, report)
         self._file = TurnsFile(topic.path / "turns.json")
         self.record = self._begun()
@@ -142,21 +153,11 @@ class SearchTurns:
     def _planned(self, learned: LearnedTopic) -> OpenTurn | None:
         """Ask the search; ``None``, with the problem told, when that leads nowhere."""
         number = len(self.record.turns) + 1
-        self._report("Asking the search")
-        known = {page.url for page in learned.model.graph.pages}
-        settings = self._effective_settings()
-        in_scope = scope_of(settings, (*settings.crawl.seeds, *self._seeds))
+        asked_before = self._questions
         with _Seen(self.folder) as seen:
-            plan = plan_turn(
-                learned.model,
-                self._search,
-                lambda url: (
-                    url in known or url in seen or (in_scope is not None and not in_scope(url))
-                ),
-                self.record.asked,
-                self._request.limits,
-            )
+            plan = run_alone(self._asked(learned, seen))
             pages, requests = seen.pages, seen.requests
+        questions = self._questions - asked_before
         given = self._seeds if number == 1 else ()
         seeds = tuple(dict.fromkeys((*given, *plan.seeds)))
         self._tell_plan(number, len(plan.queries), len(plan.seeds), plan.problem)
@@ -168,12 +169,31 @@ class SearchTurns:
             queries=plan.queries,
             n_seeds=len(seeds),
             seeds=seeds,
+            questions=questions,
             pages_before=pages,
             requests_before=requests,
-            until_requests=requests + self._request.requests_per_round,
+            until_requests=requests + max(1, self._request.requests_per_round - questions),
         )
         self._keep(open=turn)
         return turn
+
+    async def _asked(self, learned: LearnedTopic, seen: _Seen) -> TurnPlan:
+        self._report("Asking the search")
+        known = {page.url for page in learned.model.graph.pages}
+        settings = self._effective_settings()
+        in_scope = scope_of(settings, (*settings.crawl.seeds, *self._seeds))
+
+        def is_known(url: str) -> bool:
+            return url in known or url in seen or (in_scope is not None and not in_scope(url))
+
+        return await plan_turn(
+            learned.model, self._search, is_known, self.record.asked, self._request.limits
+        )
+
+    @property
+    def _questions(self) -> int:
+        """Requests that the search has cost so far; files and one's own pages cost none."""
+        return self._search.queries if isinstance(self._search, Charged) else 0
 
     def _tell_plan(self, number: int, queries: int, seeds: int, problem: str) -> None:
         last = self.record.last_turn
@@ -202,9 +222,9 @@ class SearchTurns:
             "crawl.max_requests": turn.until_requests,
         }
         if self.folder.exists():
-            return CrawlRequest(flags=flags, resume=True)
+            return CrawlRequest(flags=flags, resume=True, asked_elsewhere=ASKED)
         settings = self._settings.changed({key: flags[key] for key in flags})
-        return CrawlRequest(settings, flags)
+        return CrawlRequest(settings, flags, asked_elsewhere=ASKED)
 
     def _learned(
         self, turn: OpenTurn, ended: str, learned: LearnedTopic
@@ -216,7 +236,7 @@ class SearchTurns:
                 "its finds."
             )
         with _Seen(self.folder) as seen:
-            requests = seen.requests - turn.requests_before
+            requests = seen.requests - turn.requests_before + turn.questions
         report = TurnReport(
             number=turn.number,
             queries=turn.queries,
@@ -262,7 +282,7 @@ class _Seen:
             self._results.close()
 
 
-def _search_of(settings: Settings) -> str:
+def _check_search(settings: Settings) -> None:
     if not settings.sources.search:
         raise UsageError(
             "There is no search to ask. Name one with --search, or as search under [sources] in "
@@ -270,7 +290,6 @@ def _search_of(settings: Settings) -> str:
             "('http://localhost:8888/search?q={query}&format=json'), a WARC or WACZ file or a "
             "folder of them, or 'crawl'."
         )
-    return settings.sources.search
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ class ContentLinkStrategy:
         self._latest: tuple[Page, Relevance] | None = None
 
     @classmethod
-    def from_briefing(
+    async def from_briefing(
         cls,
         briefing: Briefing,
         *,
@@ -136,7 +136,7 @@ class ContentLinkStrategy:
         reference = None if literal else background_words(briefing)
         wish = TopicWish(keywords=keywords, query=query, results=results, size=words)
         return cls(
-            make_topic_table(briefing, wish, reference),
+            await make_topic_table(briefing, wish, reference),
             TableGrowth(words, reference),
             TableFirst(max_level) if literal else OneQueue(max_level),
             limit=limit or None,

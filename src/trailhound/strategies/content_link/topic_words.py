@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 
 from trailhound.errors import SessionError, SourceError, UsageError
-from trailhound.sources import SearchHit, SearchSource
+from trailhound.sources import FetchingAhead, SearchHit, SearchSource
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.content_link.topic_table import (
     BackgroundWords,
@@ -43,14 +43,14 @@ class TopicWish:
             )
 
 
-def make_topic_table(
+async def make_topic_table(
     briefing: Briefing, wish: TopicWish, reference: BackgroundWords | None
 ) -> TopicTable:
     """The table; a search that fails is replaced by the session's targets, with a warning."""
     if wish.keywords:
         table = TopicTable(dict.fromkeys(tokenize(wish.keywords)[: wish.size], 1.0))
     else:
-        table = TopicTable.from_documents(_documents(briefing, wish), wish.size, reference)
+        table = TopicTable.from_documents(await _documents(briefing, wish), wish.size, reference)
     if not len(table):
         raise UsageError(_no_words(wish))
     return table
@@ -64,7 +64,7 @@ def background_words(briefing: Briefing) -> BackgroundWords:
     )
 
 
-def _documents(briefing: Briefing, wish: TopicWish) -> list[Terms]:
+async def _documents(briefing: Briefing, wish: TopicWish) -> list[Terms]:
     targets: list[Terms] = [briefing.graph.pages[i].terms for i in sorted(briefing.graph.targets)]
     if wish.query:
         if briefing.search is None:
@@ -72,7 +72,7 @@ def _documents(briefing: Briefing, wish: TopicWish) -> list[Terms]:
                 f"The query '{wish.query}' needs something to search with, and there is nothing. "
                 "Name a search source with --search, or give keywords=... instead."
             )
-        found = _found(briefing.search, wish, fallback=bool(targets))
+        found = await _found(briefing.search, wish, fallback=bool(targets))
         if found:
             return found
     if not targets:
@@ -83,11 +83,13 @@ def _documents(briefing: Briefing, wish: TopicWish) -> list[Terms]:
     return targets
 
 
-def _found(search: SearchSource, wish: TopicWish, *, fallback: bool) -> list[Terms]:
+async def _found(search: SearchSource, wish: TopicWish, *, fallback: bool) -> list[Terms]:
     """The words of each result; none when the search fails and there is something else."""
     try:
-        hits = search.search(wish.query, wish.results)
-        documents = [_words_of(search, hit) for hit in hits]
+        hits = await search.search(wish.query, wish.results)
+        if isinstance(search, FetchingAhead):
+            await search.expect([hit.url for hit in hits])
+        documents = [await _words_of(search, hit) for hit in hits]
     except SourceError as error:
         if not fallback:
             raise
@@ -103,9 +105,9 @@ def _found(search: SearchSource, wish: TopicWish, *, fallback: bool) -> list[Ter
     return documents
 
 
-def _words_of(search: SearchSource, hit: SearchHit) -> Terms:
+async def _words_of(search: SearchSource, hit: SearchHit) -> Terms:
     """The page behind a result; what the search says about it when it cannot be had."""
-    page = search.page(hit.url)
+    page = await search.page(hit.url)
     return page.terms if page is not None else count_terms(f"{hit.title} {hit.snippet}")
 
 

@@ -23,7 +23,7 @@ LAYER_SIZE = 300
 Layers = list[list[Page]]
 
 
-def back_crawl(
+async def back_crawl(
     targets: Sequence[Page],
     backlinks: BacklinkSource,
     rng: np.random.Generator,
@@ -42,19 +42,18 @@ def back_crawl(
     known = set(urls)
     urls = _sample(urls, layer_size, rng)
     for _ in range(layers):
-        parents = dict.fromkeys(
-            source for url in urls for source in asked.linking_to(url) if source not in known
-        )
+        named = await asked.linking_to_any(urls)
+        parents = dict.fromkeys(source for source in named if source not in known)
         asked.check(parents)
         # A page that was not drawn is not taken for one that is farther away.
         known.update(parents)
         urls = _sample(list(parents), layer_size, rng)
-        pages = asked.pages(urls)
+        pages = await asked.pages(urls)
         found.append(list(pages.values()))
     return found
 
 
-def separate_back_crawls(
+async def separate_back_crawls(
     targets: Sequence[Page],
     backlinks: BacklinkSource,
     rng: np.random.Generator,
@@ -69,24 +68,27 @@ def separate_back_crawls(
     asked = _Questions(backlinks)
     merged: Layers = [list(targets), *([] for _ in range(layers))]
     for target in targets:
-        for number, pages in enumerate(_tree(target, asked, rng, layers, layer_size), start=1):
+        tree = await _tree(target, asked, rng, layers, layer_size)
+        for number, pages in enumerate(tree, start=1):
             merged[number] += pages
     return merged
 
 
-def _tree(
+async def _tree(
     target: Page, asked: _Questions, rng: np.random.Generator, layers: int, layer_size: int
-) -> Iterable[list[Page]]:
+) -> Layers:
+    tree: Layers = []
     nearer = {target.url}
     urls = [target.url]
     for _ in range(layers):
-        parents = [source for url in urls for source in asked.linking_to(url)]
-        parents = [source for source in parents if source not in nearer]
+        named = await asked.linking_to_any(urls)
+        parents = [source for source in named if source not in nearer]
         asked.check(parents)
         nearer.update(parents)
         urls = _sample(parents, layer_size, rng)
-        pages = asked.pages(urls)
-        yield [pages[url] for url in urls if url in pages]
+        pages = await asked.pages(urls)
+        tree.append([pages[url] for url in urls if url in pages])
+    return tree
 
 
 class _Questions:
@@ -98,10 +100,13 @@ class _Questions:
         self._pages: dict[str, Page | None] = {}
         self._failure: SourceError | None = None
 
-    def linking_to(self, url: str) -> Sequence[str]:
+    async def linking_to_any(self, urls: Iterable[str]) -> list[str]:
+        return [source for url in urls for source in await self._linking_to(url)]
+
+    async def _linking_to(self, url: str) -> Sequence[str]:
         if url not in self._answers:
             try:
-                self._answers[url] = self._backlinks.linking_to(url)
+                self._answers[url] = await self._backlinks.linking_to(url)
             except SourceError as error:
                 self._failure = error
                 self._answers[url] = ()
@@ -112,12 +117,12 @@ class _Questions:
         if self._failure is not None and not any(self._answers.values()) and not list(parents):
             raise self._failure
 
-    def pages(self, urls: Sequence[str]) -> dict[str, Page]:
+    async def pages(self, urls: Sequence[str]) -> dict[str, Page]:
         wanted = list(dict.fromkeys(url for url in urls if url not in self._pages))
         if isinstance(self._backlinks, FetchingAhead):
-            self._backlinks.expect(wanted)
+            await self._backlinks.expect(wanted)
         for url in wanted:
-            self._pages[url] = self._backlinks.page(url)
+            self._pages[url] = await self._backlinks.page(url)
         loaded = ((url, self._pages[url]) for url in urls)
         return {url: page for url, page in loaded if page is not None}
 
@@ -148,7 +153,7 @@ def merged_layers(some: Layers, others: Layers) -> Layers:
     return merged
 
 
-def context_page_graph(
+async def context_page_graph(
     targets: Sequence[Page],
     backlinks: BacklinkSource,
     rng: np.random.Generator,
@@ -156,7 +161,7 @@ def context_page_graph(
     layer_size: int = LAYER_SIZE,
 ) -> PageGraph:
     """Targets and the pages up to ``layers`` links in front of them, with all links between."""
-    found = back_crawl(targets, backlinks, rng, layers, layer_size)
+    found = await back_crawl(targets, backlinks, rng, layers, layer_size)
     pages = [page for layer in found for page in layer]
     return PageGraph(
         pages=tuple(pages),

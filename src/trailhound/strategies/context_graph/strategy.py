@@ -76,7 +76,7 @@ class ContextGraphStrategy:
         self._latest: tuple[CrawledPage, Verdict] | None = None
 
     @classmethod
-    def from_briefing(
+    async def from_briefing(
         cls,
         briefing: Briefing,
         *,
@@ -124,7 +124,7 @@ class ContextGraphStrategy:
         )
         parents = back_crawling(briefing, back_crawl)
         rng = np.random.default_rng(briefing.seed)
-        found = context_layers(briefing.graph, briefing.backlinks, parameters, rng)
+        found = await context_layers(briefing, parameters, rng)
         documents = [[page.terms for page in layer] for layer in found]
         return cls(
             learn_layers(documents, briefing.graph.pages, parameters),
@@ -145,13 +145,25 @@ class ContextGraphStrategy:
         memory = _HEAD.pack(False, verdict.queue) + verdict.posteriors.astype("<f4").tobytes()
         priority = self._priority(self._queue_of_links(verdict), verdict.likelihood)
         scored = [ScoredLink(link, priority, memory) for link in crawled.page.links]
-        if self._back_crawl is not None and self._is_target(crawled, verdict):
-            parents = self._back_crawl.parents_of(crawled)
-            scored += [ScoredLink(link, AT_ONCE + priority) for link in parents]
         if self._prefetches:
             scored += self._siblings(crawled)
             self._remember_family(crawled)
         return scored
+
+    async def ask(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
+        """Pages that link to a find come before all queues; with enough finds, learn again."""
+        if self._back_crawl is None and self._rebuilding is None:
+            return ()
+        parents: tuple[Link, ...] = ()
+        verdict = self._verdict(crawled)
+        if self._back_crawl is not None and self._is_target(crawled, verdict):
+            parents = await self._back_crawl.parents_of(crawled)
+        rebuilt = None if self._rebuilding is None else await self._rebuilding.rebuilt()
+        if rebuilt is not None:
+            self._classifier, self._latest = rebuilt, None
+            self._was_rebuilt = True
+        priority = self._priority(self._queue_of_links(verdict), verdict.likelihood)
+        return [ScoredLink(link, AT_ONCE + priority) for link in parents]
 
     def _verdict(self, crawled: CrawledPage) -> Verdict:
         """A page is observed and scored one after the other: one classification does for both."""
@@ -198,10 +210,7 @@ class ContextGraphStrategy:
             return
         self._rebuilding.see([crawled.page])
         if self._is_target(crawled, self._verdict(crawled)):
-            rebuilt = self._rebuilding.add(crawled.page)
-            if rebuilt is not None:
-                self._classifier, self._latest = rebuilt, None
-                self._was_rebuilt = True
+            self._rebuilding.add(crawled.page)
 
     def explain(self, memory: bytes) -> Mapping[str, float]:
         """How probable each layer is for the page that a link was on, by the layers' words."""

@@ -13,6 +13,7 @@ from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.records import Page
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import BacklinkSource
+from trailhound.strategies.base import Briefing
 from trailhound.strategies.context_graph.layer_classifier import (
     ClassifierParameters,
     LayerClassifier,
@@ -65,9 +66,8 @@ class ContextParameters:
         return max(1, min(self.layer_size, self.ration // (2 * self.n_layers)))
 
 
-def context_layers(
-    graph: PageGraph,
-    backlinks: BacklinkSource | None,
+async def context_layers(
+    briefing: Briefing,
     parameters: ContextParameters,
     rng: np.random.Generator,
 ) -> Layers:
@@ -77,9 +77,9 @@ def context_layers(
     read already; not to the letter of the paper, unless there is nothing else. UsageError when
     neither tells what leads to a target.
     """
-    found = None
+    graph, found = briefing.graph, None
     if parameters.training != "session":
-        found = _back_crawled(graph, backlinks, parameters, rng)
+        found = await _back_crawled(graph, briefing.backlinks, parameters, rng)
         if found is not None and (parameters.literal or parameters.training == "backlinks"):
             return found
     layers = session_layers(graph, parameters.n_layers)
@@ -89,14 +89,14 @@ def context_layers(
         raise UsageError(
             "context-graph learns from pages that lead to the targets, and there are none: no page "
             "of the session links to one"
-            + (", and nothing else knows any. " if backlinks is not None else ". ")
+            + (", and nothing else knows any. " if briefing.backlinks is not None else ". ")
             + "Name a source with --backlinks ('crawl', a file of edges, an HTTP endpoint), record "
             "how you came to the pages you marked, or choose another strategy."
         )
     return layers
 
 
-def _back_crawled(
+async def _back_crawled(
     graph: PageGraph,
     backlinks: BacklinkSource | None,
     parameters: ContextParameters,
@@ -114,7 +114,7 @@ def _back_crawled(
     targets = [graph.pages[i] for i in sorted(graph.targets)]
     crawl = separate_back_crawls if parameters.literal else back_crawl
     try:
-        layers = crawl(targets, backlinks, rng, parameters.n_layers, parameters.rationed_size)
+        layers = await crawl(targets, backlinks, rng, parameters.n_layers, parameters.rationed_size)
     except SourceError as error:
         if must:
             raise
@@ -189,13 +189,16 @@ class Rebuilding:
             for page in pages:
                 self._read.add(page)
 
-    def add(self, find: Page) -> LayerClassifier | None:
-        """Take a find; a new classifier when there are enough of them."""
+    def add(self, find: Page) -> None:
+        """Take a find."""
         self._finds.append(find)
+
+    async def rebuilt(self) -> LayerClassifier | None:
+        """A new classifier when there are enough finds; ``None`` when there are not."""
         if len(self._finds) < self._every:
             return None
         targets, self._finds = self._finds, []
-        for documents, pages in zip(self._documents, self._layers(targets), strict=True):
+        for documents, pages in zip(self._documents, await self._layers(targets), strict=True):
             documents += [page.terms for page in pages if self._is_wanted(page)]
             self._known.update(page.url for page in pages)
         self.times += 1
@@ -205,7 +208,7 @@ class Rebuilding:
         """Each page counts once; to the letter, as often as a graph has it."""
         return self._parameters.literal or page.url not in self._known
 
-    def _layers(self, targets: list[Page]) -> Layers:
+    async def _layers(self, targets: list[Page]) -> Layers:
         parameters = self._parameters
         nothing: Layers = [targets, *([] for _ in range(parameters.n_layers))]
         if self._read is None:
@@ -215,7 +218,7 @@ class Rebuilding:
         if not parameters.literal:
             size, crawl = min(REBUILD_LAYER_SIZE, size), back_crawl
         try:
-            return crawl(targets, self._read, self._rng, parameters.n_layers, size)
+            return await crawl(targets, self._read, self._rng, parameters.n_layers, size)
         except (SourceError, StorageError):
             return nothing  # its words are learned all the same
 
@@ -236,12 +239,12 @@ class ReadPages:
         if len(self._pages) > self._limit:
             del self._pages[next(iter(self._pages))]
 
-    def linking_to(self, url: str) -> Sequence[str]:
+    async def linking_to(self, url: str) -> Sequence[str]:
         """Of the pages that the source names, those that are remembered and link to ``url``."""
-        named = ((each, self._pages.get(each)) for each in self._source.linking_to(url))
+        named = ((each, self._pages.get(each)) for each in await self._source.linking_to(url))
         return [each for each, read in named if read is not None and url in read[1]]
 
-    def page(self, url: str) -> Page | None:
+    async def page(self, url: str) -> Page | None:
         """A page that is remembered, with its words only."""
         read = self._pages.get(url)
         return None if read is None else read[0]
