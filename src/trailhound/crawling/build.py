@@ -169,7 +169,7 @@ def build_crawl(
         obey_nofollow=crawl.obey_nofollow,
         concurrency=crawl.concurrency,
         workers=crawl.workers,
-        asked=guides.sources.asked if crawl.charge_sources else lambda: 0,
+        asked=guides.sources.asked if crawl.charge_sources else None,
         patience_seconds=crawl.max_idle,
         troubles=troubles,
         clock=clock.wall,

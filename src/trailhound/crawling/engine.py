@@ -62,7 +62,8 @@ class Crawler:
       a strategy that learns while crawling is still asked in this process, page by page. Workers
       get copies of judge and strategy, or make them by ``recipe``. They are of use only with a
       ``concurrency`` that keeps them busy.
-    * ``asked`` says how many questions sources have been asked so far; they count as requests.
+    * ``asked`` says how many questions sources have been asked so far; they count as requests
+      then.
     * ``clock`` is the frontier's: the wall clock when that outlives the process.
     * ``troubles`` hears what plug-ins fail at without ending the crawl.
     * When every host that has something left wants to be left alone for longer than
@@ -84,7 +85,7 @@ class Crawler:
         concurrency: int = 1,
         workers: int = 1,
         recipe: AnalystRecipe | None = None,
-        asked: Callable[[], int] = lambda: 0,
+        asked: Callable[[], int] | None = None,
         patience_seconds: float | None = None,
         troubles: Troubles | None = None,
         clock: Callable[[], float] = time.time,
@@ -98,12 +99,15 @@ class Crawler:
         self.sinks = SinkChain(sinks, self.troubles)
         self.concurrency = concurrency
         self.workers = workers
+        self.known_texts = known_texts
+        self.obeys_nofollow = obey_nofollow
+        self.patience_seconds = patience_seconds
+        self.charges_sources = asked is not None
         self._rescoring = strategy if isinstance(strategy, Rescoring) else None
         self._rescore_every = int(getattr(strategy, "rescore_every", RESCORE_EVERY))
         self._restocking = strategy if isinstance(strategy, Restocking) else None
         self._in_scope = in_scope
-        self._asked = asked
-        self._patience_seconds = patience_seconds
+        self._asked = asked or (lambda: 0)
         self._clock = clock
         analyst = partial(
             Analyst,
@@ -233,7 +237,7 @@ class Crawler:
         seconds = self.frontier.ready_in(now)
         if seconds is None:
             return None if self._restocked() else StopReason.FRONTIER_EMPTY
-        if self._patience_seconds is not None and seconds > self._patience_seconds:
+        if self.patience_seconds is not None and seconds > self.patience_seconds:
             return StopReason.HOSTS_ASLEEP
         if budget.max_seconds is not None:
             seconds = min(seconds, max(0.0, started + budget.max_seconds - now))

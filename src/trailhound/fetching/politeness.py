@@ -280,9 +280,10 @@ class Politeness:
         now = self._clock()
         start = max(now, self._free_at(state), self._addresses.get(key, now) if key else now)
         self._check(host, start - now)
-        if state.base_seconds and key:
+        pause = self._address_seconds(address) if key else 0.0
+        if pause:
             self._forget_free_addresses(now)
-            self._addresses[key] = start + self._address_seconds(address)
+            self._addresses[key] = start + pause
         if start > now:
             await self._sleep(start - now)
 

@@ -17,6 +17,7 @@ from trailhound.config.settings import Settings
 from trailhound.crawling.budget import Budget
 from trailhound.crawling.build import VIRTUAL, Knowledge, Stores, build_crawl, make_guides
 from trailhound.crawling.driving import Driver, VirtualTimeLoop
+from trailhound.crawling.engine import Crawler
 from trailhound.crawling.scope import Scope
 from trailhound.errors import TrailhoundError
 from trailhound.fetching.politeness import Politeness
@@ -151,24 +152,13 @@ class TopicBench:
 
     async def _crawl(self, task: RunTask, seed: int, budget: Budget) -> FinishedCrawl:
         topic = self.topic
-        settings = self._settings.changed({"crawl.strategy": task.strategy})
         backlinks = RecordedBacklinks(self._corpus, topic.closed)
         search = RecordedSearch(self._corpus, topic.off_limits)
         sources = Sources(
             backlinks=lambda: backlinks, trace=lambda: self._trace, search=lambda: search
         )
         started = time.process_time()
-        guides = await make_guides(
-            settings, Knowledge(topic.graph), sources, seed=seed, answers=self._truth
-        )
-        crawler = build_crawl(
-            settings,
-            guides,
-            self._replay,
-            Stores(MemoryFrontier()),
-            in_scope=self._in_scope,
-            clock=VIRTUAL,
-        )
+        crawler = await self.crawler(task.strategy, seed, sources)
         learned = time.process_time()
         learning_queries = backlinks.queries + search.queries
         learning_pages = backlinks.pages_read + search.pages_read
@@ -181,6 +171,21 @@ class TopicBench:
             stop_reason=str(crawler.stop_reason or ""),
             cpu_seconds=time.process_time() - learned,
             learning_cpu_seconds=learned - started,
+        )
+
+    async def crawler(self, strategy: str, seed: int, sources: Sources) -> Crawler:
+        """The crawl, put together like any other."""
+        settings = self._settings.changed({"crawl.strategy": strategy})
+        guides = await make_guides(
+            settings, Knowledge(self.topic.graph), sources, seed=seed, answers=self._truth
+        )
+        return build_crawl(
+            settings,
+            guides,
+            self._replay,
+            Stores(MemoryFrontier()),
+            in_scope=self._in_scope,
+            clock=VIRTUAL,
         )
 
     def _replay(self, politeness: Politeness, in_scope: Scope | None) -> ReplayFetcher:

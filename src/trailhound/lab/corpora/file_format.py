@@ -62,7 +62,8 @@ META_INDICES = "link_graph.indices"
 COMPRESSION_LEVEL = 9
 
 # Sorted keys: the same page gives the same bytes, whatever order its terms were counted in.
-_encoder = msgspec.msgpack.Encoder(order="deterministic")
+# As the extractor gave them, so that sums over terms are those of a live crawl to the last bit.
+_encoder = msgspec.msgpack.Encoder()
 _page_decoder = msgspec.msgpack.Decoder(Page)
 _trails_decoder = msgspec.msgpack.Decoder(tuple[Trail, ...])
 _session_decoder = msgspec.msgpack.Decoder(Session)
