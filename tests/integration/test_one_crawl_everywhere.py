@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from live_webs import SMALL, USER_AGENT, Site, learn
 
-from trailhound.assemble import DemoCrawl, demo_page_graph, demo_settings
 from trailhound.config.settings import CrawlSettings, FetchSettings, Settings
 from trailhound.crawling.budget import Budget
 from trailhound.crawling.build import VIRTUAL, Knowledge, Stores, build_crawl, make_guides
@@ -18,6 +17,7 @@ from trailhound.crawling.driving import Driver, VirtualTimeLoop
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.gate import LinkGate
 from trailhound.demo import DemoWeb
+from trailhound.demo.crawl import DemoCrawl, demo_page_graph, demo_settings
 from trailhound.demo.server import serve_in_thread
 from trailhound.fetching import politeness as politeness_module
 from trailhound.fetching.base import Fetcher

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from trailhound.assemble import demo_page_graph
 from trailhound.cli.main import app
 from trailhound.demo import DemoWeb
+from trailhound.demo.crawl import demo_page_graph
 from trailhound.demo.files import write_access_log, write_demo_sessions
 from trailhound.errors import StorageError
 from trailhound.sessions.files import read_session

@@ -42,7 +42,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "frontier": FIRST_TIER | {"frontier", "storage"},
     "fetching": FIRST_TIER | {"fetching"},
     "storage": FIRST_TIER | {"storage"},
-    "demo": FIRST_TIER | {"demo", "sessions", "text"},
+    "demo": CRAWLING | {"demo"},
     "plugins": FIRST_TIER,
     "topics": TOPICS,
     "collector": FIRST_TIER | {"collector", "sessions", "storage", "topics"},
@@ -50,9 +50,8 @@ ALLOWED: dict[str, frozenset[str]] = {
     "crawling": CRAWLING,
     "config": frozenset({"errors", "counting"}),
     "lab": LAB,
-    "assemble": LAB | TOPICS,
     "__main__": frozenset({"cli"}),
-    "cli": LAB | TOPICS | {"assemble", "cli", "collector"},
+    "cli": LAB | TOPICS | {"cli", "collector"},
 }
 
 IMPURE = frozenset({"socket", "time", "random", "asyncio", "aiohttp", "sqlite3", "os", "pathlib"})

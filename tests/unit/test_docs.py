@@ -36,3 +36,13 @@ def test_the_readme_names_both_commands() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert "make demo" in readme
     assert "make test" in readme
+
+
+def test_every_stop_of_a_page_is_where_the_architecture_says() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    stops = re.findall(r"^\| (\d+) [^|]+\| `([\w/]+\.py)` `(\w+)` \|", text, re.MULTILINE)
+    assert [int(number) for number, _, _ in stops] == list(range(1, len(stops) + 1))
+    assert 6 <= len(stops) <= 12
+    for _, file, function in stops:
+        source = (ROOT / "src" / "trailhound" / file).read_text("utf-8")
+        assert re.search(rf"def {function}\(", source), f"{file} has no {function}"

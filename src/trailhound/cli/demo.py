@@ -11,8 +11,8 @@ from trailhound.cli.options import SetOption, assigned
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
-    from trailhound.assemble import DemoCrawl
     from trailhound.demo import DemoWeb
+    from trailhound.demo.crawl import DemoCrawl
 
 LIVE_STRATEGIES = ("breadth-first", "best-first", "hidden-markov", "shark-search", "intelligent")
 LAB_STRATEGIES = ("random", *LIVE_STRATEGIES, "oracle")
@@ -92,8 +92,8 @@ def _choose_topic(web: DemoWeb, topic: str | None) -> str:
 
 
 def _crawl_over_http(web: DemoWeb, topic: str, max_requests: int, chosen: dict[str, Any]) -> None:
-    from trailhound.assemble import DemoCrawl, demo_page_graph
     from trailhound.cli.terminal import output
+    from trailhound.demo.crawl import DemoCrawl, demo_page_graph
     from trailhound.demo.server import serve_in_thread
 
     graph = demo_page_graph(web, topic)

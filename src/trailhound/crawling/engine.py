@@ -156,6 +156,7 @@ class Crawler:
     async def crawl(self, seeds: Iterable[str], budget: Budget) -> AsyncGenerator[PageEvent]:
         """Crawl from ``seeds`` (canonical URLs); one event per candidate, until something ends."""
         self.stop_reason = None
+        self._is_mid_page = False
         self._loop, self._woken = asyncio.get_running_loop(), asyncio.Event()
         allowance = Allowance(budget.max_requests, lambda: self.requests)
         in_flight = InFlight(
