@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import selectors
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -121,17 +121,6 @@ class Driver:
             self.loop.call_soon_threadsafe(self.loop.stop)
             self._thread.join()
         self.loop.close()
-
-
-def at_once(work: Coroutine[Any, Any, T]) -> T:
-    """What comes of a coroutine that has nothing to wait for."""
-    try:
-        work.send(None)
-    except StopIteration as done:
-        result: T = done.value
-        return result
-    work.close()
-    raise RuntimeError("this work has to wait for something, and needs an event loop")
 
 
 def run_alone(work: Awaitable[T]) -> T:
