@@ -1,4 +1,4 @@
-"""What every kind of corpus promises. For one of your own, add its name or path to ``SOURCES``."""
+"""Every kind of corpus keeps what kinds of corpora promise."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from trailhound.errors import CorpusError, TrailhoundError
-from trailhound.lab.corpora import Corpus
-from trailhound.lab.importers import corpus_kind, import_corpus
+from trailhound.errors import CorpusError
+from trailhound.lab.importers import import_corpus
+from trailhound.testing import check_corpus_kind
 
 EXAMPLE = str(Path(__file__).parents[2] / "examples" / "html_folder.py")
 HTML = '<title>Hive</title><p>honey</p><a href="two.html">on</a>'
@@ -64,49 +64,9 @@ SOURCES: dict[str, Callable[[Path], Path]] = {
 kinds = pytest.mark.parametrize("kind", SOURCES, ids=lambda kind: Path(kind).stem)
 
 
-@pytest.fixture
-def source(kind: str, tmp_path: Path) -> Path:
-    (tmp_path / "source").mkdir()
-    return SOURCES[kind](tmp_path / "source")
-
-
 @kinds
-def test_it_has_a_name_and_says_in_a_line_what_it_reads(kind: str) -> None:
-    found = corpus_kind(kind)
-    assert found.name
-    assert found.summary
-    assert "\n" not in found.summary
-
-
-@kinds
-def test_the_same_source_gives_the_same_corpus_with_any_number_of_jobs(
-    kind: str, source: Path, tmp_path: Path
-) -> None:
-    first = import_corpus(kind, source, tmp_path / "first.thc")
-    again = import_corpus(kind, source, tmp_path / "again.thc", jobs=2)
-    assert first.fingerprint == again.fingerprint
-    assert first.kind == corpus_kind(kind).name
-    with Corpus.open(tmp_path / "first.thc") as corpus:
-        assert len(corpus) >= 1
-        assert all(corpus.page(url) is not None for url in corpus.page_urls)
-
-
-@kinds
-def test_progress_only_grows(kind: str, source: Path, tmp_path: Path) -> None:
-    told: list[tuple[int, int | None, str]] = []
-    import_corpus(kind, source, tmp_path / "web.thc", progress=lambda *step: told.append(step))
-    done = [step[0] for step in told]
-    assert done == sorted(done)
-    assert all(total is None or number <= total for number, total, _ in told)
-
-
-@kinds
-def test_a_source_that_is_not_there_is_an_error_for_people_and_leaves_nothing(
-    kind: str, tmp_path: Path
-) -> None:
-    with pytest.raises(TrailhoundError):
-        import_corpus(kind, tmp_path / "nowhere", tmp_path / "web.thc")
-    assert list(tmp_path.iterdir()) == []
+def test_it_keeps_what_every_kind_promises(kind: str, tmp_path: Path) -> None:
+    check_corpus_kind(kind, SOURCES[kind](tmp_path))
 
 
 def test_a_kind_that_breaks_down_is_named_and_leaves_nothing(tmp_path: Path) -> None:

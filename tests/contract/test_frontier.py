@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from trailhound.frontier.base import Frontier, FrontierKind, UrlState, UrlStatus
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.records import Candidate, Outcome
+from trailhound.testing import FrontierHistory
 
 STORES: Mapping[str, FrontierKind] = {"memory": MemoryFrontier, "sqlite": SqliteFrontier}
 DURABLE = ["sqlite"]
@@ -276,138 +276,6 @@ def test_a_big_host_and_many_small_ones_leave_in_order(frontier: Frontier) -> No
     assert lease_urls(frontier, limit=4000) == order[1001:2000] + order[2100:]
 
 
-class PlainList:
-    """The obvious slow frontier, to compare with."""
-
-    def __init__(self) -> None:
-        self.places: dict[str, tuple[float, int]] = {}
-        self.waiting: set[str] = set()
-        self.outcomes: dict[str, Outcome] = {}
-        self.asleep: dict[str, float] = {}
-        self.arrivals = 0
-
-    def put(self, name: str, priority: float) -> None:
-        self.arrivals += 1
-        self.places[name] = (-priority, self.arrivals)
-        self.waiting.add(name)
-        self.outcomes.pop(name, None)
-
-    def add(self, name: str, priority: float) -> bool:
-        known = name in self.places or name in self.outcomes
-        if not known or (name in self.waiting and -priority < self.places[name][0]):
-            self.put(name, priority)
-        return not known
-
-    def lease(self, limit: int, now: float) -> list[str]:
-        ready = [u for u in self.waiting if self.asleep.get(u.split("/")[2], 0.0) <= now]
-        best = sorted(ready, key=lambda name: self.places[name])[:limit]
-        self.waiting.difference_update(best)
-        return best
-
-    def end(self, name: str, outcome: Outcome) -> None:
-        self.waiting.discard(name)
-        self.outcomes[name] = outcome
-
-    def rescore(self, priorities: Mapping[str, float]) -> None:
-        for name in self.waiting & set(priorities):
-            self.places[name] = (-priorities[name], self.places[name][1])
-
-    def restart(self) -> None:
-        self.waiting = set(self.places) - set(self.outcomes)
-
-
-class History:
-    """Random operations on a store and on the plain list, which must agree throughout."""
-
-    def __init__(self, store: str, seed: int, folder: Path) -> None:
-        self.store = store
-        self.folder = folder
-        self.frontier = open_store(store, folder)
-        self.plain = PlainList()
-        self.rng = random.Random(seed)
-        self.starts = 0
-        self.actions: list[Callable[[float], None]] = [self.add] * 8 + [self.lease] * 5
-        self.actions += [self.finish] * 3 + [self.delay, self.mark, self.requeue, self.rescore]
-        if store in DURABLE:
-            self.actions += [self.restart, self.crash]
-
-    def url(self) -> str:
-        return url(str(self.rng.randrange(30)), f"{self.rng.randrange(4)}.test")
-
-    def priority(self) -> float:
-        return self.rng.randrange(5) / 4
-
-    def add(self, _: float) -> None:
-        batch = [(self.url(), self.priority()) for _ in range(self.rng.randrange(1, 5))]
-        new = self.frontier.add(Candidate(name, priority) for name, priority in batch)
-        assert new == sum([self.plain.add(name, priority) for name, priority in batch])
-
-    def lease(self, now: float) -> None:
-        limit = self.rng.randrange(1, 4)
-        assert lease_urls(self.frontier, limit, now) == self.plain.lease(limit, now)
-
-    def finish(self, _: float) -> None:
-        leased = sorted(set(self.plain.places) - self.plain.waiting - set(self.plain.outcomes))
-        if leased:
-            name = self.rng.choice(leased)
-            self.frontier.finish(name, Outcome.TIMEOUT)
-            self.plain.end(name, Outcome.TIMEOUT)
-
-    def mark(self, _: float) -> None:
-        name = self.url()
-        self.frontier.mark_seen(name, Outcome.DUPLICATE)
-        self.plain.end(name, self.plain.outcomes.get(name, Outcome.DUPLICATE))
-
-    def requeue(self, _: float) -> None:
-        name, priority = self.url(), self.priority()
-        self.frontier.requeue([Candidate(name, priority)])
-        self.plain.put(name, priority)
-
-    def delay(self, now: float) -> None:
-        host, until = f"{self.rng.randrange(4)}.test", now + self.rng.randrange(10)
-        self.frontier.delay_host(host, until)
-        self.plain.asleep[host] = until
-
-    def rescore(self, _: float) -> None:
-        priorities = {self.url(): self.priority() for _ in range(10)}
-        self.frontier.rescore(lambda _: priorities)
-        self.plain.rescore(priorities)
-
-    def restart(self, _: float) -> None:
-        self.frontier.commit()
-        self.frontier.close()
-        self.frontier = open_store(self.store, self.folder)
-        self.plain.restart()
-
-    def crash(self, _: float) -> None:
-        """Go on with a copy of the files as a killed process would leave them."""
-        self.frontier.commit()
-        self.starts += 1
-        copy = self.folder.parent / f"{self.folder.name}-{self.starts}"
-        shutil.copytree(self.folder, copy, ignore=shutil.ignore_patterns("*-shm"))
-        self.frontier.close()
-        self.folder = copy
-        self.frontier = open_store(self.store, copy)
-        self.plain.restart()
-
-    def check(self, now: float) -> None:
-        stats = self.frontier.stats()
-        assert stats.waiting == len(self.plain.waiting)
-        assert stats.finished == len(self.plain.outcomes)
-        hosts = {name.split("/")[2] for name in self.plain.waiting}
-        assert stats.hosts_waiting == len(hosts)
-        sleep = min((self.plain.asleep.get(host, now) for host in hosts), default=None)
-        for host in ("0.test", "1.test", "2.test", "3.test"):
-            assert self.frontier.ready_at(host) == self.plain.asleep.get(host)
-        assert self.frontier.ready_in(now) == (None if sleep is None else max(0.0, sleep - now))
-
-    def run(self) -> None:
-        for now in range(60):
-            self.rng.choice(self.actions)(float(now))
-            self.check(float(now))
-        self.frontier.close()
-
-
 @pytest.mark.parametrize("store", sorted(STORES))
 @settings(max_examples=40)
 @given(seed=st.integers(0, 1_000_000))
@@ -415,7 +283,7 @@ def test_any_history_agrees_with_a_plain_list(store: str, seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         first = Path(folder) / "first"
         first.mkdir()
-        History(store, seed, first).run()
+        FrontierHistory(STORES[store].open, first, seed, durable=store in DURABLE).run()
 
 
 @pytest.mark.parametrize("store", DURABLE)

@@ -50,6 +50,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "crawling": CRAWLING,
     "config": frozenset({"errors", "counting"}),
     "lab": LAB,
+    "testing": LAB | TOPICS,
     "__main__": frozenset({"cli"}),
     "cli": LAB | TOPICS | {"cli", "collector"},
 }

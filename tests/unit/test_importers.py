@@ -15,7 +15,7 @@ from trailhound.sessions.importers import importer, importer_names, options_of, 
 from trailhound.sessions.importers.base import KnowsBookmarks, NamesPeople
 from trailhound.topics.workspace import Workspace
 
-STRANGER = (Path(__file__).parents[2] / "examples" / "address_list.py").read_text("utf-8")
+STRANGER = (Path(__file__).parents[2] / "examples" / "own_importer.py").read_text("utf-8")
 
 
 @pytest.fixture

@@ -152,8 +152,8 @@ class TopicCrawl:
         self._fetcher = self._new_fetcher(politeness, in_scope)
         self._to_refresh = 0
         if self._plan.refresh:
-            versions = queue_refresh(self.folder.results, self._stores.frontier)
-            self._http_fetcher("--refresh").versions = versions
+            fetcher = self._http_fetcher("--refresh")
+            fetcher.versions = versions = queue_refresh(self.folder.results, self._stores.frontier)
             self._to_refresh = len(versions)
             self._notify(f"{counted(len(versions), 'relevant page')} will be asked for news.")
         if self._sitemaps_wanted:

@@ -2,7 +2,12 @@
 
 Try it, without installing anything::
 
-    trailhound import examples/address_list.py visited.txt --topic bees --fetch
+    trailhound import examples/own_importer.py visited.txt --topic bees --fetch
+
+To ship it, put the class into a package and register it::
+
+    [project.entry-points."trailhound.importers"]
+    addresses = "your_package.addresses:AddressList"
 """
 
 from __future__ import annotations

@@ -1,0 +1,112 @@
+"""What strategies and judges promise."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from trailhound.judges.base import RelevanceJudge
+from trailhound.records import Candidate, CrawledPage, Relevance, ScoredLink
+from trailhound.strategies.base import (
+    Briefing,
+    Explaining,
+    Remembering,
+    Rescoring,
+    Restocking,
+    Strategy,
+    learns_online,
+)
+from trailhound.testing.promises import crawled, expect, never_raising, page_graph, pages
+
+MakeStrategy = Callable[[Briefing], Strategy]
+
+
+def check_strategy(make: MakeStrategy, briefing: Briefing | None = None) -> None:
+    """``make`` is the class method ``from_briefing`` of a strategy.
+
+    It learns from ``briefing``, or from two pages about bees and cars.
+    """
+    briefing = briefing or Briefing(page_graph(), seed=7)
+    strategy = make(briefing)
+    for name in ("name", "summary"):
+        said = getattr(strategy, name, "")
+        expect(bool(said) and "\n" not in said, f"A strategy has a {name} of one line")
+    expect(isinstance(getattr(strategy, "paper", None), str), "A strategy has a paper, or ''")
+    ranked = _seen(strategy)
+    expect(ranked == _seen(make(briefing)), "The same seed and pages give the same priorities")
+    _check_options(strategy, dict(ranked))
+    if not learns_online(strategy):
+        copy = pickle.loads(pickle.dumps(strategy))  # noqa: S301 (our own bytes)
+        bees = crawled(pages()[0])
+        alike = _scored(copy, bees) == _scored(strategy, bees)
+        expect(alike, "A copy of a strategy that does not learn on the way says the same")
+
+
+def _seen(strategy: Strategy) -> list[tuple[str, bytes]]:
+    """Show it all pages; (URL, memory) of its links, in the order of their priorities."""
+    told: list[ScoredLink] = []
+    for depth, page in enumerate(pages()):
+        memory = told[0].memory if told else b""
+        shown = crawled(page, memory, depth)
+        with never_raising(f"observe and score_links take any page ({page.url})"):
+            strategy.observe(shown)
+            told += _scored(strategy, shown)
+    told.sort(key=lambda scored: -scored.priority)
+    return [(scored.link.url, scored.memory) for scored in told]
+
+
+def _scored(strategy: Strategy, shown: CrawledPage) -> list[ScoredLink]:
+    scored = list(strategy.score_links(shown))
+    for each in scored:
+        expect(isinstance(each, ScoredLink), "score_links gives ScoredLinks")
+        expect(not math.isnan(each.priority), "A priority is a number that can be compared")
+        expect(isinstance(each.memory, bytes), "The memory of a link is bytes")
+    return scored
+
+
+def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
+    """What a strategy may do besides, if it does."""
+    if isinstance(strategy, Rescoring):
+        with never_raising("rescore takes what waits"):
+            scores = strategy.rescore(memories)
+        numbers = (scores or {}).values()
+        expect(not any(map(math.isnan, numbers)), "New priorities are numbers")
+    if isinstance(strategy, Explaining):
+        for memory in {b"", *memories.values()}:
+            with never_raising("explain takes every memory, and none"):
+                strategy.explain(memory)
+    if isinstance(strategy, Restocking):
+        with never_raising("restock may be asked at any time"):
+            found = list(strategy.restock())
+        expect(all(isinstance(each, Candidate) for each in found), "restock gives Candidates")
+    if isinstance(strategy, Remembering):
+        _check_memory(strategy)
+
+
+def _check_memory(strategy: Any) -> None:
+    snapshot = strategy.snapshot()
+    expect(isinstance(snapshot, bytes), "A snapshot is bytes")
+    with never_raising("Nonsense is taken, or refused with a ValueError"):
+        try:
+            strategy.restore(b"no snapshot at all")
+        except ValueError:
+            expect(strategy.snapshot() == snapshot, "Nonsense that is refused changes nothing")
+    with never_raising("restore takes a snapshot"):
+        strategy.restore(snapshot)
+
+
+def check_judge(judge: RelevanceJudge) -> None:
+    """``judge`` is one that is ready to judge."""
+    for page in pages():
+        with never_raising(f"A judge judges any page ({page.url})"):
+            said = judge.judge(page)
+        expect(isinstance(said, Relevance), "judge gives a Relevance")
+        expect(0.0 <= said.score <= 1.0, f"A score is from 0 to 1, not {said.score}")
+        expect(isinstance(said.relevant, bool), "relevant is True or False")
+        expect(judge.judge(page) == said, "The same page gets the same verdict")
+    with never_raising("A judge can be copied into worker processes (pickle)"):
+        copy = pickle.loads(pickle.dumps(judge))  # noqa: S301 (our own bytes)
+    first = pages()[0]
+    expect(copy.judge(first) == judge.judge(first), "A copy of a judge says the same")
