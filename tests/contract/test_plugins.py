@@ -27,6 +27,7 @@ from trailhound.judges.choosing import judge_names, make_judge
 from trailhound.plugins import KINDS, Catalogue, registered
 from trailhound.records import Candidate, CrawledPage, FinishedPage, Page, Relevance, ScoredLink
 from trailhound.sessions.importers import importer, importer_names
+from trailhound.sources import Sources
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.choosing import make_strategy, strategy_names
 from trailhound.testing import (
@@ -57,7 +58,7 @@ class Answers:
         return 0.5
 
 
-BRIEFING = Briefing(page_graph(), seed=7, answers=Answers(), trace=six_user_trace())
+BRIEFING = Briefing(page_graph(), seed=7, answers=Answers(), sources=Sources(trace=six_user_trace))
 
 
 @pytest.mark.parametrize("spec", [*strategy_names(), str(EXAMPLES / "short_urls.py")])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import pickle
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
 from typing import Any
 
 from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Candidate, CrawledPage, Relevance, ScoredLink
 from trailhound.strategies.base import (
+    Asking,
     Briefing,
     Explaining,
     Remembering,
@@ -20,7 +23,7 @@ from trailhound.strategies.base import (
 )
 from trailhound.testing.promises import crawled, expect, never_raising, page_graph, pages
 
-MakeStrategy = Callable[[Briefing], Strategy]
+MakeStrategy = Callable[[Briefing], Strategy | Awaitable[Strategy]]
 
 
 def check_strategy(make: MakeStrategy, briefing: Briefing | None = None) -> None:
@@ -29,19 +32,29 @@ def check_strategy(make: MakeStrategy, briefing: Briefing | None = None) -> None
     It learns from ``briefing``, or from two pages about bees and cars.
     """
     briefing = briefing or Briefing(page_graph(), seed=7)
-    strategy = make(briefing)
+    strategy = _made(make, briefing)
     for name in ("name", "summary"):
         said = getattr(strategy, name, "")
         expect(bool(said) and "\n" not in said, f"A strategy has a {name} of one line")
     expect(isinstance(getattr(strategy, "paper", None), str), "A strategy has a paper, or ''")
     ranked = _seen(strategy)
-    expect(ranked == _seen(make(briefing)), "The same seed and pages give the same priorities")
+    expect(
+        ranked == _seen(_made(make, briefing)), "The same seed and pages give the same priorities"
+    )
     _check_options(strategy, dict(ranked))
     if not learns_online(strategy):
         copy = pickle.loads(pickle.dumps(strategy))  # noqa: S301 (our own bytes)
         bees = crawled(pages()[0])
         alike = _scored(copy, bees) == _scored(strategy, bees)
         expect(alike, "A copy of a strategy that does not learn on the way says the same")
+
+
+def _made(make: MakeStrategy, briefing: Briefing) -> Strategy:
+    async def wait() -> Strategy:
+        made = make(briefing)
+        return await made if isawaitable(made) else made
+
+    return asyncio.run(wait())
 
 
 def _seen(strategy: Strategy) -> list[tuple[str, bytes]]:
@@ -81,6 +94,9 @@ def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
         with never_raising("restock may be asked at any time"):
             found = list(strategy.restock())
         expect(all(isinstance(each, Candidate) for each in found), "restock gives Candidates")
+    if isinstance(strategy, Asking):
+        with never_raising("ask takes any page"):
+            asyncio.run(strategy.ask(crawled(pages()[0])))  # type: ignore[arg-type]
     if isinstance(strategy, Remembering):
         _check_memory(strategy)
 
