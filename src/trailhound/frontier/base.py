@@ -1,6 +1,7 @@
 """What a frontier is: the URLs seen so far, and which of them comes next.
 
-One contract suite (``tests/contract/test_frontier.py``) runs over every store.
+One suite (``tests/contract/test_frontier.py``) runs over every store of ours, and
+:func:`trailhound.testing.check_frontier` over any.
 """
 
 from __future__ import annotations

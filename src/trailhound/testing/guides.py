@@ -96,7 +96,7 @@ def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
         expect(all(isinstance(each, Candidate) for each in found), "restock gives Candidates")
     if isinstance(strategy, Asking):
         with never_raising("ask takes any page"):
-            asyncio.run(strategy.ask(crawled(pages()[0])))  # type: ignore[arg-type]
+            asyncio.run(strategy.ask(crawled(pages()[0])))
     if isinstance(strategy, Remembering):
         _check_memory(strategy)
 
