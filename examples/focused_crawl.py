@@ -1,51 +1,31 @@
 """A focused crawl from a program of your own.
 
-    python examples/focused_crawl.py SESSIONS SEED
+    python examples/focused_crawl.py session.jsonl https://example.org/
 
-SESSIONS is a folder of recorded browsing sessions. Finds are printed as they come and kept in the
-current folder; started again, it goes on where it stopped.
+Finds are printed as they come; everything is kept in the folder ``bees``. Started again, with a
+larger ``max_requests``, it goes on where it stopped.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
+from typing import Any
 
 import trailhound as th
 
-
-def crawl(
-    sessions: Path, seeds: list[str], fetcher: th.HttpFetcher, folder: Path, max_pages: int
-) -> Iterator[th.PageEvent]:
-    """Learn from ``sessions``, crawl from ``seeds``, keep everything in ``folder``."""
-    graph = th.build_page_graph(th.load_sessions(sessions))
-    model = th.learn_topic(graph, th.TopicParameters(n_states=4, random_state=7))
-    frontier = th.SqliteFrontier(folder / "frontier.db")
-    results = th.ResultsStore(folder / "results.db")
-    with closing(frontier), closing(results):
-        crawler = th.Crawler(
-            strategy=th.HiddenMarkovStrategy(model),
-            frontier=frontier,
-            fetcher=fetcher,
-            judge=th.CosineJudge.from_graph(graph),
-            known_texts=th.DuplicateFinder(results.fingerprints()),
-            sinks=[results],
-            concurrency=8,
-        )
-        earlier = results.progress()
-        crawler.pages, crawler.requests = earlier.pages, earlier.requests
-        yield from crawler.run(seeds, max_requests=max_pages)  # in an event loop of its own
+USER_AGENT = "bees-bot (+https://example.org/bot)"
 
 
-def main() -> None:
-    """Crawl as the command line says."""
-    fetcher = th.HttpFetcher("bees-bot (+https://example.org/bot)", delay_seconds=2.0)
-    for event in crawl(Path(sys.argv[1]), sys.argv[2:], fetcher, Path(), max_pages=1000):
-        if event.relevance is not None and event.relevance.relevant:
-            print(f"{event.relevance.score:.2f}  {event.final_url}  {event.title}")
+def main(session: str, *seeds: str, max_requests: int = 500, **settings: Any) -> None:
+    """Learn from ``session``, crawl from ``seeds``, print what is relevant."""
+    topic = th.learn(session)
+    with th.crawl(
+        topic, seeds, "bees", user_agent=USER_AGENT, max_requests=max_requests, **settings
+    ) as crawl:
+        for page in crawl:
+            if page.relevant:
+                print(f"{page.score:.2f}  {page.url}  {page.title}")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -12,7 +12,7 @@ import trailhound
 
 ROOT = Path(trailhound.__file__).parent
 
-FIRST_TIER = frozenset({"records", "errors", "urls", "counting", "config"})
+FIRST_TIER = frozenset({"records", "errors", "urls", "counting", "notebooks", "config"})
 LEARNING = FIRST_TIER | {"sessions", "text", "models"}
 RANKING = LEARNING | {"sources", "strategies", "judges", "plugins"}
 STORES = frozenset({"frontier", "fetching", "storage"})
@@ -31,6 +31,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "records": frozenset(),
     "errors": frozenset(),
     "counting": frozenset(),
+    "notebooks": frozenset({"errors"}),
     "urls": FIRST_TIER,
     "sources": FIRST_TIER | {"sessions", "text", "fetching", "storage", "web_archives"},
     "sessions": LEARNING | {"plugins", "storage", "web_archives"},
@@ -45,6 +46,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "demo": CRAWLING | {"demo"},
     "plugins": FIRST_TIER,
     "topics": TOPICS,
+    "library": TOPICS,
     "collector": FIRST_TIER | {"collector", "sessions", "storage", "topics"},
     "reports": TOPICS,
     "crawling": CRAWLING,

@@ -5,44 +5,52 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import trailhound
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "library.md"
+LIBRARY: Any = trailhound
+"""For type checkers its stub says all, and ``__all__`` is not in it."""
 
 
-def test_every_public_name_exists_and_no_other_is_promised() -> None:
-    assert sorted(trailhound.__all__) == list(trailhound.__all__)
-    promised = {*trailhound._MODULE_OF, "__version__"}
-    assert set(trailhound.__all__) == promised
-    for name in trailhound.__all__:
-        assert getattr(trailhound, name) is not None
-    assert set(trailhound.__all__) <= set(dir(trailhound))
+def test_every_public_name_exists() -> None:
+    assert set(LIBRARY.__all__) <= set(dir(trailhound))
+    for name in LIBRARY.__all__:
+        assert getattr(trailhound, name).__name__.rpartition(".")[2] == name
+    assert trailhound.__version__
 
 
-def test_type_checkers_see_the_same_names() -> None:
-    source = Path(trailhound.__file__).read_text("utf-8")
-    for name, module in trailhound._MODULE_OF.items():
-        assert f"from trailhound.{module} import {name} as {name}" in source
+@pytest.mark.parametrize("package", ["judges", "strategies"])
+def test_all_strategies_and_judges_are_names_of_the_library(package: str) -> None:
+    kinds = [
+        name
+        for name in getattr(LIBRARY, package).__all__
+        if name.endswith(("Strategy", "Judge")) or name in ("Strategy", "RelevanceJudge")
+    ]
+    assert len(kinds) >= 7
+    assert set(kinds) <= set(LIBRARY.__all__)
 
 
 def test_unknown_names_are_errors() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'Crowler'"):
-        _ = trailhound.Crowler
+    with pytest.raises(AttributeError, match="Crowler"):
+        _ = LIBRARY.Crowler
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
     program = (
         "import sys, trailhound\n"
-        "heavy = {'numpy', 'sklearn', 'aiohttp', 'msgspec'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
+        "heavy = {'numpy', 'sklearn', 'aiohttp', 'msgspec', 'typer'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+        "own = [name for name in sys.modules if name.startswith('trailhound.')]\n"
+        "assert not own, own"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 def test_every_public_name_is_documented() -> None:
     text = DOCUMENT.read_text("utf-8")
-    missing = [name for name in trailhound.__all__ if name not in text]
+    missing = [name for name in LIBRARY.__all__ if f"`{name}`" not in text]
     assert not missing

@@ -17,7 +17,7 @@ from trailhound.config.settings import (
     variable_of,
     with_new_names,
 )
-from trailhound.config.values import from_file, from_text
+from trailhound.config.values import from_file, from_program, from_text
 from trailhound.errors import ConfigError, unknown_name
 
 FILE_NAME = "trailhound.toml"
@@ -82,6 +82,21 @@ def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
         if name not in known:
             raise ConfigError(f"{unknown_name('setting', name, known)}")
         found[name] = _read(known[name], value, name, from_text)
+    return found
+
+
+def by_section(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that a program names alone, such as ``scope``, by ``section.name``.
+
+    ``judge`` stands for ``judge.kind``. One text will do where several are meant.
+    """
+    known = {each.key.partition(".")[2]: each for each in all_settings()}
+    known["judge"] = known.pop("kind")
+    found = {}
+    for name, value in values.items():
+        if name not in known:
+            raise unknown_name("setting", name, known)
+        found[known[name].key] = _read(known[name], value, name, from_program)
     return found
 
 

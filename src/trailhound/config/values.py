@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 from typing import Any, get_args
 
 import msgspec
@@ -47,6 +48,16 @@ def from_file(value: Any, kind: Any) -> Any:
     if _holds(kind, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     return _checked(value, kind, strict=True)
+
+
+def from_program(value: Any, kind: Any) -> Any:
+    """What a program says; ``ValueError`` when it makes no sense."""
+    if _holds(kind, tuple):
+        several = (value,) if isinstance(value, str | PurePath) else value
+        value = [str(each) if isinstance(each, PurePath) else each for each in several]
+    elif isinstance(value, PurePath):
+        value = str(value)
+    return from_file(value, kind)
 
 
 def _checked(value: Any, kind: Any, *, strict: bool) -> Any:

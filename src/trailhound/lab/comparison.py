@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trailhound.counting import counted
-from trailhound.errors import UsageError
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.experiment import Progress, plan_experiment, run_experiment
 from trailhound.lab.results import BeatenBound, Estimate, ExperimentResults
 from trailhound.lab.results_files import REPORT_NAME, read_results
 from trailhound.lab.statistics import bound_beaten
+from trailhound.notebooks import data_frame
 from trailhound.storage.files import write_whole
 
 if TYPE_CHECKING:
@@ -73,14 +73,8 @@ class LabResults:
 
     def to_pandas(self) -> DataFrame:
         """One row per run: topic, strategy, seed set, and every figure that is a single number."""
-        try:
-            from pandas import DataFrame
-        except ImportError as error:
-            raise UsageError(
-                "Data frames need pandas. Install it with: pip install 'trailhound[pandas]'"
-            ) from error
         rows = [{"found": run.found, **msgspec.structs.asdict(run)} for run in self.results.runs]
-        frame = DataFrame(rows)
+        frame = data_frame(rows)
         several = [name for name in frame if isinstance(rows[0][str(name)], list | dict)]
         frame = frame.drop(columns=several)
         first = ["topic", "seed_set", "strategy", "nauc", "harvest", "recall", "found"]

@@ -84,6 +84,11 @@ class CrawlFolder:
         self.strategy = self.path / "strategy.bin"
         self._record = self.path / "crawl.json"
 
+    @property
+    def pseudonyms_home(self) -> Path:
+        """Where the secret is kept by which people of a trace are named: in the workspace."""
+        return self.topic.path.parent.parent if self._is_the_topics_own else self.path
+
     def exists(self) -> bool:
         """Whether there is a crawl to resume, or results to look at."""
         return self._record.is_file()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from trailhound.config.settings import Settings
 from trailhound.crawling.build import Knowledge
 from trailhound.errors import SessionError
 from trailhound.judges.choosing import make_judge
 from trailhound.strategies.base import Briefing
 from trailhound.topics.learned import LearnedTopic
-from trailhound.topics.model_folder import MANIFEST, fingerprint_of
+from trailhound.topics.model_folder import fingerprint_of, saved_fingerprint
 from trailhound.topics.workspace import TopicFolder
 
 
@@ -18,8 +16,7 @@ def knowledge_of(topic: TopicFolder) -> Knowledge:
     """What was learned, if anything; ModelError when that cannot be read."""
     if not topic.is_learned():
         return Knowledge()
-    manifest = (topic.model_path / MANIFEST).read_bytes()
-    return knowledge_from(topic.load(), hashlib.sha256(manifest).hexdigest())
+    return knowledge_from(topic.load(), saved_fingerprint(topic.model_path))
 
 
 def knowledge_from(learned: LearnedTopic, fingerprint: str | None = None) -> Knowledge:

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
+from pathlib import Path
 
 import msgspec
 
+from trailhound.counting import counted
 from trailhound.judges.choosing import best_ranked
 from trailhound.models.advice import Advice, advise
 from trailhound.models.diagnosis import Diagnosis, diagnose
 from trailhound.models.judge_figures import JudgeCalibration, JudgeFigures, judge_figures
 from trailhound.models.topic_model import TopicModel
+from trailhound.notebooks import html_table
+
+SHOWN_WORDS = 8
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -68,6 +74,44 @@ class LearnedTopic:
         """Everything that can be said about it; on many pages this takes a second or two."""
         found = diagnose(self.model, self.judges.get(self.judge_name, self.judge))
         return msgspec.structs.replace(found, warnings=self.warnings)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write it to a folder, from which ``trailhound.load_topic`` reads it; returns the folder.
+
+        What was there before is replaced in one step.
+        """
+        from trailhound.topics.model_folder import save_model
+
+        save_model(self, Path(folder))
+        return Path(folder)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._in_short()}>"
+
+    def _repr_html_(self) -> str:
+        """What was learned, for notebooks: the clusters, nearest to the targets first."""
+        clusters = sorted(self.diagnosis.clusters, key=lambda each: each.mean_level)
+        rows = [
+            (
+                str(each.pages),
+                f"{each.mean_level:.1f}",
+                ", ".join(word.word for word in each.log_odds[:SHOWN_WORDS]),
+                each.examples[0].title if each.examples else "",
+            )
+            for each in clusters
+        ]
+        notes = "".join(f"<p>{escape(str(each))}</p>" for each in self.warnings)
+        headings = ("pages", "links to a target", "words", "for example")
+        return html_table(self._in_short(), headings, rows) + notes
+
+    def _in_short(self) -> str:
+        graph, f1 = self.model.graph, self.judge_figures.f1
+        quality = "" if f1 is None else f", F1 {f1:.2f}"
+        return (
+            f"'{self.origin.topic}': {counted(len(graph.pages), 'page')}, {len(graph.targets)} "
+            f"useful, in {counted(self.model.n_clusters + 1, 'cluster')}; judge {self.judge_name}"
+            f"{quality}"
+        )
 
     def _about_labels(self) -> tuple[Advice, ...]:
         """A model across several labels is allowed, but seldom meant."""

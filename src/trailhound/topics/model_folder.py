@@ -93,6 +93,14 @@ def fingerprint_of(learned: LearnedTopic) -> str:
     return hashlib.sha256(_files_of(learned)[MANIFEST]).hexdigest()
 
 
+def saved_fingerprint(folder: Path) -> str:
+    """Of the model in a folder; empty when there is none."""
+    manifest = folder / MANIFEST
+    if not manifest.is_file():
+        return ""
+    return hashlib.sha256(_read(manifest, "There is no model")).hexdigest()
+
+
 def _files_of(learned: LearnedTopic) -> dict[str, bytes]:
     """What is in the folder, by name of the file; the manifest comes last."""
     model = learned.model

@@ -1,0 +1,91 @@
+"""Topics for a program: learned from sessions, or loaded from where they were saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from trailhound.errors import UsageError, unknown_name
+from trailhound.models.topic_model import TopicParameters
+from trailhound.sessions.events import Session
+from trailhound.sessions.files import load_sessions
+from trailhound.sessions.shown_pages import Content
+from trailhound.topics.learned import LearnedTopic
+from trailhound.topics.learning import LearningRequest, learn_alone
+from trailhound.topics.model_folder import MANIFEST, load_model
+from trailhound.topics.workspace import Workspace, workspace_folder
+
+SessionSource = str | Path | Session | Iterable[str | Path | Session]
+"""A session file, a folder of them, a session, or several of these."""
+
+
+def learn(
+    *sessions: SessionSource,
+    name: str = "",
+    label: str | None = None,
+    threshold: float | None = None,
+    content: Content | None = None,
+    report: Callable[[str], None] = lambda _: None,
+    **parameters: Any,
+) -> LearnedTopic:
+    """Learn what leads to the pages that were marked useful.
+
+    * ``sessions``: files, folders of files, or ``Session`` objects.
+    * ``name`` of the topic; without it, the one that the first session carries.
+    * ``label``: only marks with this label count.
+    * ``threshold``: the score from which a page is relevant; calibrated when it is not given.
+    * ``content`` looks up pages whose source the sessions do not hold: from a URL to a ``Page``.
+    * ``parameters``: those of :class:`~trailhound.models.topic_model.TopicParameters`, such as
+      ``n_states=4``.
+    """
+    found = list(_sessions(sessions))
+    if not found:
+        raise UsageError(
+            "There is nothing to learn from: name a session file, or a folder of them."
+        )
+    request = LearningRequest(
+        name or next((each.topic for each in found if each.topic), "topic"),
+        found,
+        label=label,
+        parameters=_parameters(parameters),
+        threshold=threshold,
+        content=content,
+    )
+    return learn_alone(request, report)
+
+
+def load_topic(place: str | Path, *, workspace: str | Path | None = None) -> LearnedTopic:
+    """A topic from the folder it was saved in, or by its name in the workspace.
+
+    The folder may also be that of a crawl, or of a topic in a workspace.
+    """
+    folder = Path(place).expanduser()
+    for candidate in (folder, folder / "model"):
+        if (candidate / MANIFEST).is_file():
+            return load_model(candidate)
+    if folder.exists():
+        return load_model(folder)  # says what is missing
+    home = workspace_folder(Path(workspace) if workspace is not None else None, os.environ)
+    return Workspace(home).topic(str(place)).load()
+
+
+def _sessions(sources: Iterable[SessionSource]) -> Iterator[Session]:
+    for source in sources:
+        if isinstance(source, Session):
+            yield source
+        elif isinstance(source, str | Path):
+            yield from load_sessions(source)
+        else:
+            yield from _sessions(source)
+
+
+def _parameters(given: dict[str, Any]) -> TopicParameters:
+    known = [field.name for field in msgspec.structs.fields(TopicParameters)]
+    for name in given:
+        if name not in known:
+            raise unknown_name("parameter", name, known)
+    return TopicParameters(**given)

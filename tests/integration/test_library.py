@@ -1,0 +1,426 @@
+"""The library as ``docs/library.md`` shows it, against servers on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from examples.focused_crawl import main
+from live_webs import USER_AGENT, Resource, Site, TinySite
+
+import trailhound as th
+from trailhound.demo import DemoWeb
+from trailhound.demo.files import with_sources, write_demo_sessions
+from trailhound.errors import ConfigError, StorageError, UsageError
+from trailhound.topics.workspace import TopicFolder, Workspace
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def learned(web: DemoWeb, topic_name: str) -> th.LearnedTopic:
+    return th.learn(with_sources(web.sessions[topic_name], web))
+
+
+@pytest.fixture
+def reach(port: int) -> dict[str, Any]:
+    """How a crawl gets to the demo web."""
+    return reaching("*.demo.test", port)
+
+
+def reaching(host: str, port: int) -> dict[str, Any]:
+    return {
+        "user_agent": USER_AGENT,
+        "resolve": f"{host}=127.0.0.1:{port}",
+        "allow_addresses": host,
+        "strategy": "best-first",
+    }
+
+
+def test_the_example_runs_and_goes_on(
+    web: DemoWeb,
+    port: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    session = str(write_demo_sessions(web, tmp_path / "sessions")[0])
+    settings = reaching("*.demo.test", port)
+    del settings["user_agent"]
+    for max_requests in (60, 120):
+        main(session, *web.start_urls, max_requests=max_requests, **settings)
+    with th.Results("bees/results.db") as results:
+        assert results.summary().requests == 120
+        found = results.ranked()
+    printed = capsys.readouterr().out.splitlines()
+    assert sorted(line.split()[1] for line in printed) == sorted(page.address for page in found)
+
+
+def test_the_documentation_shows_the_example_as_it_is() -> None:
+    source = (ROOT / "examples" / "focused_crawl.py").read_text("utf-8")
+    document = (ROOT / "docs" / "library.md").read_text("utf-8")
+    assert source[source.index("import sys") :] in document
+
+
+def test_a_crawl_is_resumed_by_its_folder(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "bees"
+    with th.crawl(learned, web.start_urls, folder, max_requests=20, **reach) as crawl:
+        first = list(crawl)
+    assert crawl.stop_reason is th.StopReason.REQUESTS_SPENT
+    with th.crawl(folder, folder=folder, max_requests=40) as crawl:
+        second = list(crawl)
+    pages = first + second
+    assert [page.event.number for page in pages] == list(range(1, len(pages) + 1))
+    assert pages[-1].event.requests_total == 40
+    assert len({page.event.url for page in pages}) == len(pages), "nothing is fetched twice"
+    with th.crawl(learned, folder=folder, max_requests=40) as crawl:
+        assert not list(crawl)
+    assert crawl.stop_reason is th.StopReason.REQUESTS_SPENT
+    assert {"archive", "crawl.json", "log.jsonl", "model", "results.db"} <= {
+        path.name for path in folder.iterdir()
+    }
+
+
+def test_pages_carry_their_content_and_afterwards_the_archive_has_it(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
+) -> None:
+    with th.crawl(learned, web.start_urls, tmp_path / "bees", max_requests=8, **reach) as crawl:
+        pages = []
+        for page in crawl:
+            pages.append(page)
+            assert pages[0].html == web.respond(pages[0].url).body.decode()
+            if page.outcome is th.Outcome.FETCHED:
+                assert page.title in (page.html or "")
+                assert page.text
+                assert len(page.links) == page.event.links_found
+    seed = pages[0]
+    assert seed.parent is None
+    assert seed.depth == 0
+    assert seed.url in web.start_urls
+    assert seed.url in repr(seed)
+    fetched = [page for page in pages if page.outcome is th.Outcome.FETCHED]
+    assert all(page.score is not None and page.text and page.links for page in fetched)
+
+
+def test_a_crawl_works_where_an_event_loop_is_running(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
+) -> None:
+    async def notebook() -> list[th.CrawlResult]:
+        with th.crawl(
+            learned, web.start_urls, tmp_path / "bees", max_requests=20, **reach
+        ) as crawl:
+            return list(crawl)
+
+    assert asyncio.run(notebook())[-1].event.requests_total == 20
+
+
+def test_a_crawl_is_iterated_over_in_a_coroutine(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any]
+) -> None:
+    turns = 0
+
+    async def something_else() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def program() -> int:
+        other = asyncio.create_task(something_else())
+        pages = 0
+        async with th.crawl(learned, web.start_urls, max_requests=20, **reach) as crawl:
+            async for page in crawl:
+                pages += 1
+                assert page.event.number == pages
+        other.cancel()
+        assert crawl.stop_reason is th.StopReason.REQUESTS_SPENT
+        return pages
+
+    assert asyncio.run(program()) > 0
+    assert turns > 20, "the program's own loop went on"
+
+
+def test_a_coroutine_that_is_cancelled_leaves_the_crawl_in_order(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
+) -> None:
+    async def program() -> None:
+        async with th.crawl(learned, web.start_urls, tmp_path, **reach) as crawl:
+            async for page in crawl:
+                if page.event.number == 5:
+                    raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(program())
+    with th.crawl(learned, folder=tmp_path, max_requests=30) as crawl:
+        assert next(crawl).event.number == 6
+
+
+def test_a_crawl_in_memory_leaves_nothing_behind(
+    learned: th.LearnedTopic,
+    web: DemoWeb,
+    reach: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    targets = sorted(learned.model.graph.targets)
+    seeds = [learned.model.graph.pages[number].url for number in targets]
+    with th.crawl(learned, seeds, max_requests=12, **reach) as crawl:
+        pages = list(crawl)
+    assert not list(tmp_path.iterdir())
+    assert pages[0].html == web.respond(pages[0].url).body.decode()
+    found = crawl.results()
+    assert found
+    assert {page.address for page in found} == {page.url for page in pages if page.relevant}
+    assert crawl.search(found[0].title.split()[0])
+    assert len(crawl.to_pandas()) == len(pages)
+
+
+def calendar(months: int) -> dict[str, Resource]:
+    """A calendar in which each month leads to the next."""
+
+    def path(month: int) -> str:
+        return f"/calendar/{2000 + month // 12}/{month % 12 + 1:02d}"
+
+    pages = {}
+    for month in range(months):
+        html = f'<title>Month {month}</title>No events. <a href="{path(month + 1)}">next</a>'
+        pages[path(month)] = Resource(html.encode())
+    return pages
+
+
+def test_a_trap_holds_it_no_longer_than_a_crawl_of_the_command_line(
+    learned: th.LearnedTopic, topic: TopicFolder, tmp_path: Path
+) -> None:
+    seed = "http://tiny.test/calendar/2000/01"
+    with TinySite(calendar(400)) as server:
+        site = Site(topic, server.port, "tiny.test")
+        with site.begun(crawl__seeds=[seed]) as crawl:
+            live = len(list(crawl.run()))
+        with th.crawl(learned, seed, **reaching("tiny.test", server.port)) as own:
+            assert len(list(own)) == live
+    assert 50 < live < 150
+    assert own.stop_reason is crawl.stop_reason
+
+
+def test_a_loop_may_be_left_and_a_crawl_stopped(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
+) -> None:
+    with th.crawl(learned, web.start_urls, tmp_path, **reach) as crawl:
+        with pytest.raises(StorageError, match="Another crawl"), th.crawl(learned, folder=tmp_path):
+            pass
+        assert next(crawl).event.number == 1
+        for page in crawl:
+            assert page.event.number == 2
+            break
+    assert crawl.stop_reason is th.StopReason.INTERRUPTED
+    assert not list(crawl)
+    again = th.crawl(learned, folder=tmp_path)
+    pages = []
+    for page in again:  # without a with statement, the last page closes it
+        pages.append(page)
+        again.stop()
+    assert again.stop_reason is th.StopReason.INTERRUPTED
+    with th.crawl(learned, folder=tmp_path) as crawl:
+        assert next(crawl).event.number == pages[-1].event.number + 1
+
+
+class ShortUrls:
+    """A strategy of one's own."""
+
+    name: ClassVar[str] = "short-urls"
+    summary: ClassVar[str] = "short addresses first"
+    paper: ClassVar[str] = ""
+
+    def score_links(self, crawled: th.CrawledPage) -> Iterator[th.ScoredLink]:
+        for link in crawled.page.links:
+            yield th.ScoredLink(link, 1 / len(link.url))
+
+    def observe(self, crawled: th.CrawledPage) -> None:
+        pass
+
+
+class Notebook:
+    """A sink of one's own."""
+
+    def __init__(self) -> None:
+        self.titles: list[str] = []
+        self.is_closed = False
+
+    def keep(self, finished: th.FinishedPage) -> None:
+        self.titles.append(finished.event.title)
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
+class Answers:
+    """A fetcher of one's own: no network at all."""
+
+    def __init__(self, web: DemoWeb) -> None:
+        self._web = web
+        self.is_closed = False
+
+    async def fetch(self, url: str, *, may_go_on: object = None) -> th.FetchResult:
+        body = self._web.respond(url).body
+        return th.FetchResult(url, th.Outcome.FETCHED, url, body=body, content_type="text/html")
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
+def test_parts_may_be_objects_of_a_program(
+    learned: th.LearnedTopic, web: DemoWeb, tmp_path: Path
+) -> None:
+    sink, fetcher = Notebook(), Answers(web)
+    own: dict[str, Any] = {
+        "strategy": ShortUrls(),
+        "judge": lambda page: "the" in page.text,
+        "fetcher": fetcher,
+        "sinks": [sink],
+        "delay_seconds": 0,
+        "allow_impolite": True,
+    }
+    for max_requests, expected in ((10, 10), (15, 5)):
+        sink.is_closed = fetcher.is_closed = False
+        with th.crawl(learned, web.start_urls, tmp_path, max_requests=max_requests, **own) as crawl:
+            pages = list(crawl)
+        assert len(pages) == expected
+        assert sink.is_closed
+        assert fetcher.is_closed
+    assert len(sink.titles) == 15
+    assert crawl.results()
+    assert crawl.settings.crawl.strategy == "short-urls"
+    with pytest.raises(UsageError, match="'short-urls', and what waits was ranked by it"):
+        th.crawl(learned, folder=tmp_path, **{**own, "strategy": "best-first"}).__enter__()
+
+
+def test_a_resolver_says_where_hosts_are(
+    learned: th.LearnedTopic, web: DemoWeb, port: int, reach: dict[str, Any]
+) -> None:
+    del reach["resolve"]
+    resolver = th.MappedResolver({"*.demo.test": f"127.0.0.1:{port}"}, use_dns=False)
+    with th.crawl(learned, web.start_urls, max_requests=3, resolver=resolver, **reach) as crawl:
+        assert {page.outcome for page in crawl} == {th.Outcome.FETCHED}
+
+
+def test_a_crawl_without_a_topic_goes_by_its_judge(web: DemoWeb, reach: dict[str, Any]) -> None:
+    reach |= {"strategy": "intelligent", "judge": "keywords:words=directory"}
+    with th.crawl(None, web.start_urls, max_requests=5, **reach) as crawl:
+        assert any(page.relevant for page in crawl)
+    assert "Nothing has been learned" in crawl.notices[0]
+
+
+def test_settings_go_by_name_or_in_one_piece(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any]
+) -> None:
+    settings = th.Settings(crawl=th.CrawlSettings(max_requests=2, max_time=60.0))
+    with th.crawl(
+        learned, web.start_urls[0], settings=settings, max_requests=1, scope="*.demo.test", **reach
+    ) as crawl:
+        assert len(list(crawl)) == 1
+    used = crawl.settings
+    assert used.crawl.scope == ("*.demo.test",)
+    assert used.crawl.max_time == 60.0
+    assert used.crawl.max_requests == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"max_request": 3}, "Unknown setting 'max_request'. Did you mean max_requests"),
+        ({"max_pages": 3}, "Unknown setting 'max_pages'"),
+        ({"max_requests": 0}, "max_requests is 0: expected int >= 1"),
+        ({"strategy": "best-frist"}, "Did you mean best-first"),
+        ({"judge": "cosin"}, "Did you mean cosine"),
+        ({"user_agent": ""}, "must say who it is"),
+        ({"seeds": ()}, "needs a page to start from"),
+        ({"search": "crawl"}, "Name a folder for it"),
+    ],
+)
+def test_mistakes_are_told_with_what_was_meant(
+    learned: th.LearnedTopic, reach: dict[str, Any], wrong: dict[str, Any], message: str
+) -> None:
+    asked: dict[str, Any] = {"seeds": "http://www.demo.test/", **reach, **wrong}
+    with pytest.raises((UsageError, ConfigError), match=message):
+        th.crawl(learned, **asked).__enter__()
+
+
+def test_a_folder_is_for_one_topic(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
+) -> None:
+    with th.crawl(learned, web.start_urls, tmp_path, max_requests=1, **reach) as crawl:
+        list(crawl)
+    other = next(name for name in web.sessions if name != learned.origin.topic)
+    topic = th.learn(with_sources(web.sessions[other], web))
+    with pytest.raises(UsageError, match="Name another folder"):
+        th.crawl(topic, web.start_urls, tmp_path, **reach).__enter__()
+
+
+def test_topics_are_learned_saved_and_loaded(
+    learned: th.LearnedTopic, web: DemoWeb, topic: TopicFolder, topic_name: str, tmp_path: Path
+) -> None:
+    paths = write_demo_sessions(web, tmp_path / "sessions")
+    assert th.learn(*paths[:2]).origin.sessions == 2
+    assert th.learn(tmp_path / "sessions", n_states=3).model.hmm.n_states == 3
+    assert th.learn([paths[0]], name="bees").origin.topic == "bees"
+    with pytest.raises(UsageError, match="Did you mean n_states"):
+        th.learn(paths[0], n_state=3)
+    with pytest.raises(UsageError, match="nothing to learn from"):
+        th.learn()
+    saved = learned.save(tmp_path / "saved")
+    for loaded in (
+        th.load_topic(saved),
+        th.load_topic(topic.path),
+        th.load_topic(topic_name, workspace=topic.path.parent.parent),
+    ):
+        assert repr(loaded) == repr(learned)
+    with pytest.raises(UsageError, match="Unknown topic 'wasps'"):
+        th.load_topic("wasps", workspace=topic.path.parent.parent)
+    assert Workspace(topic.path.parent.parent).topics() == (topic_name,)
+
+
+def test_what_is_shown_of_topics_and_crawls(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
+) -> None:
+    assert repr(learned).startswith(f"<LearnedTopic '{learned.origin.topic}': ")
+    assert "judge contrast, F1 " in repr(learned)
+    shown = learned._repr_html_()
+    words = learned.diagnosis.clusters[0].log_odds
+    assert shown.count("<tr>") == learned.model.n_clusters + 2
+    assert words[0].word in shown
+    seeds = [learned.model.graph.pages[number].url for number in learned.model.graph.targets]
+    crawl = th.crawl(learned, seeds, tmp_path, max_requests=3, **reach)
+    assert "not begun" in repr(crawl)
+    with crawl:
+        assert "it goes on" in repr(crawl)
+        list(crawl)
+    assert repr(crawl).endswith("the request budget is spent>")
+    best = crawl.results(1)[0]
+    assert f'<a href="{best.address}"' in crawl._repr_html_()
+
+
+def test_a_data_frame_has_a_row_for_each_page(
+    learned: th.LearnedTopic,
+    web: DemoWeb,
+    reach: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with th.crawl(learned, web.start_urls, tmp_path, max_requests=5, **reach) as crawl:
+        assert len(crawl.to_pandas()) == 0
+        pages = list(crawl)
+    frame = crawl.to_pandas()
+    assert list(frame["address"]) == [page.url for page in pages]
+    assert set(frame["outcome"]) == {"fetched"}
+    assert "memory" not in frame
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UsageError, match=r"trailhound\[pandas\]"):
+        crawl.to_pandas()
