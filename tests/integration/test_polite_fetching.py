@@ -116,7 +116,7 @@ def busy(status: int, retry_after: str = "") -> Reply:
 def test_no_host_is_asked_sooner_than_its_delay() -> None:
     site = Site()
     urls = [f"http://{host}.test/{n}" for n in range(2) for host in "ab"]
-    settings = PoliteSettings(loopback_delay_seconds=0.2)
+    settings = PoliteSettings(test_delay_seconds=0.2)
     results = site.run(fetch_together(*urls), settings)
     assert {result.outcome for result in results} == {Outcome.FETCHED}
     # robots.txt and two pages each, also counted over the shared address
@@ -133,7 +133,7 @@ def test_every_host_of_a_chain_has_its_delay() -> None:
         return web.Response(status=302, headers={"Location": "http://b.test/"})
 
     site = Site(reply)
-    site.run(fetch_together("http://a.test/"), PoliteSettings(loopback_delay_seconds=0.05))
+    site.run(fetch_together("http://a.test/"), PoliteSettings(test_delay_seconds=0.05))
     for host in ("a.test", "b.test"):
         assert site.ledger.ready_at(host) is not None, "whoever comes next will know"
 

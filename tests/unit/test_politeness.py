@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trailhound.config.settings import FetchSettings
 from trailhound.errors import ConfigError
 from trailhound.fetching import politeness as politeness_module
+from trailhound.fetching.http import polite_settings
 from trailhound.fetching.politeness import NotYetError, Politeness, PoliteSettings, check_politeness
 
 ADDRESS = "93.184.216.34"
@@ -135,12 +137,37 @@ def test_what_counts_as_one_address(one: str, other: str, second: float) -> None
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
-def test_this_machine_needs_no_delay_unless_told(address: str) -> None:
+@pytest.mark.parametrize("host", ["a.test", "a.test:8080", "a.test."])
+def test_a_server_for_tests_needs_no_delay_unless_told(host: str, address: str) -> None:
     visits = Visits()
-    assert visits.together(*[visits.visit("a", address) for _ in range(2)])[1] == ("a", 0.0)
-    assert visits.politeness.delay_seconds("a") == 0.0
-    visits = Visits(loopback_delay_seconds=0.25)
-    assert visits.together(*[visits.visit("a", address) for _ in range(2)])[1] == ("a", 0.25)
+    assert visits.together(*[visits.visit(host, address) for _ in range(2)])[1] == (host, 0.0)
+    assert visits.politeness.delay_seconds(host) == 0.0
+    visits = Visits(test_delay_seconds=0.25)
+    assert visits.together(*[visits.visit(host, address) for _ in range(2)])[1] == (host, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("real.example", "127.0.0.1"),
+        ("127.0.0.1:8080", "127.0.0.1"),
+        ("localhost", "::1"),
+        ("[::1]:81", "::1"),
+        ("a.test", "10.0.0.1"),
+        ("a.test", ADDRESS),
+        ("a.test.example", "127.0.0.1"),
+    ],
+)
+def test_a_tunnel_may_listen_at_any_other_name_of_this_machine(host: str, address: str) -> None:
+    visits = Visits(delay_seconds=5.0)
+    log = visits.together(*[visits.visit(host, address) for _ in range(2)])
+    assert log == [(host, 0.0), (host, 5.0)]
+
+
+def test_a_delay_that_is_asked_for_holds_everywhere() -> None:
+    asked = polite_settings(FetchSettings(delay_seconds=5.0))
+    assert (asked.delay_seconds, asked.test_delay_seconds) == (5.0, 5.0)
+    assert polite_settings(FetchSettings()).test_delay_seconds == 0.0
 
 
 def test_a_site_may_wish_for_more_but_not_for_less() -> None:
@@ -162,9 +189,9 @@ def test_a_wish_is_capped() -> None:
 
 def test_a_wish_holds_on_this_machine_too() -> None:
     visits = Visits()
-    visits.politeness.wish("a", 3.0)
-    log = visits.together(*[visits.visit("a", "127.0.0.1") for _ in range(2)])
-    assert log == [("a", 0.0), ("a", 3.0)]
+    visits.politeness.wish("a.test", 3.0)
+    log = visits.together(*[visits.visit("a.test", "127.0.0.1") for _ in range(2)])
+    assert log == [("a.test", 0.0), ("a.test", 3.0)]
 
 
 def test_back_off_doubles_until_an_answer_and_has_an_end() -> None:
@@ -368,19 +395,19 @@ def test_who_gives_up_waiting_leaves_no_promise_behind() -> None:
 
 def test_hosts_without_a_delay_may_be_fetched_together() -> None:
     visits = polite()
-    visits.politeness.reserve("a")
-    visits.together(visits.visit("a", "127.0.0.1"))
-    visits.politeness.release("a")
-    assert visits.ledger.until["a"] <= visits.time.now
+    visits.politeness.reserve("a.test")
+    visits.together(visits.visit("a.test", "127.0.0.1"))
+    visits.politeness.release("a.test")
+    assert visits.ledger.until["a.test"] <= visits.time.now
     visits.ledger.writes.clear()
     for _ in range(2):
-        visits.politeness.reserve("a")
-    log = visits.together(*[visits.visit("a", "127.0.0.1", takes=3.0) for _ in range(2)])
-    assert log[-2:] == [("a", 0.0), ("a", 0.0)]
-    visits.politeness.release("a", 30.0)  # the first was told to come back later
-    assert visits.ledger.writes == [("a", 33.0)], "nobody else is sent there"
-    visits.politeness.release("a")
-    assert visits.ledger.until["a"] == 33.0
+        visits.politeness.reserve("a.test")
+    log = visits.together(*[visits.visit("a.test", "127.0.0.1", takes=3.0) for _ in range(2)])
+    assert log[-2:] == [("a.test", 0.0), ("a.test", 0.0)]
+    visits.politeness.release("a.test", 30.0)  # the first was told to come back later
+    assert visits.ledger.writes == [("a.test", 33.0)], "nobody else is sent there"
+    visits.politeness.release("a.test")
+    assert visits.ledger.until["a.test"] == 33.0
 
 
 def test_a_refusal_that_asked_nothing_costs_no_delay() -> None:

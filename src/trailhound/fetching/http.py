@@ -8,6 +8,7 @@ address that the crawl may use.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import NamedTuple, Self
 
@@ -22,7 +23,12 @@ from trailhound.fetching.client import (
     PoliteClient,
 )
 from trailhound.fetching.headers import read_robots_tags
-from trailhound.fetching.politeness import Politeness, PoliteSettings, check_politeness
+from trailhound.fetching.politeness import (
+    Politeness,
+    PoliteSettings,
+    check_politeness,
+    polite_delay,
+)
 from trailhound.fetching.resolver import mapped_resolver
 from trailhound.fetching.robots import RobotsRules, product_token
 from trailhound.records import Exchange, FetchResult, Outcome
@@ -134,7 +140,7 @@ class HttpFetcher:
         in_scope: Callable[[str], bool] | None = None,
         resolver: AbstractResolver | None = None,
     ) -> None:
-        self._politeness = politeness or Politeness(PoliteSettings(delay_seconds=delay_seconds))
+        self._politeness = politeness or Politeness(polite_delay(delay_seconds))
         self._settings = check_politeness(
             self._politeness.settings, obey_robots=obey_robots, allow_impolite=allow_impolite
         )
@@ -265,8 +271,8 @@ class HttpFetcher:
 
 def polite_settings(settings: FetchSettings) -> PoliteSettings:
     """The delays that ``[fetch]`` asks for."""
-    return PoliteSettings(
-        delay_seconds=settings.delay_seconds,
+    return replace(
+        polite_delay(settings.delay_seconds),
         address_delay_seconds=min(settings.address_delay_seconds, settings.delay_seconds),
         max_crawl_delay_seconds=settings.max_crawl_delay_seconds,
         request_seconds=settings.timeout_seconds,

@@ -45,8 +45,9 @@ class PoliteSettings:
     """Between an answer and the next request to its host."""
     address_delay_seconds: float = 0.5
     """Between two requests to one IP address, whichever hosts live there."""
-    loopback_delay_seconds: float = 0.0
-    """Instead of both for hosts on this machine, which are asked only when allowed by name."""
+    test_delay_seconds: float = 0.0
+    """Instead of both for hosts named ``….test`` on this machine: such names are nobody's (RFC
+    6761). Behind any other name, or a bare address, may be a tunnel to somebody else's machine."""
     max_crawl_delay_seconds: float = 60.0
     """A site that asks for more (Crawl-delay) gets this."""
     backoff_seconds: float = 10.0
@@ -59,6 +60,14 @@ class PoliteSettings:
 
 UNHURRIED = PoliteSettings(delay_seconds=0.0, address_delay_seconds=0.0)
 """For webs that nobody needs to be spared on: a host waits only when it asks for it."""
+
+
+def polite_delay(delay_seconds: float) -> PoliteSettings:
+    """``delay_seconds`` between requests to one host; what is asked for holds on tests, too."""
+    asked = delay_seconds != PoliteSettings().delay_seconds
+    return PoliteSettings(
+        delay_seconds=delay_seconds, test_delay_seconds=delay_seconds if asked else 0.0
+    )
 
 
 def check_politeness(
@@ -208,7 +217,9 @@ class Politeness:
         """
         self._takes_turns = True
         state = self._host(host)
-        state.base_seconds = self._base_seconds(address)
+        settings = self._settings
+        is_test = _is_test_server(host, address)
+        state.base_seconds = settings.test_delay_seconds if is_test else settings.delay_seconds
         delay = self._delay(state)
         if not delay and state.held_until <= self._clock():
             return False  # nobody needs to be spared
@@ -280,7 +291,9 @@ class Politeness:
         now = self._clock()
         start = max(now, self._free_at(state), self._addresses.get(key, now) if key else now)
         self._check(host, start - now)
-        pause = self._address_seconds(address) if key else 0.0
+        pause = self._settings.address_delay_seconds if key else 0.0
+        if _is_test_server(host, address):
+            pause = min(pause, self._settings.test_delay_seconds)
         if pause:
             self._forget_free_addresses(now)
             self._addresses[key] = start + pause
@@ -321,16 +334,6 @@ class Politeness:
         own = self._settings.delay_seconds if base is None else base
         return max(own, state.wished_seconds)
 
-    def _base_seconds(self, address: str) -> float:
-        if is_this_machine(address):
-            return self._settings.loopback_delay_seconds
-        return self._settings.delay_seconds
-
-    def _address_seconds(self, address: str) -> float:
-        if is_this_machine(address):
-            return self._settings.loopback_delay_seconds
-        return self._settings.address_delay_seconds
-
     def _host(self, host: str) -> _Host:
         state = self._hosts.get(host)
         if state is None:
@@ -355,8 +358,10 @@ class Politeness:
 
 
 @lru_cache(maxsize=65536)
-def is_this_machine(address: str) -> bool:
-    """Whether ``address`` is loopback, in whatever form."""
+def _is_test_server(host: str, address: str) -> bool:
+    """Whether ``host`` has a name for tests and ``address`` is loopback, in whatever form."""
+    if not host.partition(":")[0].removesuffix(".").endswith(".test"):
+        return False
     parsed = parse_address(address)
     if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
         parsed = parsed.ipv4_mapped
