@@ -20,7 +20,14 @@ from yarl import URL
 from trailhound.errors import ConfigError
 from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError
 from trailhound.fetching.body import Body, make_exchange, read_page, read_some
-from trailhound.fetching.connections import Attempt, current_attempt, open_session
+from trailhound.fetching.connections import (
+    OWN_TROUBLE,
+    Attempt,
+    close_idle_connections,
+    current_attempt,
+    max_connections,
+    open_session,
+)
 from trailhound.fetching.headers import may_be_html, retry_after_seconds
 from trailhound.fetching.politeness import NotYetError, Politeness
 from trailhound.fetching.resolver import AddressBook
@@ -33,6 +40,7 @@ _NO_CONTACT = frozenset([Outcome.TIMEOUT, Outcome.UNREACHABLE])
 
 # Header bytes that were not UTF-8 arrive as lone surrogates: U+DC80 to U+DCFF.
 _RAW_BYTE = re.compile("[\udc80-\udcff]")
+_OWN_TROUBLE_SECONDS = 5.0  # until a request that we had no socket for is tried again
 _MAX_ERROR_BYTES = 65_536  # of the body of a redirect or an error, for the archive
 
 
@@ -114,6 +122,8 @@ class HttpClient:
         self._guard = AddressGuard(allow_addresses)
         self._book = AddressBook(self._guard, resolver)
         self._session: aiohttp.ClientSession | None = None
+        # Here, and not in aiohttp, whose time-outs would run while a request waits.
+        self._room = asyncio.Semaphore(max_connections())
 
     async def locate(self, url: str) -> str | Answer:
         """The address that a request for ``url`` will go to, or why it cannot be made."""
@@ -132,6 +142,8 @@ class HttpClient:
             return Answer(failure=Outcome.TIMEOUT, detail=detail, retry_after_seconds=0.0)
         # UnicodeError: a host name that DNS cannot carry, such as "a..b".
         except (OSError, UnicodeError) as error:
+            if isinstance(error, OSError) and error.errno in OWN_TROUBLE:
+                return self._own_trouble(_words(error))
             detail = f"no connection: {_words(error)}"
             # DNS itself may be in trouble; otherwise there is no such host.
             again = 0.0 if error.args[:1] == (socket.EAI_AGAIN,) else None
@@ -151,7 +163,8 @@ class HttpClient:
         attempt = Attempt(self._guard, target.raw_host or "")
         token = current_attempt.set(attempt)
         try:
-            return await self._ask(target, attempt, max_bytes, html_only, headers)
+            async with self._room:
+                return await self._ask(target, attempt, max_bytes, html_only, headers)
         except (aiohttp.ClientError, OSError, UnicodeError) as error:
             return self._failure(error, attempt)
         finally:
@@ -194,10 +207,22 @@ class HttpClient:
             self._session = open_session(self._user_agent, self._book, self._timeout)
         return self._session
 
+    def _own_trouble(self, words: str) -> Answer:
+        """Nothing was asked, and the host is not to blame: close what is idle, and try later."""
+        if self._session is not None:
+            close_idle_connections(self._session)
+        return Answer(
+            failure=Outcome.POSTPONED,
+            detail=f"this machine can open no more connections now: {words}",
+            retry_after_seconds=_OWN_TROUBLE_SECONDS,
+        )
+
     def _failure(self, error: Exception, attempt: Attempt) -> Answer:
         """The outcome of a request that got no answer."""
         if attempt.refusal or isinstance(error, AddressRefusedError):
             return Answer(failure=Outcome.ADDRESS_REFUSED, detail=attempt.refusal or str(error))
+        if attempt.own_trouble:
+            return self._own_trouble(attempt.own_trouble)
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             detail = f"no connection within {self._connect_seconds:g} s"
             return Answer(failure=Outcome.TIMEOUT, detail=detail)

@@ -3,6 +3,9 @@
 Each request runs as an :class:`Attempt`, which knows the host name that the guard may permit by.
 ``socket_factory`` sees the address that a socket is about to connect to; :class:`_GuardedRequest`
 sees the peer of the connection, new or kept alive, before the request is written.
+
+Connections are few enough for the descriptors that this process may have: a quarter of them for
+requests, as many for connections that are kept alive.
 """
 
 from __future__ import annotations
@@ -14,13 +17,19 @@ from dataclasses import dataclass
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
-from aiohttp.client_reqrep import ClientRequest, ClientResponse
-from aiohttp.connector import AddrInfoType, Connection
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.client_reqrep import ClientRequest, ClientResponse, ConnectionKey
+from aiohttp.connector import AddrInfoType, Connection, SocketFactoryType
 
 from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError
 
 _MAX_HEADER_BYTES = 32_768  # some sites send policies far above aiohttp's 8 KB
 _MAX_HEADERS = 200
+
+OWN_TROUBLE = frozenset([errno.EMFILE, errno.ENFILE, errno.ENOBUFS])
+"""Errors of a socket that are no fault of the host: we have too many of them open."""
+_USUAL_DESCRIPTORS = 1024  # where the system does not tell
+_MOST_DESCRIPTORS = 16_384  # no crawl needs more
 
 _CODINGS = "gzip, deflate, br, zstd"
 _ACCEPT = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"
@@ -40,6 +49,8 @@ class Attempt:
     """Whether a connection was opened for it."""
     was_sent: bool = False
     """Over a new connection, that is."""
+    own_trouble: str = ""
+    """Why we could not open a socket, when that is our own fault."""
 
     def check(self, address: str) -> None:
         """Raise when ``address`` may not be used, and remember why."""
@@ -66,6 +77,50 @@ class _GuardedRequest(ClientRequest):
         return await super().send(conn)
 
 
+class _ThriftyConnector(aiohttp.TCPConnector):
+    """Keeps connections to ``max_idle_hosts`` alive at most; aiohttp limits only those in use.
+
+    A host is asked by one request at a time, so that this is nearly the number of connections.
+    """
+
+    def __init__(
+        self, max_idle_hosts: int, resolver: AbstractResolver, guard: SocketFactoryType
+    ) -> None:
+        # The book keeps the answers; a second memory would forget at other times.
+        super().__init__(limit=0, resolver=resolver, use_dns_cache=False, socket_factory=guard)
+        self._max_idle_hosts = max_idle_hosts
+
+    def _release(
+        self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False
+    ) -> None:
+        super()._release(key, protocol, should_close=should_close)
+        self.close_idle(self._max_idle_hosts)
+
+    def close_idle(self, most_hosts: int) -> None:
+        """Close those that have been idle for longest."""
+        while len(self._conns) > most_hosts:
+            for protocol, _ in self._conns.pop(next(iter(self._conns))):
+                protocol.close()
+
+
+def close_idle_connections(session: aiohttp.ClientSession) -> None:
+    """Give descriptors free that nobody uses now."""
+    if isinstance(session.connector, _ThriftyConnector):
+        session.connector.close_idle(0)
+
+
+def max_connections() -> int:
+    """How many requests may be under way at once, by this process's limit of descriptors."""
+    try:
+        import resource  # not on Windows
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    except ImportError:
+        soft = _USUAL_DESCRIPTORS
+    # A request may try two addresses at once, and files, databases and workers need some too.
+    return max(1, (soft if 0 < soft < _MOST_DESCRIPTORS else _MOST_DESCRIPTORS) // 4)
+
+
 def open_session(
     user_agent: str, resolver: AbstractResolver, timeout: aiohttp.ClientTimeout
 ) -> aiohttp.ClientSession:
@@ -75,13 +130,7 @@ def open_session(
     :mod:`.content_coding`.
     """
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(
-            # The book keeps the answers; a second memory would forget at other times.
-            limit=0,
-            resolver=resolver,
-            use_dns_cache=False,
-            socket_factory=_guarded_socket,
-        ),
+        connector=_ThriftyConnector(max_connections(), resolver, _guarded_socket),
         request_class=_GuardedRequest,
         timeout=timeout,
         headers={"User-Agent": user_agent, "Accept": _ACCEPT, "Accept-Encoding": _CODINGS},
@@ -104,7 +153,12 @@ def _guarded_socket(place: AddrInfoType) -> socket.socket:
         # a server that hangs up on a new one has had its request.
         raise ConnectionResetError(errno.ECONNRESET, "the server hung up")
     attempt.is_new = True
-    return socket.socket(family=family, type=kind, proto=protocol)
+    try:
+        return socket.socket(family=family, type=kind, proto=protocol)
+    except OSError as error:
+        if error.errno in OWN_TROUBLE:
+            attempt.own_trouble = error.strerror or str(error)
+        raise
 
 
 def _required_attempt() -> Attempt:
