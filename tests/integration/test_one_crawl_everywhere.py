@@ -111,7 +111,7 @@ def test_a_crawl_over_http_and_its_replay_fetch_the_same_pages_in_the_same_order
 ) -> None:
     monkeypatch.setattr("trailhound.fetching.http.HttpClient", SlowedClient)
     # The demo's server is on this machine, which needs no sparing; here it stands for the web.
-    monkeypatch.setattr(politeness_module, "is_this_machine", lambda _: False)
+    monkeypatch.setattr(politeness_module, "is_test_server", lambda *_: False)
     with Corpus.open(corpus) as recorded, serve_in_thread(web) as port:
         resolver = MappedResolver({"*.demo.test": f"127.0.0.1:{port}"}, use_dns=False)
         over_http = crawled(

@@ -218,7 +218,7 @@ class Politeness:
         self._takes_turns = True
         state = self._host(host)
         settings = self._settings
-        is_test = _is_test_server(host, address)
+        is_test = is_test_server(host, address)
         state.base_seconds = settings.test_delay_seconds if is_test else settings.delay_seconds
         delay = self._delay(state)
         if not delay and state.held_until <= self._clock():
@@ -292,7 +292,7 @@ class Politeness:
         start = max(now, self._free_at(state), self._addresses.get(key, now) if key else now)
         self._check(host, start - now)
         pause = self._settings.address_delay_seconds if key else 0.0
-        if _is_test_server(host, address):
+        if is_test_server(host, address):
             pause = min(pause, self._settings.test_delay_seconds)
         if pause:
             self._forget_free_addresses(now)
@@ -358,7 +358,7 @@ class Politeness:
 
 
 @lru_cache(maxsize=65536)
-def _is_test_server(host: str, address: str) -> bool:
+def is_test_server(host: str, address: str) -> bool:
     """Whether ``host`` has a name for tests and ``address`` is loopback, in whatever form."""
     if not host.partition(":")[0].removesuffix(".").endswith(".test"):
         return False
