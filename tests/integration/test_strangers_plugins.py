@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from live_webs import USER_AGENT, Resource, Site, TinySite
 
+from command_line import Command
 from loopback import served
-from trailhound.errors import ConfigError, UsageError
+from trailhound.errors import ConfigError, FrontierError, StorageError, UsageError
 from trailhound.records import Outcome
 from trailhound.topics.workspace import Workspace
 
@@ -205,6 +206,7 @@ SETTINGS: dict[str, Any] = {
     "crawl__strategy": "breadth-first",
 }
 SINK = """
+from trailhound.errors import StorageError
 class Mine:
     summary = "breaks"
     @classmethod
@@ -217,6 +219,8 @@ class Mine:
     async def keep(self, finished):
         if self.at == "keep":
             raise ValueError("full")
+        if self.at == "disk":
+            raise StorageError("The disk is full.")
     async def close(self):
         (self.folder / "closed").write_text(self.at)
         if self.at == "close":
@@ -251,6 +255,19 @@ def test_sinks_are_closed_however_the_crawl_ends(site: Site, sink: Path, stop_ea
                 break
     assert (crawl.folder.path / "closed").exists()
     assert any("The sink Mine, being closed, failed: ValueError: torn" in n for n in site.notices)
+
+
+def test_a_fault_that_a_person_must_hear_of_ends_the_crawl_and_sinks_are_closed(
+    site: Site, sink: Path
+) -> None:
+    with (
+        pytest.raises(StorageError, match="The disk is full"),
+        site.begun(**SETTINGS, output__sinks=(f"{sink}:at=disk",)) as crawl,
+    ):
+        list(crawl.run())
+    assert (crawl.folder.path / "closed").read_text() == "disk"
+    with site.resumed(output__sinks=()) as crawl:
+        assert len(list(crawl.run())) == 16
 
 
 def test_sinks_are_closed_when_the_crawl_never_ran(site: Site, sink: Path) -> None:
@@ -369,3 +386,46 @@ def test_a_crawl_with_a_frontier_of_a_file_can_be_resumed(site: Site) -> None:
         pass
     with site.resumed(crawl__max_requests=100) as crawl:
         assert len(list(crawl.run())) == 11
+
+
+FRONTIER = """
+from trailhound.frontier.sqlite import SqliteFrontier
+class Forgetful(SqliteFrontier):
+    def finish(self, url, outcome):
+        if url.endswith("/3"):
+            raise KeyError(url)
+        super().finish(url, outcome)
+"""
+
+
+def test_a_frontier_that_fails_is_named_and_what_was_found_is_kept(
+    site: Site, sink: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "forgetful.py"
+    path.write_text(FRONTIER)
+    settings = {**SETTINGS, "crawl__frontier": str(path), "output__sinks": (f"{sink}:at=no",)}
+    with (
+        pytest.raises(FrontierError, match=r"forgetful.py' failed in finish: KeyError: .*/3"),
+        site.begun(**settings) as crawl,
+    ):
+        list(crawl.run())
+    assert (crawl.folder.path / "closed").exists()
+    path.write_text(FRONTIER.replace("/3", "never"))
+    with site.resumed() as crawl:
+        assert crawl.stats().finished == 3
+
+
+def test_a_crawl_whose_queue_is_not_kept_can_be_explained_but_not_resumed(
+    site: Site, trailhound: Command, workspace_folder: Path
+) -> None:
+    with site.begun(**SETTINGS, crawl__frontier="memory", output__sinks=("jsonl",)) as crawl:
+        list(crawl.run())
+    with pytest.raises(UsageError, match="in memory, so that nothing of it is left"):
+        site.resumed().__enter__()
+    assert trailhound("explain", "bees", "http://tiny.test/3").code == 0
+    told = trailhound("explain", "bees", "http://tiny.test/nowhere")
+    assert "Traceback" not in told.err
+    finds = crawl.folder.path / "finds.jsonl"
+    assert len(finds.read_text().splitlines()) == 15
+    assert trailhound("forget", "bees", "--url", "http://tiny.test/3").code == 0
+    assert "http://tiny.test/3" not in finds.read_text()

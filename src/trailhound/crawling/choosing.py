@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any, cast
 
 from trailhound.config.settings import FetchSettings, Settings
 from trailhound.crawling.sinks import Sink
+from trailhound.errors import FrontierError, TrailhoundError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import Frontier
@@ -42,7 +44,8 @@ def make_fetcher(
 def open_frontier(spec: str, path: Path | None) -> Frontier:
     """The frontier that is kept in ``path``."""
     opened: Frontier = _frontiers.make(spec, path)
-    return opened
+    is_ours = type(opened).__module__.startswith("trailhound.")
+    return opened if is_ours else cast(Frontier, _BlamedFrontier(opened, spec))
 
 
 def open_sinks(specs: Iterable[str], topic: str, folder: Path | None) -> list[Sink]:
@@ -55,3 +58,29 @@ def open_sinks(specs: Iterable[str], topic: str, folder: Path | None) -> list[Si
             opened.append(sink)
         undone.pop_all()
     return opened
+
+
+class _BlamedFrontier:
+    """A frontier of somebody else: whatever goes wrong in it is an error that names it."""
+
+    def __init__(self, inner: Frontier, spec: str) -> None:
+        self._inner = inner
+        self._spec = spec
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._inner, name)
+
+        def blamed(*arguments: Any, **options: Any) -> Any:
+            try:
+                return method(*arguments, **options)
+            except TrailhoundError:
+                raise
+            except Exception as error:
+                raise FrontierError(
+                    f"The frontier '{self._spec}' failed in {name}: {type(error).__name__}: "
+                    f"{error}. No crawl can go on without its frontier; the pages that were found "
+                    "are kept. Repair it and resume."
+                ) from error
+
+        setattr(self, name, blamed)
+        return blamed

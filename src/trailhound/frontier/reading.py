@@ -61,7 +61,9 @@ class QueuePlace(NamedTuple):
 
 
 def look_up(path: Path, url: str) -> UrlState | None:
-    """What is known about a canonical URL; ``None`` when it was never seen."""
+    """What is known about a canonical URL; ``None`` when it was never seen, or nothing was kept."""
+    if not path.is_file():  # a frontier in memory, or one that keeps its URLs elsewhere
+        return None
     with _reading(path) as connection:
         sites = _sites(connection)
         number = _number_of(connection, sites, url)

@@ -185,6 +185,11 @@ def _check_same_kind(
             f"What waits is kept by the frontier '{record.settings.crawl.frontier}', and another "
             "cannot read it. Resume without [crawl] frontier, or begin anew with --restart."
         )
+    if settings.crawl.frontier == "memory":
+        raise UsageError(
+            "What waited was kept in memory, so that nothing of it is left to go on with. Begin "
+            "anew with --restart, and leave out [crawl] frontier to be able to resume."
+        )
     states = known.states
     if own.strategy is None and states != record.states and declares(now, "remembers_states"):
         raise UsageError(

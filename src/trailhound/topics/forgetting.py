@@ -172,6 +172,7 @@ class _Forgetting:
         self._count("results of crawls", results, crawl / "results.db")
         self._count("addresses in crawls' queues", forget_urls, crawl / "frontier.db")
         self._count("lines of crawls' logs", forget_lines, crawl / "log.jsonl")
+        self._count("finds in files of sinks", forget_lines, crawl / "finds.jsonl")
         self._count("records in archives", forget_records, crawl / "archive")
         self._count("settings of crawls", _forget_settings, crawl / "crawl.json")
 
