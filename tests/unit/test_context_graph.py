@@ -24,7 +24,6 @@ from trailhound.lab.runner import TopicRunner
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import Sources
-from trailhound.strategies.back_crawling import BackCrawling
 from trailhound.strategies.base import Asking, Briefing, Explaining, Remembering, learns_online
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.context_graph.layer_classifier import (
@@ -33,6 +32,7 @@ from trailhound.strategies.context_graph.layer_classifier import (
 )
 from trailhound.strategies.context_graph.reference import ReferenceCorpus
 from trailhound.strategies.context_graph.strategy import AT_ONCE, ContextGraphStrategy
+from trailhound.strategies.parts import BackCrawling
 
 LAYERS = [[{"honey": 1}], [{"shelf": 1}], [{"portal": 1}]]
 REFERENCE = ReferenceCorpus.of([terms for layer in LAYERS for terms in layer])

@@ -21,7 +21,7 @@ from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, learns_online
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.intelligent.strategy import IntelligentStrategy
-from trailhound.strategies.learning import RescorePace
+from trailhound.strategies.parts import RescorePace
 
 H = "http://h.test/"
 NOTHING = Briefing(PageGraph((), (), frozenset()))

@@ -10,11 +10,15 @@ from trailhound.errors import UsageError
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, learns_online
-from trailhound.strategies.baselines import BestFirstStrategy, BreadthFirstStrategy, RandomStrategy
+from trailhound.strategies.baselines import (
+    BestFirstStrategy,
+    BreadthFirstStrategy,
+    OracleStrategy,
+    RandomStrategy,
+)
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.fish_and_shark import FishSearchStrategy, SharkSearchStrategy
-from trailhound.strategies.learning import session_as_crawl
-from trailhound.strategies.oracle import OracleStrategy
+from trailhound.strategies.parts import session_as_crawl
 
 LINKS = (
     Link("http://h.test/1", anchor="honey bee"),

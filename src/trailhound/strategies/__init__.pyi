@@ -9,6 +9,7 @@ from .base import Restocking as Restocking
 from .base import Strategy as Strategy
 from .baselines import BestFirstStrategy as BestFirstStrategy
 from .baselines import BreadthFirstStrategy as BreadthFirstStrategy
+from .baselines import OracleStrategy as OracleStrategy
 from .baselines import RandomStrategy as RandomStrategy
 from .choosing import describe_strategy as describe_strategy
 from .choosing import make_strategy as make_strategy
@@ -27,4 +28,3 @@ from .fish_and_shark import SharkSearchStrategy as SharkSearchStrategy
 from .hidden_markov import HiddenMarkovStrategy as HiddenMarkovStrategy
 from .intelligent.interest_rule import InterestRule as InterestRule
 from .intelligent.strategy import IntelligentStrategy as IntelligentStrategy
-from .oracle import OracleStrategy as OracleStrategy

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
-from trailhound.errors import SessionError, UsageError
+from trailhound.errors import SessionError
 from trailhound.records import Candidate, CrawledPage, Relevance, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import AccessTrace, BacklinkSource, SearchSource, Sources
@@ -224,18 +224,3 @@ class Remembering(Protocol):
     def restore(self, snapshot: bytes) -> None:
         """Go on from there; ValueError when it makes no sense, and then nothing has changed."""
         ...
-
-
-def check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
-    """UsageError unless the value is one of the choices."""
-    if value not in choices:
-        raise UsageError(f"Option {option} is '{value}', but it should be {' or '.join(choices)}.")
-
-
-def check_at_least(least: float, **options: float) -> None:
-    """UsageError unless all are so large; not a number never is."""
-    for option, value in options.items():
-        if not value >= least:
-            raise UsageError(
-                f"Option {option} = {value:g} is too small: it should be {least:g} or more."
-            )

@@ -30,12 +30,7 @@ class FishSearchStrategy:
     learns_online: ClassVar[bool] = False
 
     def __init__(
-        self,
-        *,
-        width: int = 10,
-        depth: int = 3,
-        boost: float = 1.5,
-        threshold: float = 0.0,
+        self, *, width: int = 10, depth: int = 3, boost: float = 1.5, threshold: float = 0.0
     ) -> None:
         if width < 1 or depth < 0 or not boost > 0:
             raise UsageError(
@@ -63,7 +58,8 @@ class FishSearchStrategy:
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """The first ``width`` links have potential; none at all is queued when life has run out."""
-        is_relevant = self._is_relevant(crawled)
+        found = crawled.relevance
+        is_relevant = found.score >= self._threshold if self._threshold > 0 else found.relevant
         memory = crawled.candidate.memory
         life = _LIFE.unpack(memory)[0] if len(memory) == _LIFE.size else self._depth
         left = self._depth if is_relevant else life - 1
@@ -78,11 +74,6 @@ class FishSearchStrategy:
             ScoredLink(link, potential if place < width else 0.0, packed)
             for place, link in enumerate(reversed(children.values()))
         ]
-
-    def _is_relevant(self, crawled: CrawledPage) -> bool:
-        if self._threshold > 0:
-            return crawled.relevance.score >= self._threshold
-        return crawled.relevance.relevant
 
     def observe(self, crawled: CrawledPage) -> None:
         """Learn nothing."""
@@ -111,7 +102,6 @@ class SharkSearchStrategy:
     def __init__(
         self,
         similarity: TargetSimilarity,
-        *,
         decay: float = 0.5,
         inherited_weight: float = 0.5,
         anchor_weight: float = 0.8,
@@ -131,12 +121,7 @@ class SharkSearchStrategy:
         anchor_weight: float = 0.8,
     ) -> SharkSearchStrategy:
         """Weigh terms over all visited pages and remember the targets' mean."""
-        return cls(
-            briefing.similarity,
-            decay=decay,
-            inherited_weight=inherited_weight,
-            anchor_weight=anchor_weight,
-        )
+        return cls(briefing.similarity, decay, inherited_weight, anchor_weight)
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """One potential per link."""

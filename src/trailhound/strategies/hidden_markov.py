@@ -20,9 +20,9 @@ from trailhound.models.hop_hmm import (
 from trailhound.models.topic_model import TopicModel, TopicParameters, learn_topic
 from trailhound.records import CrawledPage, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.strategies.back_crawling import BackCrawling, back_crawling
-from trailhound.strategies.base import Briefing, check_choice
+from trailhound.strategies.base import Briefing
 from trailhound.strategies.context_graph.layers import context_page_graph
+from trailhound.strategies.parts import BackCrawling, back_crawling, check_choice
 from trailhound.urls import host_key
 
 DEFAULTS = TopicParameters()

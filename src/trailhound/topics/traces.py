@@ -22,7 +22,7 @@ from trailhound.sources.traces import (
     session_accesses,
 )
 from trailhound.strategies.choosing import parse_spec
-from trailhound.strategies.learning import was_read
+from trailhound.strategies.parts import was_read
 from trailhound.topics.crawl_folder import TRACES, CrawlFolder
 from trailhound.topics.importing import pseudonyms
 from trailhound.topics.knowledge import knowledge_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,7 +15,7 @@ from trailhound.records import Candidate, CrawledPage, Link, ScoredLink
 from trailhound.sessions.files import read_topic_set
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import AccessTrace
-from trailhound.strategies.base import RESCORE_EVERY, Briefing, check_at_least, check_choice
+from trailhound.strategies.base import RESCORE_EVERY, Briefing
 from trailhound.strategies.collaborative.ranking import (
     CandidateRanking,
     Factors,
@@ -34,7 +33,14 @@ from trailhound.strategies.collaborative.statistics import (
 )
 from trailhound.strategies.intelligent.interest_rule import InterestRule
 from trailhound.strategies.intelligent.link_interest import LinkInterest
-from trailhound.strategies.learning import RescorePace, session_as_crawl
+from trailhound.strategies.parts import (
+    FOUR_FACTORS,
+    RescorePace,
+    check_at_least,
+    check_choice,
+    explained_factors,
+    session_as_crawl,
+)
 
 SIGNATURES = ("words", "topics", "none")
 DIVISORS = ("predicate", "user")
@@ -82,7 +88,6 @@ def page_signatures(kind: str, topics: str, limits: Limits) -> PageSignatures:
 
 _EXPLORING = 1e6
 """Above every interest ratio, below the seeds."""
-_MEMORY = struct.Struct("<4f")
 _NAMES = (
     "what its readers found before",
     "words that its readers had met",
@@ -249,7 +254,7 @@ class CollaborativeStrategy:
     def _scored(self, pages: Pages, factors: Factors) -> Iterator[ScoredLink]:
         url_of = self._trace.page_url
         for page, logs in zip(pages.tolist(), factors.tolist(), strict=True):
-            yield ScoredLink(Link(url_of(page)), sum(logs), _MEMORY.pack(*logs))
+            yield ScoredLink(Link(url_of(page)), sum(logs), FOUR_FACTORS.pack(*logs))
 
     def _linked(self, crawled: CrawledPage) -> Iterator[ScoredLink]:
         """All links of a relevant page; I^C is 1 for those that nobody visited."""
@@ -260,7 +265,7 @@ class CollaborativeStrategy:
         of_links = self._ranking.of_links([link.url for link in links]).tolist()
         for link, number, of_link in zip(links, numbers, of_links, strict=True):
             logs = (0.0, 0.0, 0.0, of_link) if number is None else by_number[number]
-            yield ScoredLink(link, sum(logs), _MEMORY.pack(*logs))
+            yield ScoredLink(link, sum(logs), FOUR_FACTORS.pack(*logs))
 
     def restock(self) -> Iterable[Candidate]:
         """What the session brought in; then random pages, until enough have been crawled."""
@@ -307,9 +312,7 @@ class CollaborativeStrategy:
 
     def explain(self, memory: bytes) -> Mapping[str, float]:
         """Interest ratios when the page was queued: 1 says nothing, 2 twice as likely."""
-        if len(memory) != _MEMORY.size:
-            return {}
-        return dict(zip(_NAMES, map(math.exp, _MEMORY.unpack(memory)), strict=True))
+        return explained_factors(_NAMES, memory)
 
     def snapshot(self) -> bytes:
         """K, and what went to the queue."""

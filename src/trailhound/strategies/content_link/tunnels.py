@@ -19,7 +19,7 @@ import msgspec
 from trailhound.records import Candidate, CrawledPage, Link, ScoredLink
 from trailhound.strategies.base import RESCORE_EVERY
 from trailhound.strategies.content_link.link_scores import ScoreParts
-from trailhound.strategies.learning import RescorePace
+from trailhound.strategies.parts import RescorePace
 
 NO_LEVEL = -1
 """Of links of relevant pages, and of seeds."""

@@ -13,8 +13,7 @@ import numpy as np
 
 from trailhound.errors import UsageError
 from trailhound.records import CrawledPage, Link, ScoredLink
-from trailhound.strategies.back_crawling import BackCrawling, back_crawling
-from trailhound.strategies.base import Briefing, check_at_least, check_choice
+from trailhound.strategies.base import Briefing
 from trailhound.strategies.context_graph.layer_classifier import (
     PRIORS,
     TERMS,
@@ -34,6 +33,12 @@ from trailhound.strategies.context_graph.training import (
     Rebuilding,
     context_layers,
     learn_layers,
+)
+from trailhound.strategies.parts import (
+    BackCrawling,
+    back_crawling,
+    check_at_least,
+    check_choice,
 )
 
 MODES = ("auto", "inherit", "prefetch")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
@@ -15,9 +13,13 @@ from trailhound.records import CrawledPage, ScoredLink
 from trailhound.strategies.base import RESCORE_EVERY, Briefing
 from trailhound.strategies.intelligent.interest_rule import InterestRule
 from trailhound.strategies.intelligent.link_interest import FACTORS, LinkInterest
-from trailhound.strategies.learning import RescorePace, session_as_crawl
+from trailhound.strategies.parts import (
+    FOUR_FACTORS,
+    RescorePace,
+    explained_factors,
+    session_as_crawl,
+)
 
-_MEMORY = struct.Struct("<4f")
 _NAMES = (
     "words of linking pages",
     "words of the address",
@@ -77,7 +79,7 @@ class IntelligentStrategy:
         links = crawled.page.links
         factors = self._interest.log_factors([link.url for link in links])
         priorities = self._interest.combine(factors).tolist()
-        memories, size = factors.astype("<f4").tobytes(), _MEMORY.size
+        memories, size = factors.astype("<f4").tobytes(), FOUR_FACTORS.size
         return [
             ScoredLink(link, priority, memories[size * place : size * (place + 1)])
             for place, (link, priority) in enumerate(zip(links, priorities, strict=True))
@@ -89,9 +91,8 @@ class IntelligentStrategy:
             return None
         self._interest.refresh()
         # Without a memory it is a seed, or came from elsewhere: not ours to rank.
-        memories = {
-            url: memory for url, memory in candidates.items() if len(memory) == _MEMORY.size
-        }
+        size = FOUR_FACTORS.size
+        memories = {url: memory for url, memory in candidates.items() if len(memory) == size}
         factors = self._log_factors(memories)
         self._interest.readjust(factors)
         return dict(zip(memories, self._interest.combine(factors).tolist(), strict=True))
@@ -107,9 +108,7 @@ class IntelligentStrategy:
 
     def explain(self, memory: bytes) -> Mapping[str, float]:
         """Interest ratios when the link was last seen: 1 says nothing, 2 twice as likely."""
-        if len(memory) != _MEMORY.size:
-            return {}
-        return dict(zip(_NAMES, map(math.exp, _MEMORY.unpack(memory)), strict=True))
+        return explained_factors(_NAMES, memory)
 
     def snapshot(self) -> bytes:
         """All ratios, tables and weights."""
