@@ -20,11 +20,11 @@ from trailhound.strategies.content_link.link_scores import (
 from trailhound.strategies.content_link.strategy import RelevancyLimit
 from trailhound.strategies.content_link.topic_table import (
     MIN_PAGES,
-    BackgroundWords,
     TableGrowth,
     TopicTable,
     page_counts,
 )
+from trailhound.strategies.parts import DocumentCounts
 
 RESULTS = [{"hive": 4, "honey": 1, "page": 2}, {"hive": 2, "honey": 2, "page": 2}, {"page": 2}]
 # The table printed in the paper for E-Business.
@@ -42,14 +42,14 @@ def test_equation_1_by_hand() -> None:
 
 def test_words_of_every_page_lose_against_a_background() -> None:
     # Of 3 other pages all have "page", one has "honey": ln(4/4) = 0, ln(4/2), hive ln(4/1).
-    background = BackgroundWords.of([{"page": 1}, {"page": 1, "honey": 1}, {"page": 5}])
+    background = DocumentCounts.of([{"page": 1}, {"page": 1, "honey": 1}, {"page": 5}])
     table = TopicTable.from_documents(RESULTS, 50, background)
     heaviest = 12 * math.log(4)
     assert table.weights == pytest.approx({"hive": 1.0, "honey": 6 * math.log(2) / heaviest})
 
 
 def test_without_a_background_all_words_are_equally_rare() -> None:
-    table = TopicTable.from_documents(RESULTS, 50, BackgroundWords.of([]))
+    table = TopicTable.from_documents(RESULTS, 50, DocumentCounts.of([]))
     assert table.weights == TopicTable.from_documents(RESULTS, 50).weights
 
 
@@ -99,7 +99,7 @@ def test_growth_as_published_takes_the_top_word_at_once() -> None:
 
 def test_repaired_growth_wants_three_pages_and_gives_half_the_weight() -> None:
     table = TopicTable({"hive": 1.0, "wax": 0.2})
-    growth = TableGrowth(50, BackgroundWords.of([{"town": 1}] * 20))
+    growth = TableGrowth(50, DocumentCounts.of([{"town": 1}] * 20))
     changes = [growth.learn(table, {"pollen": 5}, each) for each in (0.9, 0.92, 0.94)]
     assert changes == [False, False, True]
     # min(0.9, mean 0.92) · 0.5
@@ -108,7 +108,7 @@ def test_repaired_growth_wants_three_pages_and_gives_half_the_weight() -> None:
 
 def test_repaired_growth_keeps_common_words_out_and_heavier_weights_in() -> None:
     table = TopicTable({"hive": 1.0})
-    growth = TableGrowth(50, BackgroundWords.of([{"town": 1}] * 2 + [{"rain": 1}] * 18))
+    growth = TableGrowth(50, DocumentCounts.of([{"town": 1}] * 2 + [{"rain": 1}] * 18))
     for _ in range(2 * MIN_PAGES):
         assert not growth.learn(table, {"town": 5}, 0.95), "in 10 % of the background"
         assert not growth.learn(table, {"hive": 5}, 0.95), "1.0 is more than 0.45"
@@ -117,7 +117,7 @@ def test_repaired_growth_keeps_common_words_out_and_heavier_weights_in() -> None
 
 def test_a_full_table_lets_its_lightest_word_go() -> None:
     table = TopicTable({"hive": 1.0, "wax": 0.2, "smoke": 0.3})
-    growth = TableGrowth(3, BackgroundWords.of([]))
+    growth = TableGrowth(3, DocumentCounts.of([]))
     for _ in range(MIN_PAGES):
         growth.learn(table, {"pollen": 2}, 0.9)
     assert table.weights == pytest.approx({"hive": 1.0, "smoke": 0.3, "pollen": 0.45})

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,14 +29,14 @@ from trailhound.strategies.base import Asking, Briefing, Explaining, Remembering
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.context_graph.layer_classifier import (
     ClassifierParameters,
+    Verdict,
     fit_layers,
 )
-from trailhound.strategies.context_graph.reference import ReferenceCorpus
 from trailhound.strategies.context_graph.strategy import AT_ONCE, ContextGraphStrategy
-from trailhound.strategies.parts import BackCrawling
+from trailhound.strategies.parts import BackCrawling, DocumentCounts
 
 LAYERS = [[{"honey": 1}], [{"shelf": 1}], [{"portal": 1}]]
-REFERENCE = ReferenceCorpus.of([terms for layer in LAYERS for terms in layer])
+REFERENCE = DocumentCounts.of([terms for layer in LAYERS for terms in layer])
 CLASSIFIER = fit_layers(
     LAYERS, REFERENCE, ClassifierParameters(threshold="min", min_features=1), n_master_layers=3
 )
@@ -85,8 +86,9 @@ def test_with_prefetch_links_wait_in_the_queue_of_their_page() -> None:
 def test_no_likelihood_leaves_its_queue(
     one: float, two: float, first_queue: int, second_queue: int
 ) -> None:
-    strategy = ContextGraphStrategy(CLASSIFIER)
-    first, second = strategy._priority(first_queue, one), strategy._priority(second_queue, two)
+    strategy, nothing = ContextGraphStrategy(CLASSIFIER, mode="prefetch"), np.zeros(3)
+    first = strategy._priority(Verdict(first_queue, one, nothing))
+    second = strategy._priority(Verdict(second_queue, two, nothing))
     if first_queue < second_queue:
         assert first > second
     if first_queue == second_queue and one > two:

@@ -18,16 +18,13 @@ from trailhound.strategies.context_graph.layer_classifier import (
     classifier_from_bytes,
     fit_layers,
 )
-from trailhound.strategies.context_graph.reference import (
-    ReferenceCorpus,
-    _frequencies,
-    everyday_words,
-)
+from trailhound.strategies.context_graph.training import _frequencies, everyday_words
+from trailhound.strategies.parts import DocumentCounts
 
 LN = math.log
 
 # N = 8 documents; "the" occurs in all of them, so it weighs ln(8/8) = 0.
-REFERENCE = ReferenceCorpus(8, {"the": 8, "bee": 2, "honey": 1, "link": 4, "list": 2})
+REFERENCE = DocumentCounts(8, {"the": 8, "bee": 2, "honey": 1, "link": 4, "list": 2})
 PLAIN = ClassifierParameters(threshold="min", min_features=1)
 TARGETS = [{"bee": 2, "honey": 1}, {"bee": 1}]
 PARENTS = [{"link": 1, "list": 1, "bee": 1}]
@@ -177,7 +174,7 @@ def test_a_kept_classifier_is_the_same() -> None:
 
 
 def test_the_reference_is_counted_over_documents() -> None:
-    reference = ReferenceCorpus.of([{"a": 5, "b": 1}, {"a": 1}])
+    reference = DocumentCounts.of([{"a": 5, "b": 1}, {"a": 1}])
     assert reference.weight("a") == 0
     assert reference.weight("b") == reference.weight("never seen") == pytest.approx(LN(2))
 
@@ -249,7 +246,7 @@ def test_every_page_has_a_queue_and_an_order(
     per_feature: bool,
 ) -> None:
     parameters = ClassifierParameters(5, threshold, counts, per_feature, 1)
-    reference = ReferenceCorpus.of([*(terms for layer in layers for terms in layer), {"z": 1}])
+    reference = DocumentCounts.of([*(terms for layer in layers for terms in layer), {"z": 1}])
     classifier = fit_layers(layers, reference, parameters)
     verdict = classifier.classify(page)
     assert 0 <= verdict.queue <= len(layers)

@@ -6,15 +6,16 @@ import pytest
 from interest_pages import crawled
 
 from trailhound.records import Candidate, Link, ScoredLink
-from trailhound.strategies.content_link.irrelevant_table import IrrelevantTable, TableFirst
 from trailhound.strategies.content_link.link_scores import ScoreParts
 from trailhound.strategies.content_link.tunnels import (
     MAX_FAMILIES,
     NO_LEVEL,
     Families,
+    IrrelevantTable,
     OneQueue,
     Rated,
     Row,
+    TableFirst,
     Tag,
     discount,
     level_behind,

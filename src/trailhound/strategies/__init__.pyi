@@ -19,7 +19,7 @@ from .collaborative.statistics import Locality as Locality
 from .collaborative.strategy import CollaborativeStrategy as CollaborativeStrategy
 from .collaborative.strategy import Habits as Habits
 from .content_link.strategy import ContentLinkStrategy as ContentLinkStrategy
-from .content_link.topic_words import TopicWish as TopicWish
+from .content_link.topic_table import TopicWish as TopicWish
 from .context_graph.layer_classifier import ClassifierParameters as ClassifierParameters
 from .context_graph.strategy import ContextGraphStrategy as ContextGraphStrategy
 from .context_graph.training import ContextParameters as ContextParameters

@@ -10,7 +10,8 @@ import math
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from trailhound.errors import SourceError, StorageError, UsageError
@@ -49,6 +50,27 @@ class DocumentCounts(NamedTuple):
         """Count over documents at hand."""
         held = list(documents)
         return cls(len(held), Counter(term for terms in held for term in terms))
+
+    def share(self, term: str) -> float:
+        """The share of documents with the term."""
+        return self.frequency.get(term, 0) / max(self.n_documents, 1)
+
+    def weight(self, term: str) -> float:
+        """ln(N / df); a term that the collection has never seen counts as seen once."""
+        return math.log(max(self.n_documents, 1) / max(self.frequency.get(term, 0), 1))
+
+    def rarity(self, term: str) -> float:
+        """ln((N + 1) / (df + 1)): 0 for a term of every one; 1 for all without any documents."""
+        if not self.n_documents:
+            return 1.0
+        return math.log((self.n_documents + 1) / (self.frequency.get(term, 0) + 1))
+
+
+def drop_oldest(table: dict[Any, Any], limit: int) -> None:
+    """Make room for a tenth more at once: each deletion at the front slows the next one down."""
+    if len(table) > limit:
+        for key in list(islice(table, len(table) - limit + limit // 10)):
+            del table[key]
 
 
 FOUR_FACTORS = struct.Struct("<4f")

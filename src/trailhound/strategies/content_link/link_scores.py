@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from trailhound.records import Link
 from trailhound.strategies.content_link.topic_table import TopicTable
+from trailhound.strategies.parts import drop_oldest
 from trailhound.text.tokens import count_terms
 
 MAX_URLS = 200_000
@@ -44,9 +44,7 @@ class InLinkTable:
             known[url] = InLinks(
                 before.relevant + relevant, before.relevance + relevance, before.pages + 1
             )
-        if len(known) > self._limit:
-            for url in list(islice(known, len(known) - self._limit + self._limit // 10)):
-                del known[url]
+        drop_oldest(known, self._limit)
 
     def of(self, url: str) -> InLinks:
         """What is known about a URL."""
@@ -125,18 +123,15 @@ class LinkScorer:
 
     def parts(self, links: Sequence[Link], language: str) -> list[ScoreParts]:
         """The four parts of each link of a page."""
-        return [self._parts_of(link, language) for link in links]
-
-    def _parts_of(self, link: Link, language: str) -> ScoreParts:
-        linked = self.in_links.of(link.url)
-        parents = linked.relevance if self._literal else linked.relevance / max(linked.pages, 1)
-        anchor = f"{link.anchor} {link.image_alt}" if link.image_alt else link.anchor
-        return ScoreParts(
-            self.text_relevance(_address(link.url), language),
-            self.text_relevance(anchor, language) if anchor else 0.0,
-            linked.relevant,
-            parents,
-        )
+        found = []
+        for link in links:
+            linked = self.in_links.of(link.url)
+            parents = linked.relevance if self._literal else linked.relevance / max(linked.pages, 1)
+            anchor = f"{link.anchor} {link.image_alt}" if link.image_alt else link.anchor
+            in_anchor = self.text_relevance(anchor, language) if anchor else 0.0
+            in_url = self.url_relevance(link.url, language)
+            found.append(ScoreParts(in_url, in_anchor, linked.relevant, parents))
+        return found
 
     def text_relevance(self, text: str, language: str) -> float:
         """Eq. 3 for a short text."""
@@ -148,9 +143,9 @@ class LinkScorer:
             known = self._memo[key] = self.table.relevance(count_terms(text, language))
         return known
 
-    def url_relevance(self, url: str) -> float:
-        """Eq. 3 for the words of a URL that no page has linked to: a seed."""
-        return self.text_relevance(_address(url), "")
+    def url_relevance(self, url: str, language: str = "") -> float:
+        """Eq. 3 for the words of a URL, without its scheme; a seed has no language."""
+        return self.text_relevance(unquote(url[url.find("://") + 3 :]), language)
 
     def table_changed(self) -> None:
         """Relevance of texts must be worked out again."""
@@ -169,8 +164,3 @@ class LinkScorer:
         sums += self.parent_moments.standard_scores(means)
         scores: list[float] = (1 / (1 + np.exp(-sums))).tolist()
         return scores
-
-
-def _address(url: str) -> str:
-    """A URL as text, without its scheme."""
-    return unquote(url[url.find("://") + 3 :])

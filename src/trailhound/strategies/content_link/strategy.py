@@ -10,7 +10,6 @@ import msgspec
 from trailhound.errors import UsageError
 from trailhound.records import Candidate, CrawledPage, Page, Relevance, ScoredLink
 from trailhound.strategies.base import Briefing
-from trailhound.strategies.content_link.irrelevant_table import TableFirst
 from trailhound.strategies.content_link.link_scores import (
     InLinks,
     LinkScorer,
@@ -19,17 +18,16 @@ from trailhound.strategies.content_link.link_scores import (
 from trailhound.strategies.content_link.topic_table import (
     TableGrowth,
     TopicTable,
-    page_counts,
-)
-from trailhound.strategies.content_link.topic_words import (
     TopicWish,
     background_words,
     make_topic_table,
+    page_counts,
 )
 from trailhound.strategies.content_link.tunnels import (
     KeptTunnels,
     OneQueue,
     Rated,
+    TableFirst,
     Tag,
     Tunnels,
 )
@@ -170,7 +168,11 @@ class ContentLinkStrategy:
         relevant = relevance > self._limit.value
         if relevance >= self._expansion and self._growth.learn(self._table, page.terms, relevance):
             self._scorer.table_changed()
-        self._learn_links(crawled, relevance, relevant)
+        addresses = (page.url, candidate.url)
+        for url in addresses:
+            self._scorer.in_links.forget(url)
+        links = dict.fromkeys(link.url for link in page.links if link.url not in addresses)
+        self._scorer.in_links.add_page(links, relevance, relevant)
         self._tunnels.visit(crawled, relevant)
         self._latest = page, Relevance(relevance, relevant)
 
@@ -179,15 +181,6 @@ class ContentLinkStrategy:
         if not self._literal or self._latest is None or self._latest[0] is not crawled.page:
             return None
         return self._latest[1]
-
-    def _learn_links(self, crawled: CrawledPage, relevance: float, relevant: bool) -> None:
-        own = (crawled.page.url, crawled.candidate.url)
-        for url in own:
-            self._scorer.in_links.forget(url)
-        links = dict.fromkeys(link.url for link in crawled.page.links)
-        for url in own:
-            links.pop(url, None)
-        self._scorer.in_links.add_page(links, relevance, relevant)
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """Each link by eq. 4, then by the tunnel it lies in."""

@@ -1,45 +1,24 @@
-"""A topic as a short table of weighted words: how much a text has to do with it, how it grows."""
+"""A topic as a short table of words: where they come from, how they grow, what they say."""
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-Terms = Mapping[str, int]
+from trailhound.errors import SessionError, SourceError, UsageError
+from trailhound.sources import FetchingAhead, SearchSource
+from trailhound.strategies.base import Briefing
+from trailhound.strategies.parts import DocumentCounts
+from trailhound.text.tfidf import Terms
+from trailhound.text.tokens import count_terms, tokenize
+
+_log = logging.getLogger(__name__)
 
 TITLE_WEIGHT = 2
 """Eq. 2: a word of the title counts twice, any other once."""
-
-
-@dataclass(frozen=True)
-class BackgroundWords:
-    """How common words are in pages that are not about the topic."""
-
-    n_documents: int
-    frequency: Mapping[str, int]
-    """In how many of them each word occurs."""
-
-    @classmethod
-    def of(cls, documents: Iterable[Terms]) -> BackgroundWords:
-        """Count pages, and pages with each word."""
-        frequency: Counter[str] = Counter()
-        total = 0
-        for terms in documents:
-            frequency.update(terms.keys())
-            total += 1
-        return cls(total, frequency)
-
-    def rarity(self, term: str) -> float:
-        """ln((N + 1) / (df + 1)): 0 for a word of every page; 1 for all without any pages."""
-        if not self.n_documents:
-            return 1.0
-        return math.log((self.n_documents + 1) / (self.frequency.get(term, 0) + 1))
-
-    def share(self, term: str) -> float:
-        """The share of pages with the word."""
-        return self.frequency.get(term, 0) / max(self.n_documents, 1)
 
 
 class TopicTable:
@@ -51,7 +30,7 @@ class TopicTable:
 
     @classmethod
     def from_documents(
-        cls, documents: Sequence[Terms], size: int, reference: BackgroundWords | None = None
+        cls, documents: Sequence[Terms], size: int, reference: DocumentCounts | None = None
     ) -> TopicTable:
         """The heaviest words of some documents about the topic, by eq. 1::
 
@@ -75,9 +54,6 @@ class TopicTable:
     def __len__(self) -> int:
         return len(self.weights)
 
-    def __contains__(self, term: object) -> bool:
-        return term in self.weights
-
     def put(self, term: str, weight: float) -> None:
         """Add a word, or give it another weight."""
         self.weights[term] = weight
@@ -85,8 +61,7 @@ class TopicTable:
 
     def drop_lightest(self) -> None:
         """Take out the word with the least weight; the last one among equals."""
-        lightest = min(reversed(self.weights), key=self.weights.__getitem__)
-        del self.weights[lightest]
+        del self.weights[min(reversed(self.weights), key=self.weights.__getitem__)]
         self._squares = None
 
     def relevance(self, counts: Mapping[str, float], least_words: int = 1) -> float:
@@ -95,8 +70,7 @@ class TopicTable:
         A text that repeats a single word of the table would be very relevant; one with fewer than
         ``least_words`` distinct words of the table gets its share of the cosine only.
         """
-        common = 0.0
-        squares = 0.0
+        common = squares = 0.0
         distinct = 0
         for term, weight in self.weights.items():
             count = counts.get(term)
@@ -107,13 +81,10 @@ class TopicTable:
         if not distinct:
             return 0.0
         enough = min(1.0, distinct / max(1, min(least_words, len(self.weights))))
-        # Rounding may lift the cosine of equal directions above 1.
-        return enough * min(1.0, common / math.sqrt(self._table_squares() * squares))
-
-    def _table_squares(self) -> float:
         if self._squares is None:
             self._squares = sum(weight * weight for weight in self.weights.values())
-        return self._squares
+        # Rounding may lift the cosine of equal directions above 1.
+        return enough * min(1.0, common / math.sqrt(self._squares * squares))
 
 
 def page_counts(terms: Terms, title_terms: Terms) -> Mapping[str, int]:
@@ -145,7 +116,7 @@ class TableGrowth:
     gets half the weight, and the lightest word of a full table makes room for it.
     """
 
-    def __init__(self, size: int, reference: BackgroundWords | None) -> None:
+    def __init__(self, size: int, reference: DocumentCounts | None) -> None:
         self._size = size
         self._reference = reference
         self.trials: dict[str, list[float]] = {}
@@ -161,9 +132,6 @@ class TableGrowth:
             return True
         if self._reference.share(word) >= MAX_REFERENCE_SHARE:
             return False
-        return self._try(table, word, relevance)
-
-    def _try(self, table: TopicTable, word: str, relevance: float) -> bool:
         seen = self.trials.setdefault(word, [])
         seen.append(relevance)
         if len(self.trials) > MAX_WAITING:
@@ -177,9 +145,109 @@ class TableGrowth:
     def _admit(self, table: TopicTable, word: str, weight: float) -> bool:
         if weight <= table.weights.get(word, 0.0):
             return False
-        if word not in table and len(table) >= self._size:
+        if word not in table.weights and len(table) >= self._size:
             if weight <= min(table.weights.values()):
                 return False
             table.drop_lightest()
         table.put(word, weight)
         return True
+
+
+@dataclass(frozen=True)
+class TopicWish:
+    """How the user names the topic."""
+
+    keywords: str = ""
+    """Words that stand for it, all of weight 1."""
+    query: str = ""
+    """What to put to the search source."""
+    results: int = 10
+    """K: results of the search that are read."""
+    size: int = 50
+    """Words in the table."""
+
+    def __post_init__(self) -> None:
+        if self.keywords and self.query:
+            raise UsageError(
+                "Options keywords and query both name the topic. Give one of them: keywords are "
+                "taken as they are, a query is put to the search source."
+            )
+        if self.size < 1 or self.results < 1:
+            raise UsageError(
+                f"Options words ({self.size}) and results ({self.results}) should be 1 or more."
+            )
+
+
+async def make_topic_table(
+    briefing: Briefing, wish: TopicWish, reference: DocumentCounts | None
+) -> TopicTable:
+    """The table; a search that fails is replaced by the session's targets, with a warning."""
+    if wish.keywords:
+        table = TopicTable(dict.fromkeys(tokenize(wish.keywords)[: wish.size], 1.0))
+    else:
+        table = TopicTable.from_documents(await _documents(briefing, wish), wish.size, reference)
+    if len(table):
+        return table
+    if wish.keywords:
+        raise UsageError(
+            f"Of the keywords '{wish.keywords}' nothing is left without stop words and numbers. "
+            "Give words that name the topic."
+        )
+    raise UsageError(
+        "The pages about the topic have no words that set them apart, so there is no table to "
+        "compare with. Mark pages with text as useful, or give keywords=..."
+    )
+
+
+def background_words(briefing: Briefing) -> DocumentCounts:
+    """The pages of the session that are no targets."""
+    graph = briefing.graph
+    return DocumentCounts.of(
+        page.terms for number, page in enumerate(graph.pages) if number not in graph.targets
+    )
+
+
+async def _documents(briefing: Briefing, wish: TopicWish) -> list[Terms]:
+    targets: list[Terms] = [briefing.graph.pages[i].terms for i in sorted(briefing.graph.targets)]
+    if wish.query:
+        if briefing.search is None:
+            raise UsageError(
+                f"The query '{wish.query}' needs something to search with, and there is nothing. "
+                "Name a search source with --search, or give keywords=... instead."
+            )
+        found = await _found(briefing.search, wish, fallback=bool(targets))
+        if found:
+            return found
+    if not targets:
+        raise SessionError(
+            "The session has no page marked useful, so there are no words to look for. Mark a "
+            "page as useful, or name the topic by keywords=... or query=..."
+        )
+    return targets
+
+
+async def _found(search: SearchSource, wish: TopicWish, *, fallback: bool) -> list[Terms]:
+    """The words of each result; none when the search fails and there is something else."""
+    try:
+        hits = await search.search(wish.query, wish.results)
+        if isinstance(search, FetchingAhead):
+            await search.expect([hit.url for hit in hits])
+        documents: list[Terms] = []
+        for hit in hits:
+            page = await search.page(hit.url)
+            # What the search says about it when it cannot be had.
+            terms = count_terms(f"{hit.title} {hit.snippet}") if page is None else page.terms
+            documents.append(terms)
+    except SourceError as error:
+        if not fallback:
+            raise
+        _log.warning("%s The topic's words are taken from the session's targets instead.", error)
+        return []
+    if not any(documents):
+        _log.warning(
+            "The search for '%s' found nothing to read; the topic's words are taken from the "
+            "session's targets instead.",
+            wish.query,
+        )
+        return []
+    return documents

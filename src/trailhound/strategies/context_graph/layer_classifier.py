@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.strategies.context_graph.reference import ReferenceCorpus
+from trailhound.strategies.parts import DocumentCounts
 from trailhound.text.tfidf import Terms
 
 TERMS = 40
@@ -111,42 +111,26 @@ class LayerClassifier:
         columns, _, counts = self.reduced(terms)
         if len(columns) < max(self.parameters.min_features, 1):
             return Verdict(self.other, -math.inf, np.zeros(self.n_layers))
-        products = self._log_products(columns, counts)
+        logs, uses_counts = self.log_p[:, columns], self.parameters.use_counts
+        products: Floats = logs @ counts if uses_counts else logs.sum(axis=1)  # eq. (3)
         joint = products + self.log_priors
         layer = int(joint.argmax())
         posteriors = np.exp(joint - joint[layer])
         posteriors /= posteriors.sum()
-        likelihood = self._scaled(float(products[layer]), counts)
+        likelihood = float(products[layer])
+        if self.parameters.per_feature:
+            likelihood /= float(counts.sum()) if uses_counts else len(counts)
         if self.parameters.threshold == "posterior":
             fits = posteriors[layer] >= MIN_POSTERIOR
         else:
             fits = likelihood >= self.thresholds[layer]
         return Verdict(layer if fits else self.other, likelihood, posteriors)
 
-    def _log_products(self, columns: NDArray[np.int64], counts: Floats) -> Floats:
-        """Eq. (3) without the priors, as logarithms. Shape (layers,)."""
-        logs = self.log_p[:, columns]
-        products: Floats = logs @ counts if self.parameters.use_counts else logs.sum(axis=1)
-        return products
-
-    def _scaled(self, log_product: float, counts: Floats) -> float:
-        if not self.parameters.per_feature:
-            return log_product
-        n_terms = float(counts.sum()) if self.parameters.use_counts else len(counts)
-        return log_product / n_terms
-
     def to_bytes(self) -> bytes:
         """For keeping; see :func:`classifier_from_bytes`."""
-        return msgspec.msgpack.encode(
-            _Kept(
-                self.n_layers,
-                list(self.vocabulary),
-                self.idf.tobytes(),
-                self.log_p.tobytes(),
-                self.thresholds.tobytes(),
-                self.log_priors.tobytes(),
-            )
-        )
+        arrays = (self.idf, self.log_p, self.thresholds, self.log_priors)
+        kept = _Kept(self.n_layers, list(self.vocabulary), *(each.tobytes() for each in arrays))
+        return msgspec.msgpack.encode(kept)
 
 
 class _Kept(msgspec.Struct, array_like=True):
@@ -179,7 +163,7 @@ def classifier_from_bytes(content: bytes, parameters: ClassifierParameters) -> L
 
 def fit_layers(
     layers: Sequence[Sequence[Terms]],
-    reference: ReferenceCorpus,
+    reference: DocumentCounts,
     parameters: ClassifierParameters,
     n_master_layers: int = 2,
 ) -> LayerClassifier:
@@ -191,29 +175,17 @@ def fit_layers(
     master = {term for layer in layers[:n_master_layers] for terms in layer for term in terms}
     vocabulary = {term: column for column, term in enumerate(sorted(master))}
     idf = np.fromiter(map(reference.weight, vocabulary), np.float64, len(vocabulary))
-    n_layers = len(layers)
-    blank = LayerClassifier(
-        parameters,
-        vocabulary,
-        idf,
-        log_p=np.zeros((n_layers, len(idf))),
-        thresholds=np.full(n_layers, math.inf),
-        log_priors=_log_priors([len(documents) for documents in layers], parameters),
-    )
+    sizes = np.array([len(documents) for documents in layers], np.float64)
+    with np.errstate(divide="ignore"):
+        log_priors = np.log(sizes if parameters.priors == "sizes" else np.sign(sizes))
+    no_p, no_limits = np.zeros((len(layers), len(idf))), np.full(len(layers), math.inf)
+    blank = LayerClassifier(parameters, vocabulary, idf, no_p, no_limits, log_priors)
     counted = [_CountedLayer(blank, documents) for documents in layers]
     return replace(
         blank,
         log_p=np.array([layer.log_probabilities() for layer in counted]),
         thresholds=np.array([layer.threshold() for layer in counted]),
     )
-
-
-def _log_priors(sizes: Sequence[int], parameters: ClassifierParameters) -> Floats:
-    """ln P(c) of eq. (3), up to a constant: of the layers' sizes, or 0 for all with documents."""
-    weights = np.array(sizes, np.float64)
-    with np.errstate(divide="ignore"):
-        logs: Floats = np.log(weights if parameters.priors == "sizes" else np.sign(weights))
-    return logs
 
 
 class _CountedLayer:
@@ -239,11 +211,10 @@ class _CountedLayer:
 
     def threshold(self) -> float:
         """The least likelihood that a page of this layer should have."""
-        parameters = self._blank.parameters
         known = [each for each in self._documents if len(each[0])]
         if not known:
             return math.inf
-        if parameters.threshold == "min":
+        if self._blank.parameters.threshold == "min":
             return min(self._likelihood(columns, own, 0.0) for columns, own in known)
         return float(np.quantile([self._likelihood(c, own, 1.0) for c, own in known], QUANTILE))
 

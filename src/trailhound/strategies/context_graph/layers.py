@@ -7,7 +7,7 @@ alternative training set: a page graph made without a person.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -36,21 +36,9 @@ async def back_crawl(
     a sample is asked about. Pages that cannot be had are left out. A source that fails for some
     pages is asked for the others; SourceError only when it gave nothing for any target.
     """
-    asked = _Questions(backlinks)
-    found = [list({page.url: page for page in targets}.values())]
-    urls = [page.url for page in found[0]]
-    known = set(urls)
-    urls = _sample(urls, layer_size, rng)
-    for _ in range(layers):
-        named = await asked.linking_to_any(urls)
-        parents = dict.fromkeys(source for source in named if source not in known)
-        asked.check(parents)
-        # A page that was not drawn is not taken for one that is farther away.
-        known.update(parents)
-        urls = _sample(list(parents), layer_size, rng)
-        pages = await asked.pages(urls)
-        found.append(list(pages.values()))
-    return found
+    unique = {page.url: page for page in targets}
+    asked = _Questions(backlinks, rng, layers, layer_size)
+    return [list(unique.values()), *await asked.layers_in_front_of(list(unique))]
 
 
 async def separate_back_crawls(
@@ -65,43 +53,44 @@ async def separate_back_crawls(
     ``layer_size`` holds for each graph. A page with links to two pages of a layer is in the next
     layer twice, and a page may be in different layers of different graphs.
     """
-    asked = _Questions(backlinks)
+    asked = _Questions(backlinks, rng, layers, layer_size)
     merged: Layers = [list(targets), *([] for _ in range(layers))]
     for target in targets:
-        tree = await _tree(target, asked, rng, layers, layer_size)
+        tree = await asked.layers_in_front_of([target.url], repeated=True)
         for number, pages in enumerate(tree, start=1):
             merged[number] += pages
     return merged
 
 
-async def _tree(
-    target: Page, asked: _Questions, rng: np.random.Generator, layers: int, layer_size: int
-) -> Layers:
-    tree: Layers = []
-    nearer = {target.url}
-    urls = [target.url]
-    for _ in range(layers):
-        named = await asked.linking_to_any(urls)
-        parents = [source for source in named if source not in nearer]
-        asked.check(parents)
-        nearer.update(parents)
-        urls = _sample(parents, layer_size, rng)
-        pages = await asked.pages(urls)
-        tree.append([pages[url] for url in urls if url in pages])
-    return tree
-
-
 class _Questions:
     """Asks a source, for everything once; one that fails now and then is borne with."""
 
-    def __init__(self, backlinks: BacklinkSource) -> None:
+    def __init__(
+        self, backlinks: BacklinkSource, rng: np.random.Generator, layers: int, layer_size: int
+    ) -> None:
         self._backlinks = backlinks
+        self._rng = rng
+        self._layers = layers
+        self._layer_size = layer_size
         self._answers: dict[str, Sequence[str]] = {}
         self._pages: dict[str, Page | None] = {}
         self._failure: SourceError | None = None
 
-    async def linking_to_any(self, urls: Iterable[str]) -> list[str]:
-        return [source for url in urls for source in await self._linking_to(url)]
+    async def layers_in_front_of(self, urls: list[str], *, repeated: bool = False) -> Layers:
+        """Layers 1, 2, …; ``repeated`` keeps a page as often as it links to the layer before."""
+        found: Layers = []
+        known = set(urls)
+        urls = self._sample(urls)
+        for _ in range(self._layers):
+            named = [source for url in urls for source in await self._linking_to(url)]
+            parents = [source for source in named if source not in known]
+            if self._failure is not None and not any(self._answers.values()) and not parents:
+                raise self._failure  # nothing known, and something failed: that is no answer
+            # A page that was not drawn is not taken for one that is farther away.
+            known.update(parents)
+            urls = self._sample(parents if repeated else list(dict.fromkeys(parents)))
+            found.append(await self._loaded(urls))
+        return found
 
     async def _linking_to(self, url: str) -> Sequence[str]:
         if url not in self._answers:
@@ -112,19 +101,19 @@ class _Questions:
                 self._answers[url] = ()
         return self._answers[url]
 
-    def check(self, parents: Iterable[str]) -> None:
-        """Nothing known, and something failed: that is no answer."""
-        if self._failure is not None and not any(self._answers.values()) and not list(parents):
-            raise self._failure
+    def _sample(self, urls: list[str]) -> list[str]:
+        if len(urls) <= self._layer_size:
+            return urls
+        chosen = self._rng.choice(len(urls), self._layer_size, replace=False)
+        return [urls[i] for i in sorted(chosen.tolist())]
 
-    async def pages(self, urls: Sequence[str]) -> dict[str, Page]:
+    async def _loaded(self, urls: list[str]) -> list[Page]:
         wanted = list(dict.fromkeys(url for url in urls if url not in self._pages))
         if isinstance(self._backlinks, FetchingAhead):
             await self._backlinks.expect(wanted)
         for url in wanted:
             self._pages[url] = await self._backlinks.page(url)
-        loaded = ((url, self._pages[url]) for url in urls)
-        return {url: page for url, page in loaded if page is not None}
+        return [page for url in urls if (page := self._pages[url]) is not None]
 
 
 def session_layers(graph: PageGraph, layers: int = LAYERS) -> Layers:
@@ -162,22 +151,7 @@ async def context_page_graph(
 ) -> PageGraph:
     """Targets and the pages up to ``layers`` links in front of them, with all links between."""
     found = await back_crawl(targets, backlinks, rng, layers, layer_size)
-    pages = [page for layer in found for page in layer]
-    return PageGraph(
-        pages=tuple(pages),
-        edges=_links_between(pages),
-        targets=frozenset(range(len(found[0]))),
-    )
-
-
-def _sample(urls: list[str], size: int, rng: np.random.Generator) -> list[str]:
-    if len(urls) <= size:
-        return urls
-    chosen = rng.choice(len(urls), size, replace=False)
-    return [urls[i] for i in sorted(chosen.tolist())]
-
-
-def _links_between(pages: Sequence[Page]) -> tuple[tuple[int, int], ...]:
+    pages = tuple(page for layer in found for page in layer)
     number = {page.url: i for i, page in enumerate(pages)}
     edges = {
         (source, number[link.url])
@@ -185,4 +159,4 @@ def _links_between(pages: Sequence[Page]) -> tuple[tuple[int, int], ...]:
         for link in page.links
         if link.url in number and number[link.url] != source
     }
-    return tuple(sorted(edges))
+    return PageGraph(pages, tuple(sorted(edges)), frozenset(range(len(found[0]))))

@@ -23,7 +23,7 @@ from trailhound.strategies.context_graph.layer_classifier import (
     Verdict,
     classifier_from_bytes,
 )
-from trailhound.strategies.context_graph.layers import LAYER_SIZE, LAYERS, Layers
+from trailhound.strategies.context_graph.layers import LAYER_SIZE, LAYERS
 from trailhound.strategies.context_graph.training import (
     RATION,
     REFERENCES,
@@ -131,11 +131,16 @@ class ContextGraphStrategy:
         rng = np.random.default_rng(briefing.seed)
         found = await context_layers(briefing, parameters, rng)
         documents = [[page.terms for page in layer] for layer in found]
+        rebuilding = None
+        if rebuild_every:
+            sources = briefing.backlinks if training != "session" else None
+            pages = briefing.graph.pages
+            rebuilding = Rebuilding(rebuild_every, found, sources, parameters, rng, pages)
         return cls(
             learn_layers(documents, briefing.graph.pages, parameters),
             mode=("prefetch" if literal else "inherit") if mode == "auto" else mode,
             back_crawl=parents,
-            rebuilding=_rebuilding(briefing, parameters, found, rng, rebuild_every),
+            rebuilding=rebuilding,
             literal=literal,
         )
 
@@ -148,11 +153,15 @@ class ContextGraphStrategy:
         """All links of a page go into one queue."""
         verdict = self._verdict(crawled)
         memory = _HEAD.pack(False, verdict.queue) + verdict.posteriors.astype("<f4").tobytes()
-        priority = self._priority(self._queue_of_links(verdict), verdict.likelihood)
+        priority = self._priority(verdict)
         scored = [ScoredLink(link, priority, memory) for link in crawled.page.links]
         if self._prefetches:
             scored += self._siblings(crawled)
-            self._remember_family(crawled)
+            if crawled.page.links:
+                links = tuple(Link(link.url) for link in crawled.page.links)
+                self._families[crawled.page.url] = links
+            while len(self._families) > MAX_FAMILIES:
+                self._families.popitem(last=False)
         return scored
 
     async def ask(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
@@ -167,7 +176,7 @@ class ContextGraphStrategy:
         if rebuilt is not None:
             self._classifier, self._latest = rebuilt, None
             self._was_rebuilt = True
-        priority = self._priority(self._queue_of_links(verdict), verdict.likelihood)
+        priority = self._priority(verdict)
         return [ScoredLink(link, AT_ONCE + priority) for link in parents]
 
     def _verdict(self, crawled: CrawledPage) -> Verdict:
@@ -176,18 +185,16 @@ class ContextGraphStrategy:
             self._latest = crawled, self._classifier.classify(crawled.page.terms)
         return self._latest[1]
 
-    def _queue_of_links(self, verdict: Verdict) -> int:
+    def _priority(self, verdict: Verdict) -> float:
         """Behind a page i links from a target lies one that is i - 1; unless it is fetched first.
 
         With ``prefetch`` the queues are of pages to expand, and a page is expanded by fetching
         what it links to: its links wait in its own queue.
         """
-        if self._prefetches or verdict.queue == self._classifier.other:
-            return verdict.queue
-        return max(verdict.queue - 1, 0)
-
-    def _priority(self, queue: int, likelihood: float) -> float:
-        return (self._classifier.other - queue) + 1 / (2 - likelihood)
+        queue, other = verdict.queue, self._classifier.other
+        if not self._prefetches and queue != other:
+            queue = max(queue - 1, 0)
+        return (other - queue) + 1 / (2 - verdict.likelihood)
 
     def _is_target(self, crawled: CrawledPage, verdict: Verdict) -> bool:
         """The crawl's judge says so; to the letter it is the classifier of layer 0."""
@@ -202,12 +209,6 @@ class ContextGraphStrategy:
         memory = b"\x01" + candidate.memory[1:]
         priority = AT_ONCE + candidate.priority
         return [ScoredLink(link, priority, memory) for link in links if link.url != candidate.url]
-
-    def _remember_family(self, crawled: CrawledPage) -> None:
-        if crawled.page.links:
-            self._families[crawled.page.url] = tuple(Link(link.url) for link in crawled.page.links)
-        while len(self._families) > MAX_FAMILIES:
-            self._families.popitem(last=False)
 
     def observe(self, crawled: CrawledPage) -> None:
         """Learn nothing, unless told to rebuild: then finds become targets."""
@@ -247,19 +248,6 @@ class ContextGraphStrategy:
             raise ValueError(f"it has {kept.n_layers} layers, not {self._classifier.n_layers}")
         self._classifier, self._latest = kept, None
         self._was_rebuilt = True
-
-
-def _rebuilding(
-    briefing: Briefing,
-    parameters: ContextParameters,
-    layers: Layers,
-    rng: np.random.Generator,
-    every: int,
-) -> Rebuilding | None:
-    if not every:
-        return None
-    backlinks = briefing.backlinks if parameters.training != "session" else None
-    return Rebuilding(every, layers, backlinks, parameters, rng, briefing.graph.pages)
 
 
 def _classifier_parameters(

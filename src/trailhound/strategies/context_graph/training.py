@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,8 +31,9 @@ from trailhound.strategies.context_graph.layers import (
     separate_back_crawls,
     session_layers,
 )
-from trailhound.strategies.context_graph.reference import ReferenceCorpus, everyday_words
+from trailhound.strategies.parts import DocumentCounts
 from trailhound.text.tfidf import Terms
+from trailhound.text.tokens import tokenize
 
 _log = logging.getLogger(__name__)
 
@@ -144,9 +148,55 @@ def learn_layers(
             )
     if reference is None:
         documents = [terms for layer in layers for terms in layer]
-        reference = ReferenceCorpus.of([*documents, *(page.terms for page in others)])
+        reference = DocumentCounts.of([*documents, *(page.terms for page in others)])
     n_master_layers = 1 if parameters.literal or parameters.vocabulary == "targets" else 2
     return fit_layers(layers, reference, parameters.classifier, n_master_layers)
+
+
+PAGE_WORDS = 500
+"""Running words of an ordinary page, short and frequent ones included."""
+N_DOCUMENTS = 2000
+"""A word that no list knows counts as often as the rarest in wordfreq's small lists, of which one
+running word in a million is: 1 / (PAGE_WORDS · 1e-6)."""
+_LISTED_AS = {"no": "nb", "nn": "nb", "hr": "sh", "sr": "sh", "bs": "sh"}
+"""Languages that wordfreq lists under another code."""
+
+
+def everyday_words(languages: Iterable[str]) -> DocumentCounts | None:
+    """Expected document frequencies in pages of these languages, one code for each page.
+
+    Languages weigh as many pages as they have; ``None`` when no list exists for any of them.
+    """
+    pages = Counter(language for language in languages if _frequencies(language))
+    if not pages:
+        return None
+    frequency: defaultdict[str, float] = defaultdict(float)
+    for language, count in pages.items():
+        for term, expected in _frequencies(language).items():
+            frequency[term] += expected * count / pages.total()
+    return DocumentCounts(N_DOCUMENTS, frequency)
+
+
+@lru_cache(maxsize=8)
+def _frequencies(language: str) -> Mapping[str, float]:
+    """Terms of a language with the documents of N_DOCUMENTS that should hold them.
+
+    wordfreq says what share p of all running words a word has. All forms of a term together have
+    the sum of their shares. If words fell independently, a page of L words would hold the term with
+    the probability 1 - (1 - p)^L ≈ 1 - exp(-p L). In fact they come in clumps, so that frequent
+    words are in fewer pages than this says, though still in the same order.
+    """
+    # Here and not above: loading it takes half a second, and few crawls have need of it.
+    from wordfreq import available_languages, get_frequency_dict
+
+    listed = _LISTED_AS.get(language, language)
+    if listed not in available_languages("small"):
+        return {}
+    shares: defaultdict[str, float] = defaultdict(float)
+    for word, share in get_frequency_dict(listed, "small").items():
+        for term in tokenize(word, language):
+            shares[term] += share
+    return {term: -N_DOCUMENTS * math.expm1(-share * PAGE_WORDS) for term, share in shares.items()}
 
 
 REBUILD_LAYER_SIZE = 50
@@ -198,23 +248,20 @@ class Rebuilding:
         if len(self._finds) < self._every:
             return None
         targets, self._finds = self._finds, []
+        # Each page counts once; to the letter, as often as a graph has it.
+        counted_before = frozenset() if self._parameters.literal else self._known
         for documents, pages in zip(self._documents, await self._layers(targets), strict=True):
-            documents += [page.terms for page in pages if self._is_wanted(page)]
+            documents += [page.terms for page in pages if page.url not in counted_before]
             self._known.update(page.url for page in pages)
         self.times += 1
         return learn_layers(self._documents, self._others, self._parameters)
-
-    def _is_wanted(self, page: Page) -> bool:
-        """Each page counts once; to the letter, as often as a graph has it."""
-        return self._parameters.literal or page.url not in self._known
 
     async def _layers(self, targets: list[Page]) -> Layers:
         parameters = self._parameters
         nothing: Layers = [targets, *([] for _ in range(parameters.n_layers))]
         if self._read is None:
             return nothing
-        size = parameters.layer_size
-        crawl = separate_back_crawls
+        size, crawl = parameters.layer_size, separate_back_crawls
         if not parameters.literal:
             size, crawl = min(REBUILD_LAYER_SIZE, size), back_crawl
         try:
