@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -119,6 +121,36 @@ def test_a_crawl_works_where_an_event_loop_is_running(
             return list(crawl)
 
     assert asyncio.run(notebook())[-1].event.requests_total == 20
+
+
+class Interrupting:
+    """A sink during which somebody presses Ctrl-C."""
+
+    def keep(self, finished: th.FinishedPage) -> None:
+        if finished.event.number == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def close(self) -> None:
+        pass
+
+
+def test_an_interrupt_reaches_a_crawl_beside_a_running_loop(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
+) -> None:
+    async def notebook() -> None:
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # as notebooks have it
+        try:
+            with th.crawl(
+                learned, web.start_urls, tmp_path, sinks=[Interrupting()], **reach
+            ) as crawl:
+                list(crawl)
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(notebook())
+    with th.crawl(learned, folder=tmp_path, max_requests=30) as crawl:
+        assert next(crawl).event.number > 3
 
 
 def test_a_crawl_is_iterated_over_in_a_coroutine(
@@ -336,7 +368,7 @@ def test_settings_go_by_name_or_in_one_piece(
     ("wrong", "message"),
     [
         ({"max_request": 3}, "Unknown setting 'max_request'. Did you mean max_requests"),
-        ({"max_pages": 3}, "Unknown setting 'max_pages'"),
+        ({"max_pages": 3}, "'max_pages' is called 'max_requests' now"),
         ({"max_requests": 0}, "max_requests is 0: expected int >= 1"),
         ({"strategy": "best-frist"}, "Did you mean best-first"),
         ({"judge": "cosin"}, "Did you mean cosine"),

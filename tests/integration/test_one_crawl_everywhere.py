@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from live_webs import SMALL, USER_AGENT, Site, learn
 
+import trailhound as th
 from trailhound.config.settings import CrawlSettings, FetchSettings, Settings
 from trailhound.crawling.budget import Budget
 from trailhound.crawling.build import VIRTUAL, Knowledge, Stores, build_crawl, make_guides
@@ -169,8 +170,15 @@ def test_live_lab_demo_and_library_crawls_have_the_same_parts(corpus: Path, tmp_
         in_lab = asyncio.run(bench.crawler("intelligent", 7, Sources()))
     demo = asyncio.run(DemoCrawl(small, 1, TOPIC, graph, "intelligent", 10).crawler())
     site = Site(learn(small, TOPIC, tmp_path), 1)
-    with site.begun(crawl__strategy="intelligent", crawl__seeds=small.start_urls[:1]) as live:
+    seeds = small.start_urls[:1]
+    with (
+        site.begun(crawl__strategy="intelligent", crawl__seeds=seeds) as live,
+        th.crawl(site.topic.path, seeds, tmp_path / "own", user_agent=USER_AGENT) as on_disk,
+        th.crawl(site.topic.path, seeds, user_agent=USER_AGENT) as in_memory,
+    ):
         built = {"live": live._crawler, "lab": in_lab, "demo": demo}
+        built["library"] = on_disk._opened()._crawler
+        built["library, in memory"] = in_memory._opened()._crawler
         for name, crawler in built.items():
             assert parts(crawler) == parts(in_lab), name
 

@@ -192,7 +192,7 @@ def _request(
 def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> TopicCrawl:
     from trailhound.cli.terminal import say
     from trailhound.topics.crawl import open_crawl
-    from trailhound.topics.knowledge import needs_no_session
+    from trailhound.topics.crawl_plan import needs_no_session
 
     place = open_workspace(workspace)
     folder = place.folder_for(topic)

@@ -59,7 +59,7 @@ class Beliefs:
         from trailhound.crawling.driving import run_alone
         from trailhound.errors import ModelError, SourceError, UsageError
         from trailhound.strategies.base import Explaining
-        from trailhound.topics.knowledge import knowledge_of
+        from trailhound.topics.crawl_plan import knowledge_of
         from trailhound.topics.sources import open_sources
 
         if not memory:

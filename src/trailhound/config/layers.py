@@ -18,7 +18,7 @@ from trailhound.config.settings import (
     with_new_names,
 )
 from trailhound.config.values import from_file, from_program, from_text
-from trailhound.errors import ConfigError, unknown_name
+from trailhound.errors import ConfigError, UsageError, unknown_name
 
 FILE_NAME = "trailhound.toml"
 FILE_VARIABLE = "TRAILHOUND_CONFIG"
@@ -92,8 +92,11 @@ def by_section(values: Mapping[str, Any]) -> dict[str, Any]:
     """
     known = {each.key.partition(".")[2]: each for each in all_settings()}
     known["judge"] = known.pop("kind")
+    renamed = {old.partition(".")[2]: new.partition(".")[2] for old, new in OLD_NAMES.items()}
     found = {}
     for name, value in values.items():
+        if name in renamed:
+            raise UsageError(f"The setting '{name}' is called '{renamed[name]}' now.")
         if name not in known:
             raise unknown_name("setting", name, known)
         found[known[name].key] = _read(known[name], value, name, from_program)

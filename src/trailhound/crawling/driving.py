@@ -89,7 +89,7 @@ class Driver:
     def run(self, work: Awaitable[T]) -> T:
         """What comes of ``work``. An interrupt (Ctrl-C) reaches it as well."""
         if self._thread is not None:
-            return asyncio.run_coroutine_threadsafe(_awaited(work), self.loop).result()
+            return self._run_in_thread(work)
         task = self.loop.create_task(_awaited(work))
         try:
             return self.loop.run_until_complete(task)
@@ -97,6 +97,22 @@ class Driver:
             if not task.done():
                 task.cancel()
                 self.loop.run_until_complete(asyncio.wait([task]))
+            raise
+
+    def _run_in_thread(self, work: Awaitable[T]) -> T:
+        tasks: list[asyncio.Task[Any]] = []
+
+        async def noted() -> T:
+            tasks.extend(filter(None, [asyncio.current_task()]))
+            return await work
+
+        future = asyncio.run_coroutine_threadsafe(noted(), self.loop)
+        try:
+            return future.result()
+        except BaseException:
+            if not future.done():  # it was this thread that was interrupted
+                future.cancel()
+                asyncio.run_coroutine_threadsafe(_ended(tasks), self.loop).result()
             raise
 
     def iterate(self, events: AsyncGenerator[T]) -> Generator[T]:
@@ -130,6 +146,11 @@ def run_alone(work: Awaitable[T]) -> T:
         return driver.run(work)
     finally:
         driver.close()
+
+
+async def _ended(tasks: list[asyncio.Task[Any]]) -> None:
+    if tasks:
+        await asyncio.wait(tasks)
 
 
 async def _awaited(work: Awaitable[T]) -> T:

@@ -31,8 +31,7 @@ from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.base import Strategy
 from trailhound.topics.crawl import TopicCrawl, open_crawl
 from trailhound.topics.crawl_folder import CrawlFolder, NoCrawlFolder
-from trailhound.topics.crawl_plan import CrawlRequest
-from trailhound.topics.knowledge import knowledge_from
+from trailhound.topics.crawl_plan import CrawlRequest, knowledge_from
 from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.model_folder import save_model, saved_fingerprint
 from trailhound.topics.workspace import TopicFolder

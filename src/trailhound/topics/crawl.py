@@ -33,9 +33,14 @@ from trailhound.storage.event_log import ProblemHandler
 from trailhound.storage.results import ResultsProgress, ResultsStore
 from trailhound.topics.backlinks import asked_on_the_way
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, CrawlRecord
-from trailhound.topics.crawl_plan import CrawlPlan, CrawlRequest, make_plan
+from trailhound.topics.crawl_plan import (
+    CrawlPlan,
+    CrawlRequest,
+    knowledge_of,
+    make_plan,
+    needs_no_session,
+)
 from trailhound.topics.crawl_stores import CrawlStores
-from trailhound.topics.knowledge import knowledge_of, needs_no_session
 from trailhound.topics.sources import open_sources, tell_unused
 from trailhound.topics.start_pages import (
     queue_refresh,

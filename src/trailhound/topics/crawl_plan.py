@@ -1,4 +1,7 @@
-"""What a run of a crawl is to do: settings from flags and files, or those of the run before."""
+"""What a run of a crawl is to do, and what it knows beforehand.
+
+Settings come from flags and files, or from the run before; the topic was learned, or not at all.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,14 @@ from trailhound.counting import counted
 from trailhound.crawling.budget import Budget
 from trailhound.crawling.build import Knowledge, OwnParts
 from trailhound.crawling.choosing import check_parts
-from trailhound.errors import ConfigError, UsageError
-from trailhound.judges.choosing import check_judge
+from trailhound.errors import ConfigError, SessionError, UsageError
+from trailhound.judges.choosing import check_judge, make_judge
+from trailhound.strategies.base import Briefing
 from trailhound.strategies.choosing import check_live_spec, declares
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
+from trailhound.topics.learned import LearnedTopic
+from trailhound.topics.model_folder import fingerprint_of, saved_fingerprint
+from trailhound.topics.workspace import TopicFolder
 from trailhound.urls import typed_url
 
 
@@ -207,3 +214,30 @@ def _check_user_agent(settings: Settings) -> None:
             "TRAILHOUND_USER_AGENT, as user_agent under [fetch] in trailhound.toml, or as "
             "user_agent=… in a program."
         )
+
+
+def knowledge_of(topic: TopicFolder) -> Knowledge:
+    """What was learned, if anything; ModelError when that cannot be read."""
+    if not topic.is_learned():
+        return Knowledge()
+    return knowledge_from(topic.load(), saved_fingerprint(topic.model_path))
+
+
+def knowledge_from(learned: LearnedTopic, fingerprint: str | None = None) -> Knowledge:
+    """The same of a topic in memory; its fingerprint is computed unless it is known."""
+    return Knowledge(
+        learned.model.graph,
+        learned.model,
+        {name: each.threshold for name, each in learned.judges.items()},
+        fingerprint or fingerprint_of(learned),
+    )
+
+
+def needs_no_session(settings: Settings) -> bool:
+    """Whether the judge knows relevant pages without having been shown any."""
+    judge = settings.judge
+    try:
+        make_judge(judge.kind, Briefing(Knowledge().graph), threshold=judge.threshold)
+    except SessionError:
+        return False
+    return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -24,19 +23,16 @@ from trailhound.sources.traces import (
 from trailhound.strategies.choosing import parse_spec
 from trailhound.strategies.parts import was_read
 from trailhound.topics.crawl_folder import TRACES, CrawlFolder
+from trailhound.topics.crawl_plan import knowledge_of
 from trailhound.topics.importing import pseudonyms
-from trailhound.topics.knowledge import knowledge_of
+from trailhound.topics.polite_pages import Notify, Progress
 from trailhound.urls import canonicalize, registered_domain
 
 SESSIONS = "sessions"
-PATIENCE_SECONDS = 2.0
-REPORT_SECONDS = 10.0
 PROBES = 500
 """Random pages of a trace that are looked at to see whether it is about the same web."""
 MOSTLY = 0.9
 """Share of a trace's pages that the sessions hold, from which on it says next to nothing new."""
-
-Notify = Callable[[str], None]
 
 
 def open_trace(name: str, folder: CrawlFolder, settings: Settings, notify: Notify) -> TraceIndex:
@@ -48,7 +44,13 @@ def open_trace(name: str, folder: CrawlFolder, settings: Settings, notify: Notif
         source = _sessions(folder) if name == SESSIONS else _log(name)
         # In the topic's folder: forgetting the topic forgets what people visited, too.
         place = folder.topic.path / TRACES
-        index, made = kept_trace(source, place, _user_key(folder), progress=Reports(name, notify))
+        slow = Progress(notify)
+        index, made = kept_trace(
+            source,
+            place,
+            _user_key(folder),
+            progress=lambda step: slow.tell(f"Indexing the trace {name}: {step} …"),
+        )
         if made:
             _tell(index, name, notify)
     if not _is_out_of_scope(index, name, settings, notify):
@@ -101,21 +103,6 @@ def _user_key(folder: CrawlFolder) -> Callable[[bytes], int]:
     """Clients under the workspace's own pseudonyms, as imports have them."""
     name_of = pseudonyms(folder.pseudonyms_home)
     return lambda client: int(name_of(client)[1:], 16)
-
-
-class Reports:
-    """Says what takes so long, after two seconds and then every ten."""
-
-    def __init__(self, name: str, notify: Notify) -> None:
-        self._name = name
-        self._notify = notify
-        self._next = time.monotonic() + PATIENCE_SECONDS
-
-    def __call__(self, step: str) -> None:
-        """Told by the builder what it does."""
-        if time.monotonic() >= self._next:
-            self._notify(f"Indexing the trace {self._name}: {step} …")
-            self._next = time.monotonic() + REPORT_SECONDS
 
 
 def _tell(index: TraceIndex, name: str, notify: Notify) -> None:
