@@ -31,10 +31,10 @@ from threadpoolctl import threadpool_limits
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, note_failure
 from trailhound.errors import ConfigError, TrailhoundError
 
-LENGTH = struct.Struct("<I")
+_LENGTH = struct.Struct("<I")
 """In front of every message: how many bytes follow."""
 
-encoder = msgspec.msgpack.Encoder()
+_encoder = msgspec.msgpack.Encoder()
 _job_decoder = msgspec.msgpack.Decoder(PageJob)
 
 
@@ -47,7 +47,7 @@ def serve(connection: socket.socket, recipe: AnalystRecipe) -> None:
         analyst, start = _start(recipe)
         gc.freeze()  # model and memos stay: looking through them for garbage would be in vain
         try:
-            _send(connection, encoder.encode(start))
+            _send(connection, _encoder.encode(start))
             if analyst is not None:
                 _answer_jobs(connection, analyst)
         except ConnectionError:
@@ -72,25 +72,25 @@ def _answer_jobs(connection: socket.socket, analyst: Analyst) -> None:
 
 def _encoded(analysis: Analysis) -> bytes:
     try:
-        return encoder.encode(analysis)
+        return _encoder.encode(analysis)
     except Exception as error:  # text that UTF-8 cannot carry
         failed = Analysis()
         note_failure(failed, error)
-        return encoder.encode(failed)
+        return _encoder.encode(failed)
 
 
 def _receive(jobs: BinaryIO) -> bytes | None:
     """The next message; ``None`` when the other end is gone."""
-    header = jobs.read(LENGTH.size)
-    if len(header) < LENGTH.size:
+    header = jobs.read(_LENGTH.size)
+    if len(header) < _LENGTH.size:
         return None
-    (length,) = LENGTH.unpack(header)
+    (length,) = _LENGTH.unpack(header)
     message = jobs.read(length)
     return message if len(message) == length else None
 
 
 def _send(connection: socket.socket, message: bytes) -> None:
-    connection.sendall(LENGTH.pack(len(message)) + message)
+    connection.sendall(_LENGTH.pack(len(message)) + message)
 
 
 JOBS_PER_WORKER = 3
@@ -139,11 +139,11 @@ class _Worker(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         received = self._received
         received += data
-        while len(received) >= LENGTH.size:
-            end = LENGTH.size + LENGTH.unpack_from(received)[0]
+        while len(received) >= _LENGTH.size:
+            end = _LENGTH.size + _LENGTH.unpack_from(received)[0]
             if len(received) < end:
                 return
-            message = bytes(memoryview(received)[LENGTH.size : end])
+            message = bytes(memoryview(received)[_LENGTH.size : end])
             del received[:end]
             self._take(_analysis_decoder.decode(message))
 
@@ -223,8 +223,8 @@ class WorkerPool:
         if self._failure is not None:
             answer.set_exception(self._failure)
             return answer
-        body = encoder.encode(job)
-        self._waiting.append(_Job(job.url, LENGTH.pack(len(body)) + body, answer))
+        body = _encoder.encode(job)
+        self._waiting.append(_Job(job.url, _LENGTH.pack(len(body)) + body, answer))
         self.hand_out()
         return answer
 
