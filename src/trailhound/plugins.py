@@ -12,6 +12,7 @@ import difflib
 import importlib.util
 import inspect
 import re
+import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -127,7 +128,11 @@ class Catalogue:
 
     @cached_property
     def _entries(self) -> Mapping[str, EntryPoint]:
-        return {entry.name: entry for entry in entry_points(group=self._kind.group)}
+        """By name. Ours cannot be taken; of others, the first on the path has a name."""
+        found: dict[str, EntryPoint] = {}
+        for entry in sorted(entry_points(group=self._kind.group), key=_is_strange):
+            found.setdefault(entry.name, entry)
+        return found
 
     def names(self) -> tuple[str, ...]:
         """All registered names, in alphabetical order."""
@@ -273,13 +278,15 @@ class Catalogue:
             raise UsageError(
                 f"There is no {self._noun} file '{path}'. Give the path of a Python file."
             )
-        spec = importlib.util.spec_from_file_location(path.stem, path)
+        # Under its path, which no other module has, and where dataclasses look for it.
+        spec = importlib.util.spec_from_file_location(str(path), path)
         if spec is None or spec.loader is None:
             raise UsageError(f"'{path}' cannot be loaded as a Python file.")
-        module = importlib.util.module_from_spec(spec)
+        module = sys.modules[str(path)] = importlib.util.module_from_spec(spec)
         try:
             spec.loader.exec_module(module)
         except Exception as error:
+            del sys.modules[str(path)]
             raise ConfigError(
                 f"Running the {self._noun} file '{path}' failed: {type(error).__name__}: {error}."
             ) from error
@@ -353,6 +360,10 @@ def keyword_options(function: Callable[..., Any]) -> dict[str, inspect.Parameter
         for name, parameter in parameters.items()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY
     }
+
+
+def _is_strange(entry: EntryPoint) -> bool:
+    return not entry.value.startswith("trailhound.")
 
 
 def _plain(annotation: Any) -> Any:

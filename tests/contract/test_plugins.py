@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,7 +25,7 @@ from trailhound.fetching.http import HttpFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.judges.choosing import judge_names, make_judge
-from trailhound.plugins import KINDS, Catalogue, registered
+from trailhound.plugins import FETCHER, FRONTIER, KINDS, SINK, Catalogue, registered
 from trailhound.records import Candidate, CrawledPage, FinishedPage, Page, Relevance, ScoredLink
 from trailhound.sessions.importers import importer, importer_names
 from trailhound.sources import Sources
@@ -276,11 +277,29 @@ def test_everything_that_is_installed_says_what_it_is() -> None:
     assert next(each for each in known if each.name == "jsonl").options == {"path": ""}
 
 
+def test_nobody_takes_the_name_of_a_part_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = EntryPoint("http", "trailhound.fetching.http:HttpFetcher", "trailhound.fetchers")
+    taken = EntryPoint("http", "examples.own_fetcher:FolderFetcher", "trailhound.fetchers")
+    monkeypatch.setattr("trailhound.plugins.entry_points", lambda group: [taken, ours, taken])
+    assert Catalogue(FETCHER).load("http") is HttpFetcher
+
+
+def test_a_file_may_define_dataclasses(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+        "@dataclass\nclass Mine:\n    topic: str\n"
+        "    @classmethod\n    def open(cls, topic, folder): return cls(topic)\n"
+        "    def keep(self, finished): pass\n    def close(self): pass\n"
+    )
+    assert Catalogue(SINK).make(str(path), "bees", None).topic == "bees"
+
+
 def test_a_plug_in_is_asked_for_what_it_needs() -> None:
-    frontiers = Catalogue(next(kind for kind in KINDS if kind.noun == "frontier"))
+    frontiers = Catalogue(FRONTIER)
     with pytest.raises(UsageError, match=r"Unknown frontier 'sqlit'. Did you mean sqlite"):
         frontiers.resolve("sqlit")
-    fetchers = Catalogue(next(kind for kind in KINDS if kind.noun == "fetcher"))
+    fetchers = Catalogue(FETCHER)
     with pytest.raises(UsageError, match=r"needs the option folder: write .*:folder="):
         fetchers.resolve(str(EXAMPLES / "own_fetcher.py"))
     assert frontiers.make("memory", None).add([Candidate("http://a.test/", 1.0)]) == 1

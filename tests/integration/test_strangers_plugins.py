@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_webs import USER_AGENT, Resource, Site, TinySite
+from live_webs import USER_AGENT, Resource, Site, TinySite, wait_until
 
-from command_line import Command
+from command_line import COMMAND, Command
 from loopback import served
 from trailhound.errors import ConfigError, FrontierError, StorageError, UsageError
 from trailhound.records import Outcome
@@ -268,6 +269,26 @@ def test_a_fault_that_a_person_must_hear_of_ends_the_crawl_and_sinks_are_closed(
     assert (crawl.folder.path / "closed").read_text() == "disk"
     with site.resumed(output__sinks=()) as crawl:
         assert len(list(crawl.run())) == 16
+
+
+def test_sinks_are_closed_after_an_interrupt(site: Site, sink: Path, tmp_path: Path) -> None:
+    crawl = site.topic.path / "crawl"
+    process = subprocess.Popen(
+        [
+            *(*COMMAND, "crawl", "bees", "--workspace", str(tmp_path / "workspace")),
+            *("--seed", "http://tiny.test/0", "--judge", JUDGE, "--user-agent", USER_AGENT),
+            *("--resolve", f"tiny.test=127.0.0.1:{site.port}", "--allow-address", "tiny.test"),
+            *("--sink", f"{sink}:at=nothing", "--sink", "jsonl"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_until(lambda: (crawl / "finds.jsonl").exists() and (crawl / "finds.jsonl").stat().st_size)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert (crawl / "closed").read_text() == "nothing"
 
 
 def test_sinks_are_closed_when_the_crawl_never_ran(site: Site, sink: Path) -> None:

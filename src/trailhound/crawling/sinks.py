@@ -46,7 +46,7 @@ class SinkKind(Protocol):
     """What a plug-in in the entry-point group ``trailhound.sinks`` names: the class of a sink.
 
     It has one line of ``summary`` for ``trailhound plugins``. Further arguments of ``open`` that
-    are keyword-only, each with a default, are its options.
+    are keyword-only are its options; one without a default must be given.
     """
 
     summary: ClassVar[str]

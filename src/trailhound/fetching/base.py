@@ -36,7 +36,11 @@ class Fetcher(Protocol):
 
 
 class FetcherKind(Protocol):
-    """How a fetcher is made; its class registers under ``trailhound.fetchers``."""
+    """How a fetcher is made; its class registers under ``trailhound.fetchers``.
+
+    Further arguments of ``from_settings`` that are keyword-only are its options. A line of
+    ``summary`` on the class is shown by ``trailhound plugins``.
+    """
 
     @classmethod
     def from_settings(

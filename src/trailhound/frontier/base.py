@@ -144,7 +144,11 @@ class Frontier(Protocol):
 
 
 class FrontierKind(Protocol):
-    """What a plug-in in the entry-point group ``trailhound.frontiers`` names: a class, mostly."""
+    """What a plug-in in the entry-point group ``trailhound.frontiers`` names: a class, mostly.
+
+    Further arguments of ``open`` that are keyword-only are its options. A line of ``summary`` on
+    the class is shown by ``trailhound plugins``.
+    """
 
     def open(self, path: Path | None) -> Frontier:
         """The frontier that is kept in ``path``; ``None`` for one that need not outlive the crawl.
