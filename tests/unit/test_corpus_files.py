@@ -184,4 +184,4 @@ def test_opening_reads_a_few_kilobytes_whatever_the_size(tmp_path: Path) -> None
     with Corpus.open(write(tmp_path / "web.thc", pages=5)) as corpus:
         assert len(corpus) == 5
         loaded = set(vars(corpus))
-    assert loaded == {"path", "_connection", "_unpacker", "_info"}
+    assert loaded == {"path", "_connection", "_decompress", "_info"}

@@ -37,14 +37,14 @@ def test_nothing_is_reached_from_nowhere() -> None:
 
 
 def test_the_reversed_graph_has_the_links_the_other_way_round() -> None:
-    turned = EXAMPLE.reversed()
+    turned = EXAMPLE.reversed
     assert [turned.links_of(page).tolist() for page in range(5)] == [[4], [0], [1], [0, 2], []]
 
 
 def test_a_graph_without_pages_is_a_graph() -> None:
     graph = LinkGraph.from_rows([])
     assert (graph.n_pages, graph.n_links) == (0, 0)
-    assert graph.reversed().n_pages == 0
+    assert graph.reversed.n_pages == 0
 
 
 rows = st.integers(1, 12).flatmap(
@@ -65,12 +65,12 @@ def test_hops_agree_with_a_plain_search(links: list[list[int]]) -> None:
                 queue.append(target)
     graph = LinkGraph.from_rows(links)
     assert graph.hops_from([0]).tolist() == hops
-    assert graph.reversed().hops_to([0]).tolist() == hops
+    assert graph.reversed.hops_to([0]).tolist() == hops
 
 
 @given(rows)
 def test_reversing_twice_gives_the_graph_back(links: list[list[int]]) -> None:
     graph = LinkGraph.from_rows(links)
-    again = graph.reversed().reversed()
+    again = graph.reversed.reversed
     assert again.indptr.tolist() == graph.indptr.tolist()
     assert again.indices.tolist() == graph.indices.tolist()

@@ -49,7 +49,7 @@ class RecordedBacklinks:
         number = self._corpus.page_id(url)
         if number is None or self._corpus.page_urls[number] in self._closed:
             return ()
-        sources = self._corpus.graph.reversed().links_of(number).tolist()
+        sources = self._corpus.graph.reversed.links_of(number).tolist()
         urls = (self._corpus.page_urls[source] for source in sources)
         return [url for url in urls if url not in self._closed]
 

@@ -179,11 +179,11 @@ def access_log(trails: Iterable[Trail]) -> Iterator[Access]:
 
     Back clicks are left out: the browser shows its own copy and asks nobody.
     """
-    accesses = [
-        Access(visit.time, trail.user, visit.url)
-        for trail in trails
-        for visit in trail.visits()
-        if not visit.back
-    ]
-    accesses.sort()
-    return iter(accesses)
+    return iter(
+        sorted(
+            Access(visit.time, trail.user, visit.url)
+            for trail in trails
+            for visit in trail.visits()
+            if not visit.back
+        )
+    )

@@ -9,23 +9,15 @@ compressed with zstd; each frame carries a checksum, so a flipped bit is noticed
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-import numpy as np
 import zstandard
 
 from trailhound.errors import CorpusError, UsageError
-from trailhound.lab.corpora.contents import Trail
-from trailhound.lab.corpora.link_graph import IntArray
-from trailhound.records import Page
-from trailhound.sessions.events import Session
 
 # "THCo" in ASCII: stored at byte 68 of the file, where tools such as `file` look for it.
 APPLICATION_ID = 0x5448436F
 FORMAT_VERSION = 1
-RECOMMENDED_SUFFIX = ".thc"
 
 # SQLite's file header: a fixed first line, page size at byte 16, number of pages at byte 28.
 HEADER_BYTES = 100
@@ -52,74 +44,18 @@ CREATE TABLE trails (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE sessions (id INTEGER PRIMARY KEY, topic TEXT NOT NULL, data BLOB NOT NULL);
 """
 
-# Keys of `meta`. The description is JSON, the arrays of the link graph are compressed int32.
+# Keys of `meta`. The description is JSON, the arrays of the link graph are compressed int32,
+# little-endian.
 META_INFO = "info"
 META_INDPTR = "link_graph.indptr"
 META_INDICES = "link_graph.indices"
 
-
-# Level 9 costs 1 ms for a page of 40 KB, a small part of extracting it; above, size barely falls.
-COMPRESSION_LEVEL = 9
-
-# Sorted keys: the same page gives the same bytes, whatever order its terms were counted in.
-# As the extractor gave them, so that sums over terms are those of a live crawl to the last bit.
-_encoder = msgspec.msgpack.Encoder()
-_page_decoder = msgspec.msgpack.Decoder(Page)
-_trails_decoder = msgspec.msgpack.Decoder(tuple[Trail, ...])
-_session_decoder = msgspec.msgpack.Decoder(Session)
-
-UNPACKING_ERRORS = (zstandard.ZstdError, msgspec.MsgspecError, ValueError)
-"""What the functions below raise for damaged bytes."""
-
-
-def encode(record: Page | Session | Sequence[Trail]) -> bytes:
-    """One record as MessagePack, byte for byte the same on every machine."""
-    return _encoder.encode(record)
-
-
-class Packer:
-    """Compresses; one per thread or process."""
-
-    def __init__(self) -> None:
-        self._compressor = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL, write_checksum=True)
-
-    def pack(self, data: bytes) -> bytes:
-        """``data`` as one zstd frame."""
-        return self._compressor.compress(data)
-
-    def pack_array(self, array: IntArray) -> bytes:
-        """An int32 array, little-endian."""
-        return self.pack(array.astype("<i4").tobytes())
-
-
-class Unpacker:
-    """Decompresses and decodes; one per thread or process."""
-
-    def __init__(self) -> None:
-        self._decompressor = zstandard.ZstdDecompressor()
-
-    def unpack(self, frame: bytes) -> bytes:
-        """The bytes inside a frame."""
-        return self._decompressor.decompress(frame)
-
-    def page(self, frame: bytes) -> Page:
-        """A page record."""
-        return _page_decoder.decode(self.unpack(frame))
-
-    def trails(self, frame: bytes) -> tuple[Trail, ...]:
-        """A block of trails."""
-        return _trails_decoder.decode(self.unpack(frame))
-
-    def session(self, frame: bytes) -> Session:
-        """A browsing session."""
-        return _session_decoder.decode(self.unpack(frame))
-
-    def array(self, frame: bytes) -> IntArray:
-        """An int32 array."""
-        return np.frombuffer(self.unpack(frame), dtype="<i4").astype(np.int32, copy=False)
-
-
 _HOW_TO_MAKE_ONE = "Make one with: trailhound corpus import KIND PATH -o FILE"
+
+
+def new_compressor() -> zstandard.ZstdCompressor:
+    """For one thread. Level 9 costs 1 ms for a page of 40 KB; above, size barely falls."""
+    return zstandard.ZstdCompressor(level=9, write_checksum=True)
 
 
 def open_database(path: Path) -> sqlite3.Connection:
@@ -167,14 +103,12 @@ def _check_header(path: Path, header: bytes, size: int) -> None:
             f"The corpus {path} has format {version}, and this Trailhound reads formats up to "
             f"{FORMAT_VERSION}. Upgrade Trailhound, or import the corpus again with this one."
         )
-    expected = _page_size(header) * int.from_bytes(header[28:32], "big")
+    page_size = int.from_bytes(header[16:18], "big")
+    if page_size == 1:
+        page_size = 65536  # which does not fit into two bytes
+    expected = page_size * int.from_bytes(header[28:32], "big")
     if size < expected:
         raise CorpusError(
             f"The corpus {path} is incomplete: {size:,} of {expected:,} bytes. "
             "Copy it again from where it came, or import it again."
         )
-
-
-def _page_size(header: bytes) -> int:
-    size = int.from_bytes(header[16:18], "big")
-    return 65536 if size == 1 else size  # 65536 does not fit into two bytes

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -49,12 +48,9 @@ class LinkGraph:
         """Pages that ``page`` links to."""
         return self.indices[self.indptr[page] : self.indptr[page + 1]]
 
-    def reversed(self) -> LinkGraph:
-        """Who is linked from whom. Computed once."""
-        return self._reversed
-
     @cached_property
-    def _reversed(self) -> LinkGraph:
+    def reversed(self) -> LinkGraph:
+        """Who is linked from whom."""
         turned = self.matrix.T.tocsr()
         turned.sort_indices()
         return LinkGraph(turned.indptr.astype(np.int32), turned.indices.astype(np.int32))
@@ -88,7 +84,7 @@ class LinkGraph:
 
     def hops_to(self, pages: Iterable[int]) -> IntArray:
         """Shape (pages,): links on the shortest path to any of ``pages``; -1 without one."""
-        return self.reversed().hops_from(pages)
+        return self.reversed.hops_from(pages)
 
     def _all_links_of(self, pages: npt.NDArray[np.int64]) -> IntArray:
         """The rows of several pages, one after the other."""
@@ -101,16 +97,16 @@ class LinkGraph:
         return links
 
 
-def links_inside(graph: LinkGraph, allowed: NDArray[np.bool_]) -> LinkGraph:
+def links_inside(graph: LinkGraph, allowed: npt.NDArray[np.bool_]) -> LinkGraph:
     """The graph without links that start or end at a page that is not allowed; same numbering."""
-    sources = link_sources(graph)
+    sources = _link_sources(graph)
     kept = allowed[sources] & allowed[graph.indices]
     counts = np.bincount(sources[kept], minlength=len(allowed))
     indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
     return LinkGraph(indptr, graph.indices[kept])
 
 
-def link_sources(graph: LinkGraph) -> IntArray:
+def _link_sources(graph: LinkGraph) -> IntArray:
     """The page each link starts from, in the order of ``graph.indices``."""
     return np.repeat(np.arange(graph.n_pages, dtype=np.int32), np.diff(graph.indptr))
 
@@ -126,19 +122,21 @@ class AnswerReach:
 
     def __init__(self, graph: LinkGraph) -> None:
         count, component = connected_components(graph.matrix, directed=True, connection="strong")
-        self._n_components = int(count)
         self._component: list[int] = component.tolist()
-        links = np.stack([component[link_sources(graph)], component[graph.indices]])
+        links = np.stack([component[_link_sources(graph)], component[graph.indices]])
         between = np.unique(links[:, links[0] != links[1]], axis=1)
-        self._above = _predecessors(between, self._n_components)
-        self._order = _bottom_up(between, self._above)
+        self._above: list[list[int]] = [[] for _ in range(count)]
+        """For each component, those that link to it."""
+        for source, destination in between.T.tolist():
+            self._above[destination].append(source)
+        self._order = _bottom_up(np.bincount(between[0], minlength=count).tolist(), self._above)
 
     def masks(self, answers: Sequence[Sequence[int]]) -> list[int]:
         """For every page, a bit set: bit ``i`` is one when a page of ``answers[i]`` is reachable.
 
         Each answer is a group of pages that count as one and the same.
         """
-        reached = [0] * self._n_components
+        reached = [0] * len(self._above)
         for bit, pages in enumerate(answers):
             for page in pages:
                 reached[self._component[page]] |= 1 << bit
@@ -150,17 +148,8 @@ class AnswerReach:
         return [reached[component] for component in self._component]
 
 
-def _predecessors(between: IntArray, n_components: int) -> list[list[int]]:
-    """For each component, those that link to it. ``between`` is (2, links): source, destination."""
-    above: list[list[int]] = [[] for _ in range(n_components)]
-    for source, destination in between.T.tolist():
-        above[destination].append(source)
-    return above
-
-
-def _bottom_up(between: IntArray, above: Sequence[Sequence[int]]) -> list[int]:
-    """All components, each after every component it links to."""
-    waiting: list[int] = np.bincount(between[0], minlength=len(above)).tolist()
+def _bottom_up(waiting: list[int], above: Sequence[Sequence[int]]) -> list[int]:
+    """All components, each after those it links to, of which ``waiting`` says how many."""
     order = [component for component, links in enumerate(waiting) if links == 0]
     for component in order:  # grows while it is read
         for source in above[component]:

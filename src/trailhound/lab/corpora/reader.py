@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import msgspec
+import numpy as np
+import zstandard
 
 from trailhound.fetching.replay import RecordedResponse
 from trailhound.lab.corpora.contents import (
@@ -25,16 +27,28 @@ from trailhound.lab.corpora.file_format import (
     META_INDICES,
     META_INDPTR,
     META_INFO,
-    UNPACKING_ERRORS,
-    Unpacker,
     damaged,
     open_database,
 )
-from trailhound.lab.corpora.link_graph import LinkGraph
+from trailhound.lab.corpora.link_graph import IntArray, LinkGraph
 from trailhound.records import Page
 from trailhound.sessions.events import Session
 
 _Content = TypeVar("_Content")
+
+_decode_info = msgspec.json.Decoder(CorpusInfo).decode
+_decode_page = msgspec.msgpack.Decoder(Page).decode
+_decode_session = msgspec.msgpack.Decoder(Session).decode
+_decode_trails = msgspec.msgpack.Decoder(tuple[Trail, ...]).decode
+
+
+def _decode_numbers(data: bytes) -> IntArray:
+    return np.frombuffer(data, dtype="<i4").astype(np.int32, copy=False)
+
+
+def _members(rows: Iterable[tuple[str, int]]) -> dict[str, frozenset[int]]:
+    by_name = groupby(rows, key=itemgetter(0))
+    return {name: frozenset(page for _, page in of_name) for name, of_name in by_name}
 
 
 class Corpus:
@@ -48,9 +62,10 @@ class Corpus:
         self.path = Path(path)
         """Where the file is."""
         self._connection = open_database(self.path)
-        self._unpacker = Unpacker()
+        self._decompress = zstandard.ZstdDecompressor().decompress
         try:
-            self._info = self._read_info()
+            described = self._decoded(_decode_info, self._meta(META_INFO))
+            self._info = msgspec.structs.replace(described, bytes=self.path.stat().st_size)
         except BaseException:
             self.close()
             raise
@@ -67,12 +82,7 @@ class Corpus:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exception_type: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def info(self) -> CorpusInfo:
@@ -118,7 +128,7 @@ class Corpus:
     def page_by_id(self, number: int) -> Page:
         """The page with this number."""
         (frame,) = self._row("SELECT data FROM records WHERE id = ?", number)
-        return self._unpacked(self._unpacker.page, frame)
+        return self._unpacked(_decode_page, frame)
 
     def html(self, url: str) -> bytes | None:
         """The source of the page that a visitor of ``url`` ends on."""
@@ -126,7 +136,7 @@ class Corpus:
         if number is None:
             return None
         (frame,) = self._row("SELECT data FROM sources WHERE id = ?", number)
-        return self._unpacked(self._unpacker.unpack, frame)
+        return self._unpacked(bytes, frame)
 
     @cached_property
     def page_urls(self) -> Sequence[str]:
@@ -136,10 +146,9 @@ class Corpus:
     @cached_property
     def graph(self) -> LinkGraph:
         """The links between pages."""
-        unpack = self._unpacker.array
         return LinkGraph(
-            indptr=self._unpacked(unpack, self._meta(META_INDPTR)),
-            indices=self._unpacked(unpack, self._meta(META_INDICES)),
+            indptr=self._unpacked(_decode_numbers, self._meta(META_INDPTR)),
+            indices=self._unpacked(_decode_numbers, self._meta(META_INDICES)),
         )
 
     def labels(self) -> Mapping[str, frozenset[int]]:
@@ -158,7 +167,7 @@ class Corpus:
         """Recorded walks of many users, in the order in which they were recorded."""
         for (number,) in self._rows("SELECT id FROM trails ORDER BY id"):
             (frame,) = self._row("SELECT data FROM trails WHERE id = ?", number)
-            yield from self._unpacked(self._unpacker.trails, frame)
+            yield from self._unpacked(_decode_trails, frame)
 
     def access_log(self) -> Iterator[Access]:
         """The trails as one log of who asked for what, in order of time."""
@@ -167,7 +176,7 @@ class Corpus:
     def sessions(self) -> tuple[Session, ...]:
         """Recorded browsing sessions."""
         frames = self._rows("SELECT data FROM sessions ORDER BY id")
-        return tuple(self._unpacked(self._unpacker.session, frame) for (frame,) in frames)
+        return tuple(self._unpacked(_decode_session, frame) for (frame,) in frames)
 
     @property
     def start_urls(self) -> tuple[str, ...]:
@@ -184,17 +193,11 @@ class Corpus:
 
     @cached_property
     def _labels(self) -> Mapping[str, frozenset[int]]:
-        return self._members("SELECT label, page FROM labels ORDER BY label, page")
+        return _members(self._rows("SELECT label, page FROM labels ORDER BY label"))
 
     @cached_property
     def _groups(self) -> Mapping[str, frozenset[int]]:
-        return self._members("SELECT name, page FROM groups ORDER BY name, page")
-
-    def _members(self, query: str) -> Mapping[str, frozenset[int]]:
-        members: defaultdict[str, set[int]] = defaultdict(set)
-        for name, page in self._rows(query):
-            members[name].add(page)
-        return {name: frozenset(pages) for name, pages in members.items()}
+        return _members(self._rows("SELECT name, page FROM groups ORDER BY name"))
 
     def _response(self, number: int) -> RecordedResponse:
         url, status, content_type, frame = self._row(
@@ -202,13 +205,8 @@ class Corpus:
             "WHERE id = ?",
             number,
         )
-        page = self._unpacked(self._unpacker.page, frame)
+        page = self._unpacked(_decode_page, frame)
         return RecordedResponse(url, status, page=page, content_type=content_type)
-
-    def _read_info(self) -> CorpusInfo:
-        decode = msgspec.json.Decoder(CorpusInfo).decode
-        described = self._unpacked(decode, self._meta(META_INFO))
-        return msgspec.structs.replace(described, bytes=self.path.stat().st_size)
 
     def _meta(self, key: str) -> bytes:
         (value,) = self._row("SELECT value FROM meta WHERE key = ?", key)
@@ -226,8 +224,12 @@ class Corpus:
         except sqlite3.DatabaseError as error:
             raise damaged(self.path, error) from error
 
-    def _unpacked(self, unpack: Callable[[bytes], _Content], frame: bytes) -> _Content:
+    def _unpacked(self, decode: Callable[[bytes], _Content], frame: bytes) -> _Content:
+        """Decompressed and decoded."""
+        return self._decoded(lambda data: decode(self._decompress(data)), frame)
+
+    def _decoded(self, decode: Callable[[bytes], _Content], data: bytes) -> _Content:
         try:
-            return unpack(frame)
-        except UNPACKING_ERRORS as error:
+            return decode(data)
+        except (zstandard.ZstdError, msgspec.MsgspecError, ValueError) as error:
             raise damaged(self.path, error) from error

@@ -7,12 +7,12 @@ import os
 import secrets
 import sqlite3
 from array import array
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+import zstandard
 
 from trailhound.errors import CorpusError
 from trailhound.lab.corpora.contents import CorpusInfo, OtherEntry, Trail
@@ -21,9 +21,7 @@ from trailhound.lab.corpora.file_format import (
     META_INDPTR,
     META_INFO,
     TABLES,
-    Packer,
-    Unpacker,
-    encode,
+    new_compressor,
 )
 from trailhound.lab.corpora.link_graph import LinkGraph
 from trailhound.lab.corpora.preparation import PreparedPage
@@ -45,14 +43,6 @@ class PlacedSideData(NamedTuple):
     start_urls: tuple[str, ...]
     unplaced: int
     """Labels and groups of URLs that lead to no page."""
-
-    def label_counts(self) -> dict[str, int]:
-        """Pages by label."""
-        return _counted(label for label, _ in self.labels)
-
-    def group_counts(self) -> dict[str, int]:
-        """Pages by group."""
-        return _counted(name for _, name in self.groups)
 
 
 class SideData:
@@ -79,10 +69,6 @@ class SideData:
             start_urls=self.start_urls,
             unplaced=unplaced,
         )
-
-
-def _counted(names: Iterable[str]) -> dict[str, int]:
-    return dict(sorted(Counter(names).items()))
 
 
 class Outlinks:
@@ -133,7 +119,7 @@ class StagedCorpus:
             raise CorpusError(f"Cannot write {destination}: it is a folder. Name a file in it.")
         token = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._temporary = destination.with_name(f".{destination.name}.{token}.partial")
-        self._packer = Packer()
+        self._compress = new_compressor().compress
         self._waiting_trails: list[Trail] = []
         with self._errors_explained():
             destination.parent.mkdir(parents=True, exist_ok=True)
@@ -158,7 +144,7 @@ class StagedCorpus:
         query = "SELECT data FROM sources WHERE id = ?"
         with self._errors_explained():
             (frame,) = self._connection.execute(query, (number,)).fetchone()
-        return Unpacker().unpack(frame)
+        return zstandard.ZstdDecompressor().decompress(frame)
 
     def add_trail(self, trail: Trail) -> None:
         """A trail; written when a block is full."""
@@ -168,7 +154,7 @@ class StagedCorpus:
 
     def add_session(self, session: Session) -> None:
         """A browsing session."""
-        self._insert("sessions", [(None, session.topic, self._packer.pack(encode(session)))])
+        self._insert("sessions", [(None, session.topic, self._packed(session))])
 
     def add_rest(
         self,
@@ -184,8 +170,8 @@ class StagedCorpus:
         self._insert("groups", side.groups)
         self._insert("duplicates", side.duplicates)
         meta = {
-            META_INDPTR: self._packer.pack_array(graph.indptr),
-            META_INDICES: self._packer.pack_array(graph.indices),
+            META_INDPTR: self._compress(graph.indptr.astype("<i4").tobytes()),
+            META_INDICES: self._compress(graph.indices.astype("<i4").tobytes()),
             META_INFO: msgspec.json.encode(info),
         }
         self._insert("meta", meta.items())
@@ -210,8 +196,11 @@ class StagedCorpus:
 
     def _flush_trails(self) -> None:
         if self._waiting_trails:
-            self._insert("trails", [(None, self._packer.pack(encode(self._waiting_trails)))])
+            self._insert("trails", [(None, self._packed(self._waiting_trails))])
             self._waiting_trails = []
+
+    def _packed(self, record: object) -> bytes:
+        return self._compress(msgspec.msgpack.encode(record))
 
     def _insert(self, table: str, rows: Iterable[Sequence[object]]) -> None:
         """Whole rows, in the order of the table's columns."""

@@ -6,7 +6,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -29,19 +28,9 @@ from trailhound.urls import canonicalize, host_key
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
 
 
-class ContentHash:
-    """Takes values one after the other."""
-
-    def __init__(self) -> None:
-        self._hash = hashlib.sha256()
-
-    def add(self, *values: object) -> None:
-        """Take values of which MessagePack says where each ends: ("ab", "c") is not ("a", "bc")."""
-        self._hash.update(_encoder.encode(values))
-
-    def hexdigest(self) -> str:
-        """The hash of all values so far."""
-        return self._hash.hexdigest()
+def _hash_values(content: hashlib._Hash, *values: object) -> None:
+    """MessagePack says where each value ends: ("ab", "c") is not ("a", "bc")."""
+    content.update(_encoder.encode(values))
 
 
 class Tally:
@@ -55,21 +44,6 @@ class Tally:
         self.users: set[str] = set()
         self.sessions: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
-
-    def count_page(self, page: PreparedPage) -> None:
-        """One more page."""
-        self.languages[page.language] += 1
-        self.html_bytes += page.source_length
-
-    def count_trail(self, trail: Trail) -> None:
-        """One more trail."""
-        self.trails += 1
-        self.trails_finished += trail.finished
-        self.users.add(trail.user)
-
-    def skipped_notes(self) -> tuple[str, ...]:
-        """What was left out, how often and why."""
-        return tuple(f"{count} × {reason}" for reason, count in sorted(self.skipped.items()))
 
 
 class CorpusWriter:
@@ -97,8 +71,8 @@ class CorpusWriter:
         self._tally = Tally()
         self._notes: list[str] = []
         # Apart, because with several jobs pages come in later than trails.
-        self._page_hash = ContentHash()
-        self._navigation_hash = ContentHash()
+        self._page_hash = hashlib.sha256()
+        self._navigation_hash = hashlib.sha256()
         self._info: CorpusInfo | None = None
         self._preparation = PagePreparation(jobs)
         self._file = StagedCorpus(Path(path))
@@ -106,12 +80,7 @@ class CorpusWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exception_type: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, exception_type: type[BaseException] | None, *_: object) -> None:
         try:
             if exception_type is None:
                 self._finish()
@@ -137,8 +106,7 @@ class CorpusWriter:
             self.skip("page captured more than once, the first kept")
             return False
         self._addresses.pages[address] = len(self._addresses.pages)
-        source = SourcePage(address, body, content_type, status)
-        self._store(self._preparation.submit(source))
+        self._store(self._preparation.submit(SourcePage(address, body, content_type, status)))
         return True
 
     def add_redirect(self, url: str, to: str, status: int = 301) -> None:
@@ -178,14 +146,16 @@ class CorpusWriter:
     def add_trail(self, trail: Trail) -> None:
         """Record one user's walk over pages. Its steps are canonical URLs."""
         self._file.add_trail(trail)
-        self._tally.count_trail(trail)
-        self._navigation_hash.add(trail)
+        self._tally.trails += 1
+        self._tally.trails_finished += trail.finished
+        self._tally.users.add(trail.user)
+        _hash_values(self._navigation_hash, trail)
 
     def add_session(self, session: Session) -> None:
         """Record a browsing session for a topic."""
         self._file.add_session(session)
         self._tally.sessions[session.topic] += 1
-        self._navigation_hash.add(session)
+        _hash_values(self._navigation_hash, session)
 
     def add_duplicate(self, url: str, original: str) -> None:
         """Say that a page repeats another, exactly or nearly."""
@@ -219,9 +189,7 @@ class CorpusWriter:
         """The source of a page recorded before."""
         self._store(self._preparation.drain())
         number = self._addresses.resolve(canonicalize(url) or "")
-        if number is None:
-            return None
-        return self._file.source(number)
+        return None if number is None else self._file.source(number)
 
     def _canonical(self, url: str) -> str | None:
         address = canonicalize(url)
@@ -233,8 +201,9 @@ class CorpusWriter:
         for page in prepared:
             self._file.add_page(self._outlinks.n_pages, page)
             self._outlinks.add_page(page.links)
-            self._tally.count_page(page)
-            self._page_hash.add(page.url, page.status, page.content_type, page.digest)
+            self._tally.languages[page.language] += 1
+            self._tally.html_bytes += page.source_length
+            _hash_values(self._page_hash, page.url, page.status, page.content_type, page.digest)
 
     def _finish(self) -> None:
         self._store(self._preparation.drain())
@@ -245,24 +214,20 @@ class CorpusWriter:
             )
         for url in self._addresses.pages.keys() & self._addresses.others.keys():
             del self._addresses.others[url]
-        info = self._write_all_but_pages()
-        size = self._file.publish()
-        self._info = msgspec.structs.replace(info, bytes=size)
-
-    def _write_all_but_pages(self) -> CorpusInfo:
         side = self._side.placed(self._addresses.resolve)
         self.skip("label or group of a URL without a page", side.unplaced)
         others = sorted(self._addresses.others.items())
         graph = self._outlinks.graph(self._addresses.resolve)
-        content = ContentHash()
-        content.add(self._kind, others, side)
-        content.add(self._page_hash.hexdigest(), self._navigation_hash.hexdigest())
+        content = hashlib.sha256()
+        _hash_values(content, self._kind, others, side)
+        _hash_values(content, self._page_hash.hexdigest(), self._navigation_hash.hexdigest())
         info = self._describe(side, graph, content.hexdigest())
         self._file.add_rest(others, side, graph, info)
-        return info
+        self._info = msgspec.structs.replace(info, bytes=self._file.publish())
 
     def _describe(self, side: PlacedSideData, graph: LinkGraph, fingerprint: str) -> CorpusInfo:
         others, tally = self._addresses.others.values(), self._tally
+        left_out = (f"{count} × {reason}" for reason, count in sorted(tally.skipped.items()))
         return CorpusInfo(
             kind=self._kind,
             parameters=self._parameters,
@@ -279,13 +244,13 @@ class CorpusWriter:
             errors=sum(entry.is_error for entry in others),
             files=sum(entry.target is None and not entry.is_error for entry in others),
             languages=dict(tally.languages.most_common()),
-            labels=side.label_counts(),
-            groups=side.group_counts(),
+            labels=dict(sorted(Counter(label for label, _ in side.labels).items())),
+            groups=dict(sorted(Counter(name for _, name in side.groups).items())),
             trails=tally.trails,
             trails_finished=tally.trails_finished,
             users=len(tally.users),
             sessions=dict(tally.sessions),
             duplicates=len(side.duplicates),
             start_urls=side.start_urls,
-            notes=(*self._notes, *tally.skipped_notes()),
+            notes=(*self._notes, *left_out),
         )

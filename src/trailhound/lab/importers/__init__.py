@@ -82,21 +82,16 @@ def import_corpus(
     request = ImportRequest(source or Path(), seed, progress or no_progress)
     parameters = {"source": source.name} if source is not None else {"seed": str(seed)}
     with CorpusWriter(destination, chosen.name, parameters, jobs) as writer:
-        _record(chosen, request, writer)
+        try:
+            chosen.record(request, writer)
+        except TrailhoundError:
+            raise
+        except Exception as error:
+            raise CorpusError(
+                f"The corpus kind '{chosen.name}' failed: {type(error).__name__}: {error}. Nothing "
+                "was written. Check the source, or tell whoever wrote the kind."
+            ) from error
     return writer.info
-
-
-def _record(kind: CorpusKind, request: ImportRequest, writer: CorpusWriter) -> None:
-    """A kind that breaks down is named; it costs this import and nothing else."""
-    try:
-        kind.record(request, writer)
-    except TrailhoundError:
-        raise
-    except Exception as error:
-        raise CorpusError(
-            f"The corpus kind '{kind.name}' failed: {type(error).__name__}: {error}. Nothing was "
-            "written. Check the source, or tell whoever wrote the kind."
-        ) from error
 
 
 # Answers to questions that a crawler never asks: part of a file, or nothing new.

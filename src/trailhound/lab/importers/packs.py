@@ -7,7 +7,7 @@ import lzma
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -16,6 +16,7 @@ from trailhound.errors import CorpusError, UsageError
 _Record = TypeVar("_Record", bound=msgspec.Struct)
 
 _COMPRESSIONS = (".xz", ".gz", "")
+_OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open}
 _READ_ERRORS = (OSError, EOFError, lzma.LZMAError, zlib.error)
 
 
@@ -75,18 +76,10 @@ def read_table(path: Path) -> Iterator[list[str]]:
 
 def _lines(path: Path) -> Iterator[bytes]:
     try:
-        with _opened(path) as file:
+        with _OPENERS.get(path.suffix, open)(path, "rb") as file:
             yield from file
     except _READ_ERRORS as error:
         raise CorpusError(
             f"Cannot read {path} to its end ({error}). The file is damaged or was cut short: "
             "fetch it again."
         ) from error
-
-
-def _opened(path: Path) -> lzma.LZMAFile | gzip.GzipFile | BinaryIO:
-    if path.suffix == ".xz":
-        return lzma.open(path)
-    if path.suffix == ".gz":
-        return gzip.open(path)
-    return path.open("rb")

@@ -6,20 +6,12 @@ files are read as far as they go, and named in the corpus's notes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from trailhound.counting import counted
 from trailhound.errors import CorpusError
 from trailhound.lab.corpora.writer import CorpusWriter
 from trailhound.lab.importers import CorpusKind, ImportRequest, record_answer
 from trailhound.urls import canonicalize
-from trailhound.web_archives import (
-    Archive,
-    ArchiveDamageError,
-    Capture,
-    find_archives,
-    read_captures,
-)
+from trailhound.web_archives import ArchiveDamageError, Capture, find_archives, read_captures
 
 
 class _Recorder:
@@ -79,20 +71,14 @@ def record_warc(request: ImportRequest, writer: CorpusWriter) -> None:
                 problems.append(f"{archive.name}: it holds no record of an answer")
     recorder.add_revisits()
     if not recorder.pages:
-        raise _nothing_usable(request, archives, problems)
+        reason = "; ".join(problems[:3]) or f"{len(archives)} archive(s), none with an HTML page"
+        raise CorpusError(
+            f"No page could be read from {request.source}: {reason}. "
+            "Give a WARC or WACZ file that holds HTML responses."
+        )
     for problem in problems:
         writer.note(f"Not read to its end: {problem}.")
     writer.note(f"Origin: {len(archives)} web archive(s), {request.source.name}.")
-
-
-def _nothing_usable(
-    request: ImportRequest, archives: Sequence[Archive], problems: Sequence[str]
-) -> CorpusError:
-    reason = "; ".join(problems[:3]) or f"{len(archives)} archive(s), none with an HTML page"
-    return CorpusError(
-        f"No page could be read from {request.source}: {reason}. "
-        "Give a WARC or WACZ file that holds HTML responses."
-    )
 
 
 WARC = CorpusKind(

@@ -43,7 +43,13 @@ def record_webkb(request: ImportRequest, writer: CorpusWriter) -> None:
     path = Pack(request.source, "pages.jsonl.xz").required("pages.jsonl")
     addresses = []
     for number, line in enumerate(read_json_lines(path, PageLine), start=1):
-        _record_page(line, writer)
+        if canonicalize(line.url) not in writer:  # one that comes again brings a second label
+            told = _CONTENT_TYPE.search(line.headers)
+            writer.add_page(line.url, _body(line.html), told[1].strip() if told else "text/html")
+        if line.label:
+            writer.add_label(line.url, line.label)
+        if line.univ:
+            writer.set_group(line.url, line.univ)
         addresses.append(line.url)
         request.progress(number, None, "pages")
     _record_spellings(addresses, writer)
@@ -51,26 +57,11 @@ def record_webkb(request: ImportRequest, writer: CorpusWriter) -> None:
         writer.note(note)
 
 
-def _record_page(line: PageLine, writer: CorpusWriter) -> None:
-    """One page; a URL that comes again brings a second label."""
-    if canonicalize(line.url) not in writer:
-        writer.add_page(line.url, _body(line.html), _content_type(line.headers))
-    if line.label:
-        writer.add_label(line.url, line.label)
-    if line.univ:
-        writer.set_group(line.url, line.univ)
-
-
 def _body(html: str) -> bytes:
     try:
         return html.encode("latin-1")
     except UnicodeEncodeError:  # a line that was not made from bytes
         return html.encode("utf-8", errors="replace")
-
-
-def _content_type(headers: str) -> str:
-    match = _CONTENT_TYPE.search(headers)
-    return match[1].strip() if match else "text/html"
 
 
 def _record_spellings(addresses: list[str], writer: CorpusWriter) -> None:

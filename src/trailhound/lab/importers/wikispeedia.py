@@ -6,6 +6,7 @@ A category becomes a label, a game becomes a trail.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -42,27 +43,18 @@ def record_wikispeedia(request: ImportRequest, writer: CorpusWriter) -> None:
     """Read the pack in ``request.source``."""
     pack = Pack(request.source, "pages.jsonl.xz, categories.tsv.xz and paths_*.tsv.xz")
     urls = _record_pages(pack.required("pages.jsonl"), request, writer)
-    categories = pack.optional("categories.tsv")
-    if categories is not None:
-        _record_categories(categories, urls, writer)
-    finished = pack.optional("paths_finished*.tsv")
-    if finished is not None:
-        _record_finished_games(finished, urls, writer)
-    unfinished = pack.optional("paths_unfinished*.tsv")
-    if unfinished is not None:
-        _record_unfinished_games(unfinished, urls, writer)
-    _note_missing(
-        writer,
-        {"categories": categories, "finished games": finished, "unfinished games": unfinished},
-    )
-    for note in _NOTES:
-        writer.note(note)
-
-
-def _note_missing(writer: CorpusWriter, tables: Mapping[str, Path | None]) -> None:
-    for name, path in tables.items():
+    for name, pattern, record in (
+        ("categories", "categories.tsv", _record_categories),
+        ("finished games", "paths_finished*.tsv", partial(_record_games, finished=True)),
+        ("unfinished games", "paths_unfinished*.tsv", partial(_record_games, finished=False)),
+    ):
+        path = pack.optional(pattern)
         if path is None:
             writer.note(f"Missing in the pack: the table of {name}.")
+        else:
+            record(path, urls, writer)
+    for note in _NOTES:
+        writer.note(note)
 
 
 def _record_pages(path: Path, request: ImportRequest, writer: CorpusWriter) -> dict[str, str]:
@@ -86,39 +78,34 @@ def _record_categories(path: Path, urls: Mapping[str, str], writer: CorpusWriter
             writer.add_label(urls[fields[0]], fields[1])
 
 
-def _record_finished_games(path: Path, urls: Mapping[str, str], writer: CorpusWriter) -> None:
-    """Columns: user, time, duration, path, rating."""
+def _record_games(
+    path: Path, urls: Mapping[str, str], writer: CorpusWriter, *, finished: bool
+) -> None:
+    kind = "finished" if finished else "unfinished"
     for fields in read_table(path):
-        trail = _trail(fields, urls, finished=True)
+        trail = _trail(fields, urls, finished)
         if trail is None:
-            writer.skip("finished game that is incomplete or visits an article without a page")
+            writer.skip(f"{kind} game that is incomplete or visits an article without a page")
         else:
             writer.add_trail(trail)
 
 
-def _record_unfinished_games(path: Path, urls: Mapping[str, str], writer: CorpusWriter) -> None:
-    """Columns: user, time, duration, path, target, how it ended (timeout or restart)."""
-    for fields in read_table(path):
-        trail = _trail(fields, urls, finished=False) if len(fields) >= 6 else None
-        if trail is None:
-            writer.skip("unfinished game that is incomplete or visits an article without a page")
-            continue
-        if fields[5] == "timeout":
-            active = max(0.0, trail.duration_seconds - IDLE_SECONDS_OF_A_TIMEOUT)
-            trail = msgspec.structs.replace(trail, duration_seconds=active)
-        writer.add_trail(msgspec.structs.replace(trail, goal=urls.get(fields[4], "")))
-
-
 def _trail(fields: list[str], urls: Mapping[str, str], finished: bool) -> Trail | None:
-    """The first four columns, which both tables share; ``None`` when they cannot be used."""
-    if len(fields) < 4 or not (fields[1].isdigit() and fields[2].isdigit()):
+    """Columns: user, time, duration, path; then a rating, or target and end (timeout, restart)."""
+    if len(fields) < (4 if finished else 6) or not all(map(str.isdigit, fields[1:3])):
         return None
     names = fields[3].split(";")
     if any(name != BACK and name not in urls for name in names):
         return None
     steps = tuple(BACK if name == BACK else urls[name] for name in names)
-    goal = steps[-1] if finished and steps[-1] != BACK else ""
-    return Trail(fields[0], float(fields[1]), float(fields[2]), steps, finished, goal)
+    seconds = float(fields[2])
+    if finished:
+        goal = steps[-1] if steps[-1] != BACK else ""
+    else:
+        goal = urls.get(fields[4], "")
+        if fields[5] == "timeout":
+            seconds = max(0.0, seconds - IDLE_SECONDS_OF_A_TIMEOUT)
+    return Trail(fields[0], float(fields[1]), seconds, steps, finished, goal)
 
 
 WIKISPEEDIA = CorpusKind(
