@@ -13,7 +13,7 @@ import signal
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from multiprocessing import connection
@@ -51,7 +51,6 @@ each further one."""
 
 _runner: TopicRunner | None = None
 """A worker process's own corpus and topics."""
-_MANAGER_SECONDS = 5.0
 
 
 def plan_experiment(
@@ -72,7 +71,9 @@ def plan_experiment(
     Crawls are made as live ones are by default; ``settings`` change that, by ``section.name`` as in
     trailhound.toml. A text is read as a variable of the environment would be.
     """
-    _check_numbers(max_requests, seed_sets)
+    for option, value in (("--max-requests", max_requests), ("--seed-sets", seed_sets)):
+        if value < 1:
+            raise UsageError(f"{option} is {value}; it must be at least 1.")
     chosen = _without_repeats(strategies)
     if not chosen:
         raise UsageError("No strategy to compare. Name some, e.g. --strategy best-first.")
@@ -102,21 +103,24 @@ def run_experiment(
     Finished runs are kept in ``runs.partial.jsonl`` until all are there, so that an interrupted
     experiment continues where it stopped.
     """
-    corpus = corpus_summary(plan.corpus)
-    with PartialRuns(folder, _partial_header(plan, corpus)) as partial:
+    with Corpus.open(plan.corpus) as opened:
+        held = opened.info()
+    corpus = CorpusSummary(plan.corpus.name, held.fingerprint, held.pages, held.hosts, held.kind)
+    asked = msgspec.structs.asdict(plan.parameters)
+    origin = {"created_by": CREATED_BY, "fingerprint": corpus.fingerprint}
+    with PartialRuns(folder, msgspec.convert(asked | origin, PartialHeader)) as partial:
         failures = _run_missing(plan, partial, jobs, progress)
         if failures:
             raise _failed(failures, plan, folder)
-        results = assemble_results(plan, corpus, [partial.runs[task] for task in plan.tasks()])
+        results = _with_statistics(plan, corpus, [partial.runs[task] for task in plan.tasks()])
         write_results(results, folder)
         partial.remove()
     return results
 
 
-def assemble_results(
+def _with_statistics(
     plan: ExperimentPlan, corpus: CorpusSummary, runs: list[RunResult]
 ) -> ExperimentResults:
-    """Runs with their summary and comparisons."""
     strategies = plan.parameters.strategies
     baseline = choose_baseline(strategies)
     return ExperimentResults(
@@ -127,19 +131,6 @@ def assemble_results(
         summary=summarise(runs, strategies),
         comparisons=compare(runs, strategies, baseline),
         runs=runs,
-    )
-
-
-def corpus_summary(path: Path) -> CorpusSummary:
-    """What the results say about the corpus."""
-    with Corpus.open(path) as corpus:
-        info = corpus.info()
-    return CorpusSummary(
-        name=path.name,
-        fingerprint=info.fingerprint,
-        pages=info.pages,
-        hosts=info.hosts,
-        kind=info.kind,
     )
 
 
@@ -163,21 +154,6 @@ def _run_missing(
     return failures
 
 
-def _partial_header(plan: ExperimentPlan, corpus: CorpusSummary) -> PartialHeader:
-    parameters = plan.parameters
-    return PartialHeader(
-        created_by=CREATED_BY,
-        fingerprint=corpus.fingerprint,
-        max_requests=parameters.max_requests,
-        seed_sets=parameters.seed_sets,
-        seed=parameters.seed,
-        topics_digest=parameters.topics_digest,
-        judge=parameters.judge,
-        without=parameters.without,
-        settings=parameters.settings,
-    )
-
-
 def _failed(failures: Sequence[RunFailure], plan: ExperimentPlan, folder: Path) -> TrailhoundError:
     """One line per reason, with the topics and strategies that it hit."""
     tasks_by_reason: dict[str, list[RunTask]] = defaultdict(list)
@@ -195,12 +171,6 @@ def _failed(failures: Sequence[RunFailure], plan: ExperimentPlan, folder: Path) 
             "fails, and give the same command again to continue."
         )
     return TrailhoundError("\n".join(lines))
-
-
-def _check_numbers(max_requests: int, seed_sets: int) -> None:
-    for option, value in (("--max-requests", max_requests), ("--seed-sets", seed_sets)):
-        if value < 1:
-            raise UsageError(f"{option} is {value}; it must be at least 1.")
 
 
 def _checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -255,8 +225,7 @@ def finished_runs(
     Closing the iterator stops the remaining runs.
     """
     if jobs <= 1 or len(tasks) <= 1:
-        runner = TopicRunner(plan)
-        yield from map(runner.attempt, tasks)
+        yield from map(TopicRunner(plan).attempt, tasks)
     else:
         yield from _in_processes(plan, tasks, min(jobs, len(tasks)))
 
@@ -268,7 +237,8 @@ def _in_processes(
         jobs, multiprocessing.get_context("spawn"), initializer=_start_worker, initargs=(plan,)
     )
     try:
-        yield from _results(pool, tasks)
+        for future in as_completed([pool.submit(_attempt, task) for task in tasks]):
+            yield future.result()
         pool.shutdown()
     except BrokenProcessPool:
         raise TrailhoundError(
@@ -277,14 +247,6 @@ def _in_processes(
         ) from None
     finally:
         _stop(pool)
-
-
-def _results(
-    pool: ProcessPoolExecutor, tasks: Sequence[RunTask]
-) -> Generator[RunResult | RunFailure]:
-    futures: list[Future[RunResult | RunFailure]] = [pool.submit(_attempt, task) for task in tasks]
-    for future in as_completed(futures):
-        yield future.result()
 
 
 def _stop(pool: ProcessPoolExecutor) -> None:
@@ -298,7 +260,7 @@ def _stop(pool: ProcessPoolExecutor) -> None:
         worker.join()
     if manager is not None:
         # It closes a pipe that Python writes to at exit: an error message if both meet.
-        manager.join(_MANAGER_SECONDS)
+        manager.join(timeout=5.0)
 
 
 def _start_worker(plan: ExperimentPlan) -> None:

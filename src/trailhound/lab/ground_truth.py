@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trailhound.lab.corpora import Corpus, LinkGraph
-from trailhound.lab.corpora.link_graph import UNREACHABLE, IntArray, links_inside
+from trailhound.lab.corpora.link_graph import UNREACHABLE, IntArray, links_outside
 from trailhound.records import Outcome, PageEvent
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.urls import canonicalize, host_key
@@ -73,20 +73,9 @@ class Copies:
 
 def shown_pages(corpus: Corpus, session: Session) -> frozenset[int]:
     """Recorded pages that came up in a session, under whatever address."""
-    shown: set[int] = set()
-    for event in session.events:
-        for url in _addresses(event):
-            canonical = canonicalize(url)
-            page = None if canonical is None else corpus.page_id(canonical)
-            if page is not None:
-                shown.add(page)
-    return frozenset(shown)
-
-
-def _addresses(event: object) -> list[str]:
-    if isinstance(event, Visit):
-        return [url for url in (event.url, event.requested_url) if url]
-    return [event.url] if isinstance(event, Mark) else []
+    urls = [event.url for event in session.events if isinstance(event, Visit | Mark)]
+    urls += [event.requested_url or "" for event in session.events if isinstance(event, Visit)]
+    return frozenset(corpus.page_ids(filter(None, map(canonicalize, urls))))
 
 
 class GroundTruth:
@@ -124,32 +113,18 @@ class GroundTruth:
     @cached_property
     def _open_graph(self) -> LinkGraph:
         """The links that a crawl may follow."""
-        graph = self._corpus.graph
-        shut = [
-            number for url in self._off_limits if (number := self._corpus.page_id(url)) is not None
-        ]
-        if not shut:
-            return graph
-        allowed = np.ones(graph.n_pages, dtype=np.bool_)
-        allowed[shut] = False
-        return links_inside(graph, allowed)
+        return links_outside(self._corpus.graph, self._corpus.page_ids(self._off_limits))
 
     def finds(self, events: Iterable[PageEvent]) -> list[int | None]:
         """For each event, the number of the relevant page that it brought for the first time."""
-        found: set[int] = set()
-        finds = []
+        missing = set(self._relevant)
+        finds: list[int | None] = []
         for event in events:
-            number = self._relevant_page(event)
-            finds.append(None if number in found else number)
-            if number is not None:
-                found.add(number)
+            fetched = event.outcome is Outcome.FETCHED
+            number = self._page(event.final_url) if fetched else None
+            finds.append(number if number in missing else None)
+            missing -= {number}
         return finds
-
-    def _relevant_page(self, event: PageEvent) -> int | None:
-        if event.outcome is not Outcome.FETCHED:
-            return None
-        number = self._page(event.final_url)
-        return number if number in self._relevant else None
 
     def _page(self, url: str) -> int | None:
         """Number of the page behind a URL; a duplicate's is that of its original."""

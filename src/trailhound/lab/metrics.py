@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import entropy
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -70,11 +71,7 @@ def recall(curve: Sequence[int], relevant_total: int) -> float:
 
 def effective_hosts(relevant_by_host: Sequence[int]) -> float:
     """exp(entropy) of the relevant pages' hosts: 3.0 is a spread as over three equal hosts."""
-    counts = np.array([count for count in relevant_by_host if count > 0], dtype=np.float64)
-    if not len(counts):
-        return 0.0
-    shares = counts / counts.sum()
-    return float(np.exp(-(shares * np.log(shares)).sum()))
+    return float(np.exp(entropy(relevant_by_host))) if sum(relevant_by_host) else 0.0
 
 
 def max_host_share(relevant_by_host: Sequence[int]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -17,8 +17,7 @@ from trailhound.lab.importers import Progress, import_corpus
 from trailhound.lab.topics.assembly import LabTopic
 from trailhound.lab.topics.base import generator_for
 from trailhound.records import Page
-from trailhound.sessions.events import Reached, Session
-from trailhound.sessions.events import Visit as Shown
+from trailhound.sessions.events import Reached, Session, Visit
 from trailhound.sessions.shown_pages import Content
 from trailhound.sources import SearchHit
 from trailhound.sources.page_search import IndexedPage, PageIndex
@@ -29,42 +28,8 @@ _ARCHIVE_ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4", ".wacz")
 _indexes: WeakKeyDictionary[Corpus, PageIndex] = WeakKeyDictionary()
 
 
-class RecordedBacklinks:
-    """A backlink source over a corpus; one for each run, as it counts what is asked.
-
-    ``closed`` are URLs of pages that it knows nothing of.
-    """
-
-    def __init__(self, corpus: Corpus, closed: Collection[str] = frozenset()) -> None:
-        self._corpus = corpus
-        self._closed = frozenset(closed)
-        self.queries = 0
-        """What a search engine would charge."""
-        self.pages_read = 0
-        """Pages that a live crawl would have fetched."""
-
-    async def linking_to(self, url: str) -> Sequence[str]:
-        """Recorded pages with a link to ``url``, by number."""
-        self.queries += 1
-        number = self._corpus.page_id(url)
-        if number is None or self._corpus.page_urls[number] in self._closed:
-            return ()
-        sources = self._corpus.graph.reversed.links_of(number).tolist()
-        urls = (self._corpus.page_urls[source] for source in sources)
-        return [url for url in urls if url not in self._closed]
-
-    async def page(self, url: str) -> Page | None:
-        """The recorded page."""
-        self.pages_read += 1
-        page = self._corpus.page(url)
-        return None if page is None or page.url in self._closed else page
-
-
-class RecordedSearch:
-    """A search over a corpus, indexed by the first query; one for each run, as it counts.
-
-    ``off_limits`` are URLs of pages that it does not name: a topic's closed part of the web.
-    """
+class _RecordedSource:
+    """Counts what is asked, so each run needs its own; knows nothing of pages ``off_limits``."""
 
     def __init__(self, corpus: Corpus, off_limits: Collection[str] = frozenset()) -> None:
         self._corpus = corpus
@@ -74,18 +39,36 @@ class RecordedSearch:
         self.pages_read = 0
         """Pages that a live crawl would have fetched."""
 
+    async def page(self, url: str) -> Page | None:
+        """The recorded page, unless it is off limits."""
+        self.pages_read += 1
+        page = self._corpus.page(url)
+        return None if page is None or page.url in self._off_limits else page
+
+
+class RecordedBacklinks(_RecordedSource):
+    """A backlink source over a corpus."""
+
+    async def linking_to(self, url: str) -> Sequence[str]:
+        """Recorded pages with a link to ``url``, by number."""
+        self.queries += 1
+        number = self._corpus.page_id(url)
+        if number is None or self._corpus.page_urls[number] in self._off_limits:
+            return ()
+        sources = self._corpus.graph.reversed.links_of(number).tolist()
+        urls = (self._corpus.page_urls[source] for source in sources)
+        return [url for url in urls if url not in self._off_limits]
+
+
+class RecordedSearch(_RecordedSource):
+    """A search over a corpus, indexed by the first query."""
+
     async def search(self, query: str, limit: int) -> Sequence[SearchHit]:
         """Recorded pages with any of the words, best first; equals in the order of recording."""
         self.queries += 1
         hits = _index_of(self._corpus).ranked(query)
         allowed = (hit for hit in hits if hit.url not in self._off_limits)
         return list(islice(allowed, max(0, limit)))
-
-    async def page(self, url: str) -> Page | None:
-        """The recorded page, unless it is off limits."""
-        self.pages_read += 1
-        page = self._corpus.page(url)
-        return None if page is None or page.url in self._off_limits else page
 
 
 def _index_of(corpus: Corpus) -> PageIndex:
@@ -114,7 +97,10 @@ def recorded_trace(
             f"No trail is left for the topic '{topic.name}' when those of its session, those to "
             "relevant pages and later ones are left out. Choose another topic."
         )
-    return trace_in_memory(_accesses(corpus, topic, trails, noise, seed), _user_key)
+    return trace_in_memory(
+        _accesses(corpus, topic, trails, noise, seed),
+        lambda user: int.from_bytes(hashlib.blake2b(user, digest_size=8).digest(), "little"),
+    )
 
 
 def _accesses(
@@ -162,15 +148,11 @@ def _ways(session: Session) -> frozenset[tuple[str, ...]]:
     """The trails of a session: each begins with a typed address."""
     ways: list[list[str]] = []
     for event in session.events:
-        if isinstance(event, Shown):
+        if isinstance(event, Visit):
             if not ways or event.reached is Reached.TYPED:
                 ways.append([])
             ways[-1].append(event.url)
     return frozenset(map(tuple, ways))
-
-
-def _user_key(user: bytes) -> int:
-    return int.from_bytes(hashlib.blake2b(user, digest_size=8).digest(), "little")
 
 
 @contextmanager
@@ -179,12 +161,9 @@ def open_content(path: Path, progress: Progress | None = None) -> Iterator[Conte
 
     An archive is read once from beginning to end, into a corpus that goes away afterwards.
     """
-    if path.is_dir() or path.name.lower().endswith(_ARCHIVE_ENDINGS):
-        with tempfile.TemporaryDirectory(prefix="trailhound-") as folder:
-            corpus = Path(folder) / "content.thc"
-            import_corpus("warc", path, corpus, progress)
-            with Corpus.open(corpus) as opened:
-                yield opened.page
-    else:
-        with Corpus.open(path) as opened:
-            yield opened.page
+    with ExitStack() as opened:
+        if path.is_dir() or path.name.lower().endswith(_ARCHIVE_ENDINGS):
+            folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="trailhound-"))
+            archive, path = path, Path(folder) / "content.thc"
+            import_corpus("warc", archive, path, progress)
+        yield opened.enter_context(Corpus.open(path)).page

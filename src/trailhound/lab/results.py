@@ -145,6 +145,11 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
         """Relevant pages found."""
         return self.curve[-1] if self.curve else 0
 
+    @property
+    def task(self) -> RunTask:
+        """What it fulfilled."""
+        return RunTask(self.topic, self.seed_set, self.strategy)
+
 
 class CorpusSummary(msgspec.Struct, frozen=True):
     """Which recorded web was crawled."""

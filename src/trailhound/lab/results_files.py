@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from io import FileIO
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import msgspec
@@ -82,22 +81,17 @@ def _decode(content: bytes, path: Path) -> ExperimentResults:
                 f"{path} was written by a newer Trailhound (format {header.version}, this one "
                 f"reads {RESULTS_VERSION}). Update Trailhound to read it."
             )
-        if header.version == 1:
-            return _from_version_1(content)
-        return msgspec.json.decode(content, type=ExperimentResults)
+        if header.version != 1:
+            return msgspec.json.decode(content, type=ExperimentResults)
+        written = msgspec.json.decode(content, type=dict[str, Any])
+        parameters = written["parameters"]
+        parameters["max_requests"] = parameters.pop("max_pages")
+        parameters.setdefault("judge", "cosine")
+        return msgspec.convert(written | {"version": RESULTS_VERSION}, ExperimentResults)
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError) as error:
         raise StorageError(
             f"{path} is damaged ({error}). Run the experiment again: trailhound lab run"
         ) from error
-
-
-def _from_version_1(content: bytes) -> ExperimentResults:
-    written = msgspec.json.decode(content, type=dict[str, Any])
-    parameters = written["parameters"]
-    parameters["max_requests"] = parameters.pop("max_pages")
-    parameters.setdefault("judge", "cosine")
-    written["version"] = RESULTS_VERSION
-    return msgspec.convert(written, ExperimentResults)
 
 
 class PartialHeader(msgspec.Struct, frozen=True):
@@ -136,12 +130,7 @@ class PartialRuns:
         self._file = FileIO(self.path, "a")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
 
@@ -153,7 +142,7 @@ class PartialRuns:
                 raise OSError("the line was cut off")
         except OSError as error:
             raise cannot_write(self.path, error) from error
-        self.runs[task_of(run)] = run
+        self.runs[run.task] = run
 
     def remove(self) -> None:
         """Delete the file: the experiment is complete."""
@@ -171,12 +160,7 @@ class PartialRuns:
         if not lines or _decoded_line(lines[0], PartialHeader) != self._header:
             return {}
         runs = [_decoded_line(line, RunResult) for line in lines[1:]]
-        return {task_of(run): run for run in runs if run is not None}
-
-
-def task_of(run: RunResult) -> RunTask:
-    """The task that a run fulfilled."""
-    return RunTask(run.topic, run.seed_set, run.strategy)
+        return {run.task: run for run in runs if run is not None}
 
 
 def _decoded_line(line: bytes, kind: type[Record]) -> Record | None:

@@ -15,12 +15,17 @@ from threadpoolctl import threadpool_limits
 
 from trailhound.config.settings import Settings
 from trailhound.crawling.budget import Budget
-from trailhound.crawling.build import VIRTUAL, Knowledge, Stores, build_crawl, make_guides
+from trailhound.crawling.build import (
+    VIRTUAL,
+    Guides,
+    Knowledge,
+    Stores,
+    build_crawl,
+    make_guides,
+)
 from trailhound.crawling.driving import Driver, VirtualTimeLoop
 from trailhound.crawling.engine import Crawler
-from trailhound.crawling.scope import Scope
 from trailhound.errors import TrailhoundError
-from trailhound.fetching.politeness import Politeness
 from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.lab import metrics
@@ -115,8 +120,39 @@ SECONDS_PER_REQUEST = 0.5
 """How long an answer of the recorded web takes on the virtual clock."""
 
 
-class TopicBench:
-    """Crawls and measurements for one topic, put together as live crawls are."""
+class Bench:
+    """One topic on its recorded web: the same truth and the same limits for every crawl."""
+
+    def __init__(self, corpus: Corpus, topic: LabTopic, settings: Settings | None = None) -> None:
+        self.corpus = corpus
+        self.topic = topic
+        self.settings = settings or Settings()
+        self.truth = GroundTruth(corpus, topic.relevant, topic.off_limits)
+        # By number, because a page may be linked to under several addresses.
+        self._off_limits = frozenset(corpus.page_ids(topic.off_limits))
+
+    def assemble(self, settings: Settings, guides: Guides, frontier: MemoryFrontier) -> Crawler:
+        """A crawl, put together as live ones are."""
+        return build_crawl(
+            settings,
+            guides,
+            lambda politeness, _: ReplayFetcher(
+                self.corpus, politeness, seconds_per_request=SECONDS_PER_REQUEST
+            ),
+            Stores(frontier),
+            in_scope=self._in_scope,
+            clock=VIRTUAL,
+        )
+
+    def _in_scope(self, url: str) -> bool:
+        """Links that leave the recorded web are no candidates, nor is what the topic closes."""
+        if url not in self.corpus:
+            return False
+        return not self._off_limits or self.corpus.page_id(url) not in self._off_limits
+
+
+class TopicBench(Bench):
+    """Crawls and measurements for one topic."""
 
     def __init__(
         self,
@@ -125,18 +161,13 @@ class TopicBench:
         settings: Settings | None = None,
         trace_noise: float = 0.0,
     ) -> None:
-        self.topic = topic
-        self._settings = settings or Settings()
+        super().__init__(corpus, topic, settings)
         self._trace_noise = trace_noise
-        self._corpus = corpus
-        self._truth = GroundTruth(corpus, topic.relevant, topic.off_limits)
-        # By number, because a page may be linked to under several addresses.
-        self._off_limits = frozenset(corpus.page_id(url) for url in topic.off_limits)
         self._similarities: dict[int, metrics.FloatArray] = {}
 
     @cached_property
     def _trace(self) -> AccessTrace | None:
-        return recorded_trace(self._corpus, self.topic, self._trace_noise)
+        return recorded_trace(self.corpus, self.topic, self._trace_noise)
 
     def crawl(self, task: RunTask, seed: int, max_requests: int) -> FinishedCrawl:
         """Let the strategy learn, then crawl. Nothing is measured here but CPU time.
@@ -152,8 +183,8 @@ class TopicBench:
 
     async def _crawl(self, task: RunTask, seed: int, budget: Budget) -> FinishedCrawl:
         topic = self.topic
-        backlinks = RecordedBacklinks(self._corpus, topic.closed)
-        search = RecordedSearch(self._corpus, topic.off_limits)
+        backlinks = RecordedBacklinks(self.corpus, topic.closed)
+        search = RecordedSearch(self.corpus, topic.off_limits)
         sources = Sources(
             backlinks=lambda: backlinks, trace=lambda: self._trace, search=lambda: search
         )
@@ -174,38 +205,21 @@ class TopicBench:
         )
 
     async def crawler(self, strategy: str, seed: int, sources: Sources) -> Crawler:
-        """The crawl, put together like any other."""
-        settings = self._settings.changed({"crawl.strategy": strategy})
+        """With a strategy that has learned."""
+        settings = self.settings.changed({"crawl.strategy": strategy})
         guides = await make_guides(
-            settings, Knowledge(self.topic.graph), sources, seed=seed, answers=self._truth
+            settings, Knowledge(self.topic.graph), sources, seed=seed, answers=self.truth
         )
-        return build_crawl(
-            settings,
-            guides,
-            self._replay,
-            Stores(MemoryFrontier()),
-            in_scope=self._in_scope,
-            clock=VIRTUAL,
-        )
-
-    def _replay(self, politeness: Politeness, in_scope: Scope | None) -> ReplayFetcher:
-        del in_scope  # what was recorded is in scope
-        return ReplayFetcher(self._corpus, politeness, seconds_per_request=SECONDS_PER_REQUEST)
-
-    def _in_scope(self, url: str) -> bool:
-        """Links that leave the recorded web are no candidates, nor is what the topic closes."""
-        if url not in self._corpus:
-            return False
-        return not self._off_limits or self._corpus.page_id(url) not in self._off_limits
+        return self.assemble(settings, guides, MemoryFrontier())
 
     def measure(self, task: RunTask, seed: int, crawl: FinishedCrawl, budget: int) -> RunResult:
         """All metrics of a finished crawl, as far as the budget pays for it."""
         paid = crawl.within(budget)
-        finds = self._truth.finds(paid.events)
+        finds = self.truth.finds(paid.events)
         curve = metrics.curve_from_finds(_steps(paid, finds), budget)
         alone = replace(crawl, learning_queries=0, learning_pages=0)
         curve_alone = metrics.curve_from_finds(
-            _steps(alone, self._truth.finds(alone.events)), budget
+            _steps(alone, self.truth.finds(alone.events)), budget
         )
         hosts = relevant_by_host(paid.events, finds)
         findable = self.topic.findable[task.seed_set]
@@ -233,34 +247,27 @@ class TopicBench:
             stop_reason=crawl.stop_reason,
             learning_cpu_seconds=crawl.learning_cpu_seconds,
             seeds=list(self.topic.seed_sets[task.seed_set]),
-            relevant_all=len(self._truth),
+            relevant_all=len(self.truth),
             learning_queries=crawl.learning_queries,
             learning_pages=crawl.learning_pages,
             queries=sum(event.queries for event in paid.events),
             crawl_fetches=len(curve_alone),
             nauc_learning_free=metrics.nauc(curve_alone, findable, budget),
-            found_pages=[number for number in finds if number is not None][: curve[-1]]
-            if curve
-            else [],
+            found_pages=[number for number in finds if number is not None][: max(curve, default=0)],
             similarities=similarities.max(axis=1).round(3).tolist() if similarities.size else [],
         )
 
     def _similarities_of(self, events: list[PageEvent]) -> metrics.FloatArray:
         """Shape (fetched pages, targets): cosines in the session's lexical TF-IDF space."""
-        numbers = [
-            number
-            for event in events
-            if event.outcome is Outcome.FETCHED
-            and (number := self._corpus.page_id(event.final_url)) is not None
-        ]
-        rows = [self._similarity(number) for number in numbers]
+        fetched = (event.final_url for event in events if event.outcome is Outcome.FETCHED)
+        rows = [self._similarity(number) for number in self.corpus.page_ids(fetched)]
         return np.array(rows).reshape(len(rows), len(self.topic.graph.targets))
 
     def _similarity(self, number: int) -> metrics.FloatArray:
         """One page's row. Strategies fetch many of the same pages, so rows are remembered."""
         row = self._similarities.get(number)
         if row is None:
-            terms = self._corpus.page_by_id(number).terms
+            terms = self.corpus.page_by_id(number).terms
             row = self._to_targets.to_each(terms).astype(np.float64)
             self._similarities[number] = row
         return row

@@ -10,19 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from trailhound.config.settings import Settings
 from trailhound.crawling.budget import Budget
-from trailhound.crawling.build import VIRTUAL, Knowledge, Stores, build_crawl, make_guides
+from trailhound.crawling.build import Knowledge, make_guides
 from trailhound.crawling.driving import Driver, VirtualTimeLoop
-from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.judges.calibration import OwnVerdicts
 from trailhound.lab import metrics
-from trailhound.lab.corpora import Corpus
-from trailhound.lab.ground_truth import GroundTruth
 from trailhound.lab.recorded_sources import RecordedSearch
-from trailhound.lab.runner import SECONDS_PER_REQUEST
-from trailhound.lab.topics.assembly import LabTopic
+from trailhound.lab.runner import Bench
 from trailhound.models.topic_model import learn_topic
 from trailhound.records import Outcome, PageEvent
 from trailhound.sessions.events import Session
@@ -82,25 +77,18 @@ class TurnsResult:
     turns: tuple[LabTurn, ...]
 
 
-class SearchTurnsBench:
+class SearchTurnsBench(Bench):
     """Crawls in turns for one topic."""
-
-    def __init__(self, corpus: Corpus, topic: LabTopic, settings: Settings | None = None) -> None:
-        self.topic = topic
-        self.settings = settings or Settings()
-        self._corpus = corpus
-        self._truth = GroundTruth(corpus, topic.relevant, topic.off_limits)
-        self._off_limits = frozenset(corpus.page_id(url) for url in topic.off_limits)
 
     @property
     def relevant_total(self) -> int:
         """Pages that count as found, in reach of the seeds or not: a search reaches them all."""
-        return len(self._truth)
+        return len(self.truth)
 
     def run(self, plan: TurnsPlan, seed_set: int, seed: int) -> TurnsResult:
         """All turns; each begins where the one before stopped."""
         driver = Driver(VirtualTimeLoop)
-        run = _Run(self, self._corpus, plan, seed, driver)
+        run = _Run(self, plan, seed, driver)
         try:
             for number in range(1, plan.rounds + 1):
                 run.turn(number, self.topic.seed_sets[seed_set] if number == 1 else ())
@@ -108,35 +96,20 @@ class SearchTurnsBench:
             driver.close()
         return TurnsResult(run.curve(), tuple(run.turns))
 
-    def in_scope(self, url: str) -> bool:
-        """As for every crawl in the lab."""
-        return url in self._corpus and self._corpus.page_id(url) not in self._off_limits
-
-    def finds(self, events: Sequence[PageEvent]) -> list[bool]:
-        """For each event, whether it brought a relevant page for the first time."""
-        return [number is not None for number in self._truth.finds(events)]
-
-    def is_relevant(self, url: str) -> bool:
-        """Whether ground truth has the page behind ``url`` among the topic's pages."""
-        return self._truth.hops(url) == 0
-
 
 class _Run:
     """One crawl in turns, as far as it has come."""
 
-    def __init__(
-        self, bench: SearchTurnsBench, corpus: Corpus, plan: TurnsPlan, seed: int, driver: Driver
-    ) -> None:
+    def __init__(self, bench: SearchTurnsBench, plan: TurnsPlan, seed: int, driver: Driver) -> None:
         self._driver = driver
         self._bench = bench
-        self._corpus = corpus
         self._plan = plan
         self._seed = seed
         self._settings = bench.settings.changed(
             {"crawl.strategy": plan.strategy, "crawl.charge_sources": False}
         )
         """Questions are charged by turns here, not by pages."""
-        self._search = RecordedSearch(corpus, bench.topic.off_limits)
+        self._search = RecordedSearch(bench.corpus, bench.topic.off_limits)
         self._frontier = MemoryFrontier()
         self._sessions: list[Session] = [bench.topic.session]
         self._graph = bench.topic.graph
@@ -192,16 +165,7 @@ class _Run:
                 seed=self._seed,
             )
         )
-        crawler = build_crawl(
-            self._settings,
-            guides,
-            lambda politeness, _: ReplayFetcher(
-                self._corpus, politeness, seconds_per_request=SECONDS_PER_REQUEST
-            ),
-            Stores(self._frontier),
-            in_scope=self._bench.in_scope,
-            clock=VIRTUAL,
-        )
+        crawler = self._bench.assemble(self._settings, guides, self._frontier)
         self._charge()  # the strategy may have asked as well
         if self._requests() < until:
             budget = Budget(until - self._requests())
@@ -209,18 +173,16 @@ class _Run:
 
     def _learn(self, begun: int) -> list[str]:
         """Strong finds join; the sessions of people stay as they are."""
-        urls = [event.final_url for event in self._events[begun:] if _is_find(event)]
-        pages = [
-            page for url in urls if url not in self._shown and (page := self._corpus.page(url))
-        ]
-        finds = [ScoredFind(self._verdicts.score(page), page.url) for page in pages]
+        urls = (event.final_url for event in self._events[begun:] if _is_find(event))
+        pages = [self._bench.corpus.page(url) for url in urls if url not in self._shown]
+        finds = [ScoredFind(self._verdicts.score(page), page.url) for page in pages if page]
         strong = strong_finds(finds, adopted=self._adopted, own_scores=self._verdicts.own_scores)
         if strong:
             paths = [path_to(self._events, url) for url in strong]
             topic = self._bench.topic.name
             self._sessions.append(session_of_paths(topic, paths, recorder=RECORDER))
             self._adopted += strong
-            self._graph = build_page_graph(self._sessions, self._corpus.page)
+            self._graph = build_page_graph(self._sessions, self._bench.corpus.page)
             self._shown = {page.url for page in self._graph.pages}
             self._model = learn_topic(self._graph, self._model.parameters)
         return strong
@@ -228,7 +190,7 @@ class _Run:
     def _told(
         self, plan: TurnPlan, begun: int, spent_before: int, adopted: Sequence[str]
     ) -> LabTurn:
-        finds = self._bench.finds(self._events)
+        finds = self._finds()
         named = {
             event.final_url
             for event, found in zip(self._events[begun:], finds[begun:], strict=True)
@@ -240,18 +202,20 @@ class _Run:
             found=sum(finds[begun:]),
             found_by_search=len(named),
             adopted=tuple(adopted),
-            adopted_right=sum(map(self._bench.is_relevant, adopted)),
+            adopted_right=sum(self._bench.truth.hops(url) == 0 for url in adopted),
         )
+
+    def _finds(self) -> list[bool]:
+        """For each event, whether it brought a relevant page for the first time."""
+        return [number is not None for number in self._bench.truth.finds(self._events)]
 
     def _requests(self) -> int:
         return sum(event.requests for event in self._events) + sum(n for _, n in self._charged)
 
     def curve(self) -> list[int]:
         """Queries are requests that find nothing."""
-        steps = [
-            (event.requests, found)
-            for event, found in zip(self._events, self._bench.finds(self._events), strict=True)
-        ]
+        requests = (event.requests for event in self._events)
+        steps = list(zip(requests, self._finds(), strict=True))
         for position, queries in reversed(self._charged):
             steps[position:position] = [(1, False)] * queries
         return metrics.curve_from_finds(steps, self._plan.max_requests)

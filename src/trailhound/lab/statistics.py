@@ -7,7 +7,7 @@ resampled or compared here is one topic's.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -126,12 +126,15 @@ def metric_of(run: RunResult, metric: str) -> float:
     return float(getattr(run, metric))
 
 
-def topic_means(runs: Sequence[RunResult], strategy: str, metric: str) -> dict[str, float]:
+def topic_means(
+    runs: Sequence[RunResult], strategy: str, metric: str | Callable[[RunResult], float]
+) -> dict[str, float]:
     """Mean over a topic's runs, by topic in the order of first appearance."""
     values: dict[str, list[float]] = defaultdict(list)
     for run in runs:
         if run.strategy == strategy:
-            values[run.topic].append(metric_of(run, metric))
+            value = metric_of(run, metric) if isinstance(metric, str) else metric(run)
+            values[run.topic].append(value)
     return {topic: float(np.mean(of_topic)) for topic, of_topic in values.items()}
 
 
@@ -182,7 +185,11 @@ def compare(
 def _compare_by(
     metric: str, runs: Sequence[RunResult], rivals: Sequence[str], baseline: str
 ) -> list[Comparison]:
-    differences = [_paired_differences(runs, rival, baseline, metric) for rival in rivals]
+    of_baseline = topic_means(runs, baseline, metric)
+    differences = [
+        [mean - of_baseline[topic] for topic, mean in topic_means(runs, rival, metric).items()]
+        for rival in rivals
+    ]
     p_values = [sign_flip_p(values) for values in differences]
     return [
         Comparison(
@@ -198,12 +205,3 @@ def _compare_by(
             rivals, differences, p_values, holm(p_values), strict=True
         )
     ]
-
-
-def _paired_differences(
-    runs: Sequence[RunResult], rival: str, baseline: str, metric: str
-) -> FloatArray:
-    """Rival minus baseline, one value per topic that both crawled."""
-    of_rival = topic_means(runs, rival, metric)
-    of_baseline = topic_means(runs, baseline, metric)
-    return np.array([of_rival[topic] - of_baseline[topic] for topic in of_rival])

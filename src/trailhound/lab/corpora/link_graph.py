@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -104,6 +104,15 @@ def links_inside(graph: LinkGraph, allowed: npt.NDArray[np.bool_]) -> LinkGraph:
     counts = np.bincount(sources[kept], minlength=len(allowed))
     indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
     return LinkGraph(indptr, graph.indices[kept])
+
+
+def links_outside(graph: LinkGraph, closed: Collection[int]) -> LinkGraph:
+    """The graph without links that start or end at a closed page; same numbering."""
+    if not closed:
+        return graph
+    allowed = np.ones(graph.n_pages, dtype=np.bool_)
+    allowed[list(closed)] = False
+    return links_inside(graph, allowed)
 
 
 def _link_sources(graph: LinkGraph) -> IntArray:

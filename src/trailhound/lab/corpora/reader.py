@@ -116,6 +116,10 @@ class Corpus:
         """The number of the page that a visitor of ``url`` ends on, redirects followed."""
         return self._addresses.resolve(url)
 
+    def page_ids(self, urls: Iterable[str]) -> list[int]:
+        """The numbers of the pages behind the URLs, of those that lead to one."""
+        return [number for url in urls if (number := self.page_id(url)) is not None]
+
     def redirects(self, url: str) -> int:
         """Requests that a visitor of ``url`` is sent on by before she gets an answer."""
         return self._addresses.redirects(url)

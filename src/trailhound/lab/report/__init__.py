@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from trailhound.lab.report import curves, tables
@@ -37,7 +36,13 @@ def render_report(results: ExperimentResults) -> str:
     return environment.get_template("report.html.j2").render(
         results=results,
         styles=styles,
-        scope=tables.scope(results),
+        scope={
+            "strategies": len(results.parameters.strategies),
+            "topics": len(results.parameters.topics),
+            "seed_sets": results.parameters.seed_sets,
+            "budget": results.parameters.max_requests,
+            "runs": len(results.runs),
+        },
         panels=_panels(results, styles),
         small_multiples=_small_multiples(results, styles),
         summary=tables.summary_table(results),
@@ -56,18 +61,13 @@ def _panels(
     results: ExperimentResults, styles: dict[str, curves.LineStyle]
 ) -> list[tuple[str, str]]:
     lift = ("Lift", "times the harvest of pages at random", curves.lift(results.corpus.pages))
-    panels = (*PANELS, lift)
-    return [(title, _panel(results, styles, label, draw)) for title, label, draw in panels]
-
-
-def _panel(
-    results: ExperimentResults,
-    styles: dict[str, curves.LineStyle],
-    y_label: str,
-    quantity: Callable[..., curves.FloatArray],
-) -> str:
-    lines = {strategy: curves.strategy_curve(results, strategy, quantity) for strategy in styles}
-    return curves.draw_curves(lines, styles, y_label=y_label, description=f"{y_label} over fetches")
+    pictures = []
+    for title, label, quantity in (*PANELS, lift):
+        lines = {each: curves.strategy_curve(results, each, quantity) for each in styles}
+        description = f"{label} over fetches"
+        svg = curves.draw_curves(lines, styles, y_label=label, description=description)
+        pictures.append((title, svg))
+    return pictures
 
 
 def _small_multiples(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,14 +87,13 @@ def strategy_curve(
     results: ExperimentResults, strategy: str, quantity: RunCurve, n_points: int = 160
 ) -> Curve:
     """Mean over topics (runs averaged within each) with its pointwise bootstrap band."""
-    points = _drawn_points(results.parameters.max_requests, n_points)
-    by_topic = _topic_rows(
-        (run for run in results.runs if run.strategy == strategy),
-        quantity,
-        results.parameters.max_requests,
-    )
-    rows = np.array([row[points] for row in by_topic.values()])
-    mean, low, high = bands(rows)
+    budget = results.parameters.max_requests
+    points = _drawn_points(budget, n_points)
+    by_topic: dict[str, list[FloatArray]] = defaultdict(list)
+    for run in results.runs:
+        if run.strategy == strategy:
+            by_topic[run.topic].append(quantity(run, hold_flat(run.curve, budget))[points])
+    mean, low, high = bands(np.array([np.mean(rows, axis=0) for rows in by_topic.values()]))
     return Curve(_fetches(points), mean, low, high)
 
 
@@ -110,15 +109,6 @@ def topic_curve(results: ExperimentResults, strategy: str, topic: str, n_points:
         ]
     )
     return Curve(_fetches(points), rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0))
-
-
-def _topic_rows(
-    runs: Iterable[RunResult], quantity: RunCurve, budget: int
-) -> dict[str, FloatArray]:
-    rows: dict[str, list[FloatArray]] = defaultdict(list)
-    for run in runs:
-        rows[run.topic].append(quantity(run, hold_flat(run.curve, budget)))
-    return {topic: np.mean(of_topic, axis=0) for topic, of_topic in rows.items()}
 
 
 def _drawn_points(budget: int, n_points: int) -> npt.NDArray[np.int64]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from trailhound.lab.results import Comparison, Estimate, ExperimentResults, RunResult
 from trailhound.lab.statistics import (
@@ -79,17 +77,6 @@ DETAIL_COLUMNS = (
 )
 
 
-def scope(results: ExperimentResults) -> dict[str, int]:
-    """How much was measured."""
-    return {
-        "strategies": len(results.parameters.strategies),
-        "topics": len(results.parameters.topics),
-        "seed_sets": results.parameters.seed_sets,
-        "budget": results.parameters.max_requests,
-        "runs": len(results.runs),
-    }
-
-
 def summary_table(results: ExperimentResults) -> Table:
     """One row per strategy, best nAUC first."""
     return _strategy_table(results, SUMMARY_COLUMNS)
@@ -130,22 +117,17 @@ def comparison_table(results: ExperimentResults) -> Table:
 
 
 def _comparison(comparison: Comparison) -> tuple[Cell, Cell]:
-    is_clear = comparison.p_holm < 0.05
+    p, is_clear = comparison.p_holm, comparison.p_holm < 0.05
     return (
         _estimate(comparison.difference, 3, sign="+", strong=is_clear),
-        Cell(
-            format_p(comparison.p_holm),
-            comparison.p_holm,
-            extra=format_p(comparison.p),
-            strong=is_clear,
-        ),
+        Cell(format_p(p), p, extra=format_p(comparison.p), strong=is_clear),
     )
 
 
 def topic_table(results: ExperimentResults) -> Table:
     """nAUC of every strategy on every topic; the best in bold, the upper bound aside."""
     strategies = results.parameters.strategies
-    rivals = [name for name in strategies if name != UPPER_BOUND]
+    rivals = _rivals(results)
     means = {name: topic_means(results.runs, name, "nauc") for name in strategies}
     findable = topic_means(results.runs, strategies[0], "relevant_total")
     rows = []
@@ -213,27 +195,17 @@ def format_p(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def format_interval(estimate: Estimate, digits: int, sign: str = "") -> str:
-    """``low to high`` with the same digits as the mean."""
-    return f"{_number(estimate.low, digits, sign)} to {_number(estimate.high, digits, sign)}"
-
-
 def _name(strategy: str) -> Cell:
     return Cell(strategy, strategy, is_name=True)
 
 
 def _estimate(estimate: Estimate, digits: int, *, sign: str = "", strong: bool = False) -> Cell:
-    return Cell(
-        _number(estimate.mean, digits, sign),
-        estimate.mean,
-        extra=format_interval(estimate, digits, sign),
-        strong=strong,
+    """Mean and interval, with thousands separators and a real minus."""
+    mean, low, high = (
+        f"{value:{sign},.{digits}f}".replace("-", "−")
+        for value in (estimate.mean, estimate.low, estimate.high)
     )
-
-
-def _number(value: float, digits: int, sign: str) -> str:
-    """With thousands separators, and a real minus."""
-    return f"{value:{sign},.{digits}f}".replace("-", "−")
+    return Cell(mean, estimate.mean, extra=f"{low} to {high}", strong=strong)
 
 
 def union_recall_table(results: ExperimentResults) -> Table:
@@ -242,7 +214,10 @@ def union_recall_table(results: ExperimentResults) -> Table:
     The recall of Liu, Janssen and Milios (2006), who had no ground truth: R_c = |Rel_c| / |U Rel|.
     The upper bound takes no part.
     """
-    unions = _unions(results)
+    unions: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for run in results.runs:
+        if run.strategy != UPPER_BOUND:
+            unions[run.topic, run.seed_set].update(run.found_pages)
     headings = (("strategy", ""), ("union recall", "of all relevant pages that any strategy found"))
 
     def share(run: RunResult) -> float:
@@ -279,25 +254,9 @@ def _rivals(results: ExperimentResults) -> list[str]:
     return [name for name in results.parameters.strategies if name != UPPER_BOUND]
 
 
-def _unions(results: ExperimentResults) -> Mapping[tuple[str, int], set[int]]:
-    unions: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for run in results.runs:
-        if run.strategy != UPPER_BOUND:
-            unions[run.topic, run.seed_set].update(run.found_pages)
-    return unions
-
-
 def _mean_cell(
-    results: ExperimentResults,
-    strategy: str,
-    quantity: Callable[[RunResult], float],
-    digits: int,
+    results: ExperimentResults, strategy: str, quantity: Callable[[RunResult], float], digits: int
 ) -> Cell:
     """The mean over topics, the runs of each averaged first, with its interval."""
-    by_topic: dict[str, list[float]] = defaultdict(list)
-    for run in results.runs:
-        if run.strategy == strategy:
-            by_topic[run.topic].append(quantity(run))
-    found = estimate([float(np.mean(values)) for values in by_topic.values()])
-    text = f"{found.mean:.{digits}f}"
-    return Cell(text, found.mean, extra=format_interval(found, digits))
+    means = topic_means(results.runs, strategy, quantity)
+    return _estimate(estimate(list(means.values())), digits)

@@ -16,7 +16,7 @@ import msgspec
 from trailhound.errors import TopicError
 from trailhound.lab.corpora import Corpus, CorpusInfo
 from trailhound.lab.topics.assembly import LabTopic
-from trailhound.lab.topics.base import PlannedTopics, TopicSource
+from trailhound.lab.topics.base import TopicSource
 from trailhound.lab.topics.groups import GroupTopics
 from trailhound.lab.topics.recorded import RecordedTopics, TrailTopics
 from trailhound.lab.topics.topics_file import EXAMPLE, FileTopics
@@ -40,7 +40,17 @@ def topic_source(
     groups of pages. A corpus with none of these needs a file. Pages whose URLs begin with one of
     ``without`` exist for no session and no crawl.
     """
-    source = _source(corpus, topics_file)
+    kind = _kind_of_topics(corpus.info())
+    if topics_file is not None:
+        source: TopicSource = FileTopics(corpus, topics_file)
+    elif kind is not None:
+        source = kind(corpus)
+    else:
+        raise TopicError(
+            "This corpus brings no topics: it holds no recorded sessions, and no labels with "
+            "trails or groups. Name topics in a file and give it with --topics FILE, for "
+            f"example:\n{EXAMPLE}"
+        )
     source.close(without)
     return source
 
@@ -50,24 +60,12 @@ def brings_topics(held: CorpusInfo) -> bool:
     return _kind_of_topics(held) is not None
 
 
-def _kind_of_topics(held: CorpusInfo) -> type[PlannedTopics] | None:
+def _kind_of_topics(held: CorpusInfo) -> type[TopicSource] | None:
     if held.sessions:
         return RecordedTopics
     if held.labels and held.trails_finished:
         return TrailTopics
     return GroupTopics if held.labels and held.groups else None
-
-
-def _source(corpus: Corpus, topics_file: Path | None) -> PlannedTopics:
-    if topics_file is not None:
-        return FileTopics(corpus, topics_file)
-    kind = _kind_of_topics(corpus.info())
-    if kind is not None:
-        return kind(corpus)
-    raise TopicError(
-        "This corpus brings no topics: it holds no recorded sessions, and no labels with trails "
-        f"or groups. Name topics in a file and give it with --topics FILE, for example:\n{EXAMPLE}"
-    )
 
 
 class TopicOverview(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -16,7 +16,7 @@ import numpy as np
 from trailhound.counting import counted
 from trailhound.errors import TopicError, UsageError
 from trailhound.lab.corpora import Corpus, LinkGraph
-from trailhound.lab.corpora.link_graph import AnswerReach, links_inside
+from trailhound.lab.corpora.link_graph import AnswerReach, links_outside
 from trailhound.lab.ground_truth import Answers, Copies, shown_pages
 from trailhound.lab.topics.seeds import MIN_HOPS, SeedGround, SeedSet, choose_seed_sets, generality
 from trailhound.sessions.events import Event, Mark, Reached, Session, Visit
@@ -127,14 +127,14 @@ class Assembler:
     def _require_targets(self, draft: Draft, graph: PageGraph) -> None:
         if graph.targets:
             return
-        if any(isinstance(event, Mark) and event.useful for event in draft.session.events):
-            closed = " and ".join(self._closed_beginnings)
-            if closed:
-                raise TopicError(
-                    f"The session of topic '{draft.name}' loses every page that was marked useful "
-                    f"when {closed} is closed, so there is nothing to learn from. Close less, or "
-                    "leave the topic out."
-                )
+        events = draft.session.events
+        closed = " and ".join(self._closed_beginnings)
+        if closed and any(isinstance(event, Mark) and event.useful for event in events):
+            raise TopicError(
+                f"The session of topic '{draft.name}' loses every page that was marked useful "
+                f"when {closed} is closed, so there is nothing to learn from. Close less, or "
+                "leave the topic out."
+            )
         raise TopicError(
             f"The session of topic '{draft.name}' has no page marked useful, so there is nothing "
             "to learn from. Mark at least one page of the recorded web."
@@ -181,12 +181,8 @@ class Assembler:
         ground = self.seed_ground(answers, draft.no_seeds | draft.members, draft.off_limits)
         if not ground.candidates:
             raise TopicError(_too_little_in_reach(draft.name, len(answers.originals), 0))
-        given = self._allowed(draft, frozenset(ground.candidates))
-        return choose_seed_sets(ground, n_seed_sets, rng, given)
-
-    def _allowed(self, draft: Draft, candidates: frozenset[int]) -> list[int]:
-        """The given seeds that may be seeds, each once."""
         given = list(dict.fromkeys(draft.given_seeds))
+        candidates = frozenset(ground.candidates)
         refused = [page for page in given if page not in candidates]
         if refused and draft.insists:
             raise TopicError(
@@ -194,16 +190,15 @@ class Assembler:
                 f"it is less than {MIN_HOPS} hops from a page to be found, or leads to none. "
                 "Name a more general page, or no seeds."
             )
-        return [page for page in given if page in candidates]
+        allowed = [page for page in given if page in candidates]
+        return choose_seed_sets(ground, n_seed_sets, rng, allowed)
 
     def _open_web(self, off_limits: frozenset[int]) -> _OpenWeb:
         """The part of the corpus that a crawl may visit. Several topics share one."""
         off_limits |= self.closed
         web = self._open_webs.get(off_limits)
         if web is None:
-            allowed = np.ones(self.corpus.graph.n_pages, dtype=np.bool_)
-            allowed[sorted(off_limits)] = False
-            graph = links_inside(self.corpus.graph, allowed) if off_limits else self.corpus.graph
+            graph = links_outside(self.corpus.graph, off_limits)
             web = self._open_webs[off_limits] = _OpenWeb(graph, AnswerReach(graph))
         return web
 

@@ -6,7 +6,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -49,24 +49,8 @@ def shuffled(items: Sequence[Item], rng: np.random.Generator) -> list[Item]:
     return [items[int(position)] for position in rng.permutation(len(items))]
 
 
-class TopicSource(Protocol):
-    """Makes topics for one corpus."""
-
-    def names(self) -> tuple[str, ...]:
-        """Topics that can be built, in a fixed order."""
-        ...
-
-    def build(self, name: str, n_seed_sets: int, seed: int) -> LabTopic:
-        """Build one topic; the same arguments give the same topic.
-
-        Raises TopicError with the reason when the topic has no targets, no seeds, or nothing to
-        find.
-        """
-        ...
-
-
-class PlannedTopics(ABC):
-    """A topic source that decides from the corpus which of its candidates are usable."""
+class TopicSource(ABC):
+    """Makes topics for one corpus; decides from it which of its candidates are usable."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
@@ -90,7 +74,10 @@ class PlannedTopics(ABC):
         return {name: reason for name, reason in self._verdicts.items() if reason is not None}
 
     def build(self, name: str, n_seed_sets: int, seed: int) -> LabTopic:
-        """Build one topic; the same arguments give the same topic."""
+        """Build one topic; the same arguments give the same topic.
+
+        TopicError says why when it has no targets, no seeds, or nothing to find.
+        """
         if n_seed_sets < 1:
             raise UsageError(f"{n_seed_sets} seed sets were asked for. Ask for at least one.")
         if name not in self._verdicts:
@@ -104,14 +91,14 @@ class PlannedTopics(ABC):
     @cached_property
     def _verdicts(self) -> dict[str, str | None]:
         """For every candidate, ``None`` or why it is no topic."""
-        return {name: self._verdict(name) for name in self._candidates()}
-
-    def _verdict(self, name: str) -> str | None:
-        try:
-            self._check(name)
-        except TopicError as error:
-            return str(error)
-        return None
+        verdicts: dict[str, str | None] = {}
+        for name in self._candidates():
+            try:
+                self._check(name)
+                verdicts[name] = None
+            except TopicError as error:
+                verdicts[name] = str(error)
+        return verdicts
 
     @abstractmethod
     def _candidates(self) -> Sequence[str]:

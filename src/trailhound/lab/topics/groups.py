@@ -25,7 +25,7 @@ from trailhound.lab.topics.base import (
     MIN_FINDABLE,
     MIN_RELEVANT,
     MIN_TARGETS,
-    PlannedTopics,
+    TopicSource,
     most_targets,
     shuffled,
 )
@@ -49,7 +49,7 @@ class Site:
     """Pages that can be browsed to from the front page, itself left out."""
 
 
-class GroupTopics(PlannedTopics):
+class GroupTopics(TopicSource):
     """One topic per label and site, named ``label@site``."""
 
     def _candidates(self) -> Sequence[str]:

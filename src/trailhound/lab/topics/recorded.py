@@ -9,9 +9,10 @@ passed on the way stay unmarked, and do not count as found later either: the ses
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 
@@ -25,18 +26,18 @@ from trailhound.lab.topics.base import (
     MAX_PAGES,
     MIN_FINDABLE,
     MIN_TARGETS,
-    PlannedTopics,
+    TopicSource,
     most_targets,
     shuffled,
 )
 from trailhound.lab.topics.walks import Transcript
-from trailhound.sessions.events import Event, Reached, Session
+from trailhound.sessions.events import Reached, Session
 
 MIN_LABEL_PAGES = 25
 MAX_LABEL_PAGES = 200
 
 
-class RecordedTopics(PlannedTopics):
+class RecordedTopics(TopicSource):
     """One topic per topic of the recorded sessions."""
 
     def _candidates(self) -> Sequence[str]:
@@ -62,24 +63,23 @@ class RecordedTopics(PlannedTopics):
 
     def _draft(self, name: str, rng: np.random.Generator) -> Draft:
         del rng  # the session is recorded: nothing is drawn
+        given = tuple(self._corpus.page_ids(self._corpus.start_urls))
         members = self._labelled(name)
-        starts = (self._corpus.page_id(url) for url in self._corpus.start_urls)
-        given = tuple(page for page in starts if page is not None)
         return Draft(name, self._sessions[name], members, frozenset(), given_seeds=given)
 
 
 def joined(sessions: Sequence[Session]) -> Session:
     """Several sessions for one topic as one, in order of time."""
-    first, *others = sorted(sessions, key=_begin)
-    events: list[Event] = [event for session in (first, *others) for event in session.events]
-    return Session(first.topic, tuple(events), first.user, first.recorder)
+
+    def begin(session: Session) -> tuple[float, str]:
+        return min((event.time for event in session.events), default=0.0), session.user
+
+    ordered = sorted(sessions, key=begin)
+    events = tuple(event for session in ordered for event in session.events)
+    return Session(ordered[0].topic, events, ordered[0].user, ordered[0].recorder)
 
 
-def _begin(session: Session) -> tuple[float, str]:
-    return min((event.time for event in session.events), default=0.0), session.user
-
-
-class TrailTopics(PlannedTopics):
+class TrailTopics(TopicSource):
     """One topic per label, taught by recorded trails."""
 
     def _candidates(self) -> Sequence[str]:
@@ -103,14 +103,11 @@ class TrailTopics(PlannedTopics):
 
     def _draft(self, name: str, rng: np.random.Generator) -> Draft:
         members = self._labelled(name)
-        trails = by_different_users_first(shuffled(self._trails_to(members), rng))
+        ending = [trail for page in sorted(members) for trail in self._by_end.get(page, ())]
+        trails = by_different_users_first(shuffled(ending, rng))
         urls = frozenset(self._corpus.page_urls[page] for page in members)
         session = trails_session(name, choose_trails(trails, urls))
         return Draft(name, session, members, no_seeds=frozenset())
-
-    def _trails_to(self, members: Iterable[int]) -> list[Trail]:
-        """Finished trails that end in one of the pages, in a fixed order."""
-        return [trail for page in sorted(members) for trail in self._by_end.get(page, ())]
 
     @cached_property
     def _by_end(self) -> dict[int, list[Trail]]:
@@ -132,12 +129,9 @@ def is_lesson(trail: Trail) -> bool:
 
 def by_different_users_first(trails: Sequence[Trail]) -> list[Trail]:
     """Everybody's first trail, then everybody's second, and so on."""
-    turns: Counter[str] = Counter()
-    ranked: list[tuple[int, int]] = []
-    for position, trail in enumerate(trails):
-        ranked.append((turns[trail.user], position))
-        turns[trail.user] += 1
-    return [trails[position] for _, position in sorted(ranked)]
+    turns: defaultdict[str, Iterator[int]] = defaultdict(count)
+    ranks = [next(turns[trail.user]) for trail in trails]
+    return [trails[position] for position in np.argsort(ranks, kind="stable")]
 
 
 def choose_trails(trails: Iterable[Trail], members: frozenset[str]) -> list[Trail]:
@@ -154,18 +148,14 @@ def choose_trails(trails: Iterable[Trail], members: frozenset[str]) -> list[Trai
             break
         seen_then = seen.union(visit.url for visit in trail.visits())
         ends_then = ends | {trail.steps[-1]}
-        if _fits(seen_then, ends_then, members):
+        if (
+            len(seen_then) <= MAX_PAGES
+            and len(ends_then) <= most_targets(len(members))
+            and len(seen_then & members) <= len(members) // 2
+        ):
             chosen.append(trail)
             seen, ends = seen_then, ends_then
     return chosen
-
-
-def _fits(seen: set[str], ends: set[str], members: frozenset[str]) -> bool:
-    return (
-        len(seen) <= MAX_PAGES
-        and len(ends) <= most_targets(len(members))
-        and len(seen & members) <= len(members) // 2
-    )
 
 
 def trails_session(topic: str, trails: Iterable[Trail]) -> Session:
@@ -176,14 +166,10 @@ def trails_session(topic: str, trails: Iterable[Trail]) -> Session:
         # Two users may have been at it at the same time; one person cannot.
         delay = max(0.0, free_from - trail.time)
         for visit in trail.visits():
-            time = visit.time + delay
-            transcript.visit(time, visit.url, _reached(visit.from_url, visit.back))
+            reached = Reached.BACK if visit.back else Reached.LINK
+            if visit.from_url is None:
+                reached = Reached.TYPED
+            transcript.visit(visit.time + delay, visit.url, reached)
         transcript.mark_useful()
         free_from = trail.time + trail.duration_seconds + delay + 1.0
     return transcript.session(topic, recorder="recorded trails")
-
-
-def _reached(from_url: str | None, back: bool) -> Reached:
-    if from_url is None:
-        return Reached.TYPED
-    return Reached.BACK if back else Reached.LINK

@@ -19,7 +19,7 @@ from trailhound.counting import counted
 from trailhound.errors import ConfigError, TopicError, unknown_name
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.topics.assembly import Draft
-from trailhound.lab.topics.base import PlannedTopics, most_targets, shuffled
+from trailhound.lab.topics.base import TopicSource, most_targets, shuffled
 from trailhound.lab.topics.seeds import front_page
 from trailhound.lab.topics.walks import Errand, walk
 from trailhound.records import Page
@@ -40,6 +40,7 @@ start = "https://www.example.org/"               # or session = "bees.jsonl"
 seeds = ["https://www.example.org/links"]        # may be left out
 """
 """A smallest topics file, for error messages and the documentation."""
+_HINT = f"A topics file looks like this:\n{EXAMPLE}"
 
 # From here on, scripts are written without spaces (CJK and its neighbours): no word borders.
 _FIRST_UNSPACED = "\u2e80"
@@ -111,17 +112,16 @@ def word_pattern(word: str) -> Pattern:
 
 def compiled(expressions: Sequence[str], where: str, flags: int = 0) -> tuple[Pattern, ...]:
     """Regular expressions from a file; ``where`` names the place in the error."""
-    return tuple(_compiled(expression, where, flags) for expression in expressions)
-
-
-def _compiled(expression: str, where: str, flags: int) -> Pattern:
-    try:
-        return re.compile(expression, flags)
-    except re.error as error:
-        raise ConfigError(
-            f"{where}: '{expression}' is no regular expression ({error}). "
-            "Escape special characters with a backslash, and write it in 'single quotes'."
-        ) from error
+    patterns = []
+    for expression in expressions:
+        try:
+            patterns.append(re.compile(expression, flags))
+        except re.error as error:
+            raise ConfigError(
+                f"{where}: '{expression}' is no regular expression ({error}). "
+                "Escape special characters with a backslash, and write it in 'single quotes'."
+            ) from error
+    return tuple(patterns)
 
 
 class TopicTable(msgspec.Struct, frozen=True):
@@ -155,10 +155,10 @@ def read_topics_file(path: Path) -> dict[str, FileTopic]:
     content = _parsed(path)
     for key in content:
         if key != "topics":
-            raise unknown_name(f"key in {path}", key, ["topics"], _hint())
+            raise unknown_name(f"key in {path}", key, ["topics"], _HINT)
     tables = content.get("topics")
     if not isinstance(tables, dict) or not tables:
-        raise ConfigError(f"{path} names no topic. {_hint()}")
+        raise ConfigError(f"{path} names no topic. {_HINT}")
     return {name: _topic(path, name, table) for name, table in tables.items()}
 
 
@@ -173,7 +173,7 @@ def _parsed(path: Path) -> Mapping[str, Any]:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8 text ({error.reason}). Save it as such.") from error
     except tomllib.TOMLDecodeError as error:  # its message ends in "(at line 3, column 7)"
-        raise ConfigError(f"{path} is not valid TOML: {error}. {_hint()}") from error
+        raise ConfigError(f"{path} is not valid TOML: {error}. {_HINT}") from error
 
 
 def _topic(path: Path, name: str, table: object) -> FileTopic:
@@ -196,12 +196,17 @@ def _topic(path: Path, name: str, table: object) -> FileTopic:
 def _checked(where: str, table: object) -> TopicTable:
     """The table with every key known and every value of the right type."""
     if not isinstance(table, dict):
-        raise ConfigError(f"{where} must be a table. {_hint()}")
+        raise ConfigError(f"{where} must be a table. {_HINT}")
     for key in table:
         if key not in TopicTable.__struct_fields__:
             raise unknown_name(f"key in {where}", key, TopicTable.__struct_fields__)
     try:
-        written = msgspec.convert(_lists(table), TopicTable)
+        # A single text where a list is meant is a list of one.
+        lists = {
+            key: [value] if isinstance(value, str) and key not in ("session", "start") else value
+            for key, value in table.items()
+        }
+        written = msgspec.convert(lists, TopicTable)
     except msgspec.ValidationError as error:
         raise ConfigError(f'{where}: {error}. Write text in quotes, lists as ["…"].') from error
     if written.session is not None and written.start is not None:
@@ -213,20 +218,7 @@ def _checked(where: str, table: object) -> TopicTable:
     return written
 
 
-def _lists(table: Mapping[str, Any]) -> dict[str, Any]:
-    """A single text where a list is meant is a list of one."""
-    single = ("session", "start")
-    return {
-        key: [value] if isinstance(value, str) and key not in single else value
-        for key, value in table.items()
-    }
-
-
-def _hint() -> str:
-    return f"A topics file looks like this:\n{EXAMPLE}"
-
-
-class FileTopics(PlannedTopics):
+class FileTopics(TopicSource):
     """The topics of one file. All of them are listed; a topic's faults show when it is built."""
 
     def __init__(self, corpus: Corpus, path: Path) -> None:
@@ -263,8 +255,8 @@ class FileTopics(PlannedTopics):
                 len(listed),
                 topic.name,
             )
-        known = (page for page in listed if page is not None)
-        return (frozenset(known) | self._fitting[topic.name]) - self._assembler.closed
+        known = frozenset(page for page in listed if page is not None)
+        return (known | self._fitting[topic.name]) - self._assembler.closed
 
     @cached_property
     def _fitting(self) -> dict[str, frozenset[int]]:
@@ -293,8 +285,7 @@ class FileTopics(PlannedTopics):
         if topic.start is not None:
             return self._page(topic.name, "start page", topic.start)
         urls = self._corpus.page_urls
-        found_starts = (self._find(url) for url in self._corpus.start_urls)
-        proposed = sorted({page for page in found_starts if page is not None})
+        proposed = sorted(set(self._corpus.page_ids(self._corpus.start_urls)))
         for pages in (proposed, range(len(urls))):
             outside = [page for page in pages if page not in members]
             found = front_page(self._corpus.graph, urls, outside, sorted(members))
