@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import pytest
 
+from trailhound.cli import terminal
 from trailhound.cli.main import run
 
 COMMAND = [sys.executable, "-c", "from trailhound.cli.main import run; run()"]
@@ -51,6 +52,9 @@ def trailhound(
 ) -> Command:
     """In this process, since starting a new one each time would take minutes."""
     monkeypatch.setenv("COLUMNS", "120")
+    for console in (terminal.output, terminal.messages):
+        # Else the width is that of COLUMNS when the first test of this process began.
+        monkeypatch.setattr(console, "_width", None)
     monkeypatch.setenv("TRAILHOUND_WORKSPACE", str(workspace_folder))
     monkeypatch.chdir(tmp_path)
 

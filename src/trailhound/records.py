@@ -1,7 +1,9 @@
 """The records that pass between the stages of a crawl.
 
 They are frozen ``msgspec`` structs: cheap to make, safe to share, and writable to disk or to a
-worker process exactly as they are. Every URL in a record is canonical (see :mod:`trailhound.urls`).
+worker process exactly as they are. Those that hold nothing but texts and numbers are not watched
+by the garbage collector (``gc=False``): they can be part of no circle. Every URL in a record is
+canonical (see :mod:`trailhound.urls`).
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ class LinkKind(StrEnum):
     IFRAME = "iframe"
 
 
-class Link(msgspec.Struct, frozen=True, omit_defaults=True):
+class Link(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One hyperlink of a page, with what a reader sees around it."""
 
     url: str
@@ -152,7 +154,7 @@ class FetchResult(msgspec.Struct, frozen=True):
         return next((value for key, value in self.headers if key.lower() == wanted), "")
 
 
-class Relevance(msgspec.Struct, frozen=True):
+class Relevance(msgspec.Struct, frozen=True, gc=False):
     """A judge's opinion of a page."""
 
     score: float
@@ -160,7 +162,7 @@ class Relevance(msgspec.Struct, frozen=True):
     relevant: bool
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class Candidate(msgspec.Struct, frozen=True, gc=False):
     """A URL waiting in the frontier."""
 
     url: str
@@ -174,7 +176,7 @@ class Candidate(msgspec.Struct, frozen=True):
     """Links from the nearest seed along the path that set the priority."""
 
 
-class ScoredLink(msgspec.Struct, frozen=True):
+class ScoredLink(msgspec.Struct, frozen=True, gc=False):
     """A strategy's verdict on one link of a fetched page."""
 
     link: Link

@@ -39,7 +39,7 @@ class PageJob(msgspec.Struct, frozen=True, array_like=True):
         return cls(candidate, result.final_url, result.content_type, result.body, result.page)
 
 
-class LinkScore(msgspec.Struct, frozen=True, array_like=True):
+class LinkScore(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A strategy's verdict on one link, as the frontier needs it."""
 
     url: str

@@ -11,6 +11,7 @@ where no order matters) and may run on worker processes; *digestion* is what dep
 from __future__ import annotations
 
 import asyncio
+import gc
 import math
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
@@ -170,6 +171,7 @@ class Crawler:
         self.frontier.add(Candidate(url, SEED_PRIORITY) for url in seeds)
         # As in the workers: sums in another order would let priorities depend on the machine.
         one_thread = threadpool_limits(limits=1)
+        collected = _collect_seldom()
         fetching: asyncio.Task[None] | None = None
         try:
             await in_flight.open()
@@ -190,6 +192,8 @@ class Crawler:
                 await asyncio.wait([fetching])
             await in_flight.close()
             one_thread.restore_original_limits()
+            gc.set_threshold(*collected)
+            gc.unfreeze()
 
     def stop(self, reason: StopReason = StopReason.INTERRUPTED) -> None:
         """Start no further fetch, and end when those in flight have been dealt with.
@@ -319,6 +323,18 @@ class Crawler:
             self.troubles.note("The strategy, ranking anew what waits,", error)
             return None
         return scores
+
+
+def _collect_seldom() -> tuple[int, int, int]:
+    """Let the garbage collector look seldom, and not at what is there already; as it was before.
+
+    A page brings hundreds of records that refer to nothing else, and models stay for the whole
+    crawl: looking through them took a sixth of its CPU time.
+    """
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 100)
+    return before
 
 
 def _canonical_seed(url: str) -> str:

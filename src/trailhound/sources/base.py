@@ -216,5 +216,9 @@ class Sources:
 
     def asked(self) -> int:
         """Requests that questions have cost so far, pages read through them included."""
-        opened = [vars(self).get(name) for name in ("backlinks", "search")]
-        return sum(each.queries + each.pages_read for each in opened if isinstance(each, Charged))
+        opened = (vars(self).get(name) for name in ("backlinks", "search"))
+        return sum(
+            getattr(each, "queries", 0) + getattr(each, "pages_read", 0)  # a protocol takes longer
+            for each in opened
+            if each is not None
+        )

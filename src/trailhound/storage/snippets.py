@@ -16,7 +16,8 @@ _SEARCHED_CHARS = 10_000
 _NEXT_LINK_CHARS = 3_000
 """Words found farther from the link before are another's: not every link can be seen."""
 _SEPARATORS = " ,;:.|»›)–-"
-_HEADING_MARKS = str.maketrans("", "", "¶\N{LINK SYMBOL}\uf0c1")
+_MARKS = "¶\N{LINK SYMBOL}\uf0c1"
+_HEADING_MARKS = str.maketrans("", "", _MARKS)
 """Signs with which generated pages link to their own headings."""
 _LETTER = re.compile(r"\w")
 # No end: the point of "Dr.", "e.g." or "J. Smith".
@@ -44,7 +45,9 @@ def snippet_of(page: Page) -> str:
 
 def tidied(passage: str) -> str:
     """A passage in one line, without signs that link to headings."""
-    return " ".join(passage.translate(_HEADING_MARKS).split())
+    if any(mark in passage for mark in _MARKS):
+        passage = passage.translate(_HEADING_MARKS)
+    return " ".join(passage.split())
 
 
 def _shortened(text: str) -> str:

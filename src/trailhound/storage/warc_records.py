@@ -168,7 +168,7 @@ def _fields(pairs: Iterable[tuple[str, str]]) -> bytes:
 
 
 def _one_line(text: str) -> str:
-    return _LINE_BREAK.sub(" ", text)
+    return text if text.isprintable() else _LINE_BREAK.sub(" ", text)
 
 
 def _request_message(exchange: Exchange) -> bytes:
