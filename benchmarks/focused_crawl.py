@@ -19,7 +19,7 @@ from trailhound.config.settings import Settings
 from trailhound.records import Outcome
 from trailhound.topics.crawl import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
-from trailhound.topics.known_content import KnownContent
+from trailhound.topics.learning import KnownContent
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 

@@ -355,12 +355,19 @@ def test_settings_go_by_name_or_in_one_piece(
 ) -> None:
     settings = th.Settings(crawl=th.CrawlSettings(max_requests=2, max_time=60.0))
     with th.crawl(
-        learned, web.start_urls[0], settings=settings, max_requests=1, scope="*.demo.test", **reach
+        learned,
+        web.start_urls[0],
+        settings=settings,
+        max_requests=1,
+        scope="*.demo.test",
+        max_idle="1m30s",
+        **reach,
     ) as crawl:
         assert len(list(crawl)) == 1
     used = crawl.settings
     assert used.crawl.scope == ("*.demo.test",)
     assert used.crawl.max_time == 60.0
+    assert used.crawl.max_idle == 90.0
     assert used.crawl.max_requests == 1
 
 

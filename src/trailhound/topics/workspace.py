@@ -51,8 +51,8 @@ def workspace_folder(chosen: Path | None, environment: Mapping[str, str]) -> Pat
 
 
 if TYPE_CHECKING:  # the learning is heavy; who only looks for a topic need not wait for it
-    from trailhound.topics.known_content import KnownContent
     from trailhound.topics.learned import LearnedTopic
+    from trailhound.topics.learning import KnownContent
 
 MAX_NAME_LENGTH = 200
 """Characters of a topic's name."""
@@ -129,7 +129,7 @@ class TopicFolder:
 
     def known_content(self) -> KnownContent:
         """Pages that an earlier learning found outside its sessions."""
-        from trailhound.topics.known_content import read_known_content
+        from trailhound.topics.learning import read_known_content
 
         return read_known_content(self.path / "content.json")
 
