@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
@@ -100,14 +100,10 @@ def merge_index(folder: Path) -> None:
     with ExitStack() as files, explaining(index):
         sources = [*parts, index] if index.exists() else parts
         opened = [files.enter_context(path.open("rb")) for path in sources]
-        replace_file(index, _without_repeats(heapq.merge(*opened)))
+        replace_file(index, (line for line, _ in groupby(heapq.merge(*opened))))
     with explaining(index):
         for part in parts:
             part.unlink()
-
-
-def _without_repeats(lines: Iterable[bytes]) -> Iterator[bytes]:
-    return (line for line, _ in groupby(lines))
 
 
 def surt_key(url: str) -> str:
@@ -123,9 +119,8 @@ def surt_key(url: str) -> str:
     rest = url.partition("://")[2]
     host, slash, tail = rest.partition("/")
     path, _, query = (slash + tail).partition("?")
-    key = f"{_reversed_host(host)}){_plain_path(path)}"
     plain_query = _plain_query(query)
-    return f"{key}?{plain_query}" if plain_query else key
+    return f"{_reversed_host(host)}){_plain_path(path)}" + (plain_query and f"?{plain_query}")
 
 
 def _reversed_host(host: str) -> str:
@@ -156,14 +151,9 @@ def _without_dot_segments(path: str) -> str:
 def _plain_query(query: str) -> str:
     plain = _plain(query)
     for session in _QUERY_SESSIONS:
-        found = session.match(plain)
-        if found:
+        if found := session.match(plain):
             plain = found[1] + (found[2] or "")
-    return "&".join(sorted(plain.split("&"), key=_by_name))
-
-
-def _by_name(parameter: str) -> tuple[str, str, str]:
-    return parameter.partition("=")
+    return "&".join(sorted(plain.split("&"), key=lambda parameter: parameter.partition("=")))
 
 
 def _plain(part: str) -> str:

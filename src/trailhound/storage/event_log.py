@@ -13,8 +13,6 @@ import msgspec
 from trailhound.records import FinishedPage
 from trailhound.storage.files import explaining
 
-_NEWLINE = b"\n"
-
 
 class EventLog:
     """Appends to ``path``. Every line has ``at`` (seconds since 1970) and ``event``.
@@ -29,16 +27,11 @@ class EventLog:
         self._encoder = msgspec.json.Encoder()
         with explaining(self.path):
             self._file = self.path.open("ab", buffering=0)
-            self._end_torn_line()
-
-    def _end_torn_line(self) -> None:
-        """A killed process or a full disk may have left half a line."""
-        size = os.fstat(self._file.fileno()).st_size
-        if size:
-            with self.path.open("rb") as file:
-                file.seek(size - 1)
-                if file.read(1) != _NEWLINE:
-                    self._file.write(_NEWLINE)
+            if os.fstat(self._file.fileno()).st_size:
+                with self.path.open("rb") as file:
+                    file.seek(-1, os.SEEK_END)
+                    if file.read() != b"\n":  # a killed process or a full disk left half a line
+                        self._file.write(b"\n")
 
     def note(self, event: str, **details: Any) -> None:
         """One line."""
@@ -47,12 +40,12 @@ class EventLog:
     def keep(self, finished: FinishedPage) -> None:
         """One line for a page."""
         event = finished.event
-        told = {"at": event.at, "event": "page", **msgspec.structs.asdict(event)}
-        self._append({**told, "status": finished.result.status})
+        told = {**msgspec.structs.asdict(event), "status": finished.result.status}
+        self._append({"at": event.at, "event": "page", **told})
 
     def _append(self, line: dict[str, Any]) -> None:
         with explaining(self.path):
-            self._file.write(self._encoder.encode(line) + _NEWLINE)
+            self._file.write(self._encoder.encode(line) + b"\n")
 
     def close(self) -> None:
         """Let the file go."""

@@ -55,12 +55,7 @@ _PARQUET_BATCH = 5_000
 
 def write_jsonl(pages: Iterable[StoredPage], out: BinaryIO) -> int:
     """One JSON object per line; the number of lines."""
-    encoder = msgspec.json.Encoder()
-    written = 0
-    for row in _rows(pages):
-        out.write(encoder.encode(row) + b"\n")
-        written += 1
-    return written
+    return _write_lines(map(msgspec.json.Encoder().encode, _rows(pages)), out)
 
 
 def write_csv(pages: Iterable[StoredPage], out: BinaryIO) -> int:
@@ -81,9 +76,13 @@ def write_csv(pages: Iterable[StoredPage], out: BinaryIO) -> int:
 
 def write_urls(pages: Iterable[StoredPage], out: BinaryIO) -> int:
     """One address per line."""
+    return _write_lines((page.address.encode() for page in pages), out)
+
+
+def _write_lines(lines: Iterable[bytes], out: BinaryIO) -> int:
     written = 0
-    for page in pages:
-        out.write(page.address.encode() + b"\n")
+    for line in lines:
+        out.write(line + b"\n")
         written += 1
     return written
 
@@ -107,8 +106,7 @@ def write_parquet(pages: Iterable[StoredPage], out: BinaryIO) -> int:
     return written
 
 
-Writer = Callable[[Iterable[StoredPage], BinaryIO], int]
-WRITERS: dict[str, Writer] = {
+WRITERS: dict[str, Callable[[Iterable[StoredPage], BinaryIO], int]] = {
     "jsonl": write_jsonl,
     "csv": write_csv,
     "parquet": write_parquet,
@@ -144,16 +142,17 @@ def write_warc(folder: Path, addresses: Iterable[str], out: BinaryIO) -> int:
             f"There is no archive {folder}: the crawl was run without one (archive = false)."
         )
     places = _places(folder, set(addresses))
-    copied = 0
-    for entry in sorted(places.values(), key=lambda entry: (entry.filename, int(entry.offset))):
-        with explaining(folder), _open_warc(folder / entry.filename) as warc:
+    for entry in sorted(places, key=lambda entry: (entry.filename, int(entry.offset))):
+        path = folder / entry.filename
+        if not path.exists():  # it is still written to
+            path = path.with_name(path.name + OPEN_SUFFIX)
+        with explaining(folder), path.open("rb") as warc:
             warc.seek(int(entry.offset))
             out.write(warc.read(int(entry.length)))
-        copied += 1
-    return copied
+    return len(places)
 
 
-def _places(folder: Path, wanted: set[str]) -> dict[str, CdxEntry]:
+def _places(folder: Path, wanted: set[str]) -> list[CdxEntry]:
     """Where the latest successful answer of each address is."""
     latest: dict[str, tuple[str, CdxEntry]] = {}
     for timestamp, entry in _entries(folder):
@@ -161,7 +160,7 @@ def _places(folder: Path, wanted: set[str]) -> dict[str, CdxEntry]:
             known = latest.get(entry.url)
             if known is None or known[0] <= timestamp:
                 latest[entry.url] = (timestamp, entry)
-    return {url: entry for url, (_, entry) in latest.items()}
+    return [entry for _, entry in latest.values()]
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, CdxEntry]]:
@@ -174,10 +173,3 @@ def _entries(folder: Path) -> Iterator[tuple[str, CdxEntry]]:
                     yield parse_line(line)
                 except (ValueError, msgspec.DecodeError):
                     continue  # the torn last line of a crawl that was killed, or is writing now
-
-
-def _open_warc(path: Path) -> BinaryIO:
-    """A WARC file, complete or still written to."""
-    if not path.exists():
-        path = path.with_name(path.name + OPEN_SUFFIX)
-    return path.open("rb")

@@ -103,7 +103,7 @@ def whole_file(path: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
     finally:
         partial.unlink(missing_ok=True)
     if sync:
-        sync_folder(path.parent)
+        _sync_folder(path.parent)
 
 
 def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
@@ -129,15 +129,14 @@ def cannot_write(path: Path, error: OSError) -> StorageError:
     )
 
 
-def rename_file(path: Path, new_name: str) -> Path:
+def rename_file(path: Path, new_name: str) -> None:
     """Give a file that is on the disk its final name."""
     with explaining(path):
-        renamed = path.replace(path.with_name(new_name))
-        sync_folder(path.parent)
-    return renamed
+        path.replace(path.with_name(new_name))
+        _sync_folder(path.parent)
 
 
-def sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Put the names in ``folder`` on the disk. Windows does that by itself."""
     if os.name == "nt":
         return

@@ -67,21 +67,20 @@ def forget_records(folder: Path, forgotten: Forgotten, *, dry_run: bool = False)
     with own_archive(folder):
         repair_open_files(folder)
         merge_index(folder)
-        return sum(_forget_in(path, forgotten) for path in sorted(folder.glob(f"*{WARC_SUFFIX}")))
-
-
-def _forget_in(path: Path, forgotten: Forgotten) -> int:
-    kept = kept_records(path, path.name, lambda span: _tells_of(span, forgotten))
-    if kept.dropped:
-        _replace(path, kept)
-    return kept.dropped
+        dropped = 0
+        for path in sorted(folder.glob(f"*{WARC_SUFFIX}")):
+            kept = kept_records(path, path.name, lambda span: _tells_of(span, forgotten))
+            if kept.dropped:
+                _replace(path, kept)
+            dropped += kept.dropped
+        return dropped
 
 
 def _replace(path: Path, kept: KeptRecords) -> None:
     """Out of the index first: a crash must not leave lines that point at the wrong place."""
     index = path.with_name(INDEX_NAME)
     if index.exists():
-        replace_file(index, list(_lines_of_others(index, path.name)))
+        replace_file(index, _lines(index, lambda line: parse_line(line)[1].filename != path.name))
     if not kept.index_lines:
         with explaining(path):
             path.unlink()
@@ -91,11 +90,9 @@ def _replace(path: Path, kept: KeptRecords) -> None:
     merge_index(path.parent)
 
 
-def _lines_of_others(index: Path, file_name: str) -> Iterator[bytes]:
-    with explaining(index), index.open("rb") as file:
-        for line in file:
-            if parse_line(line)[1].filename != file_name:
-                yield line
+def _lines(path: Path, chosen: Callable[[bytes], bool]) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from filter(chosen, file)
 
 
 def _tells_of(span: Span, forgotten: Forgotten) -> bool:
@@ -153,15 +150,8 @@ def forget_lines(path: Path, forgotten: Forgotten, *, dry_run: bool = False) -> 
     with explaining(path), path.open("rb") as file:
         found = sum(_names_one(line, forgotten) for line in file)
     if found and not dry_run:
-        replace_file(path, _other_lines(path, forgotten))
+        replace_file(path, _lines(path, lambda line: not _names_one(line, forgotten)))
     return found
-
-
-def _other_lines(path: Path, forgotten: Forgotten) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        for line in file:
-            if not _names_one(line, forgotten):
-                yield line
 
 
 def _names_one(line: bytes, forgotten: Forgotten) -> bool:
@@ -176,9 +166,6 @@ def _addresses(value: Any) -> Iterator[str]:
     """Everything in ``value`` that may be a URL, also inside sentences."""
     if isinstance(value, str):
         yield from (word.rstrip(".,;:)'\"") for word in value.split() if "://" in word)
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _addresses(each)
-    elif isinstance(value, list):
-        for each in value:
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
             yield from _addresses(each)

@@ -25,7 +25,7 @@ from pathlib import Path
 import msgspec
 
 from trailhound.errors import StorageError
-from trailhound.records import Candidate, FetchResult, FinishedPage, Outcome, Page, PageEvent
+from trailhound.records import FinishedPage, Outcome
 from trailhound.storage.snippets import snippet_of
 from trailhound.storage.sqlite import DatabaseKind, transaction
 
@@ -114,8 +114,6 @@ _INSERT = """
         :known, :fingerprint, :current
     )
 """
-_FIND_CURRENT = "SELECT id, outcome FROM event WHERE address = ? AND current"
-_SIGN_BIT = 1 << 63
 
 MAX_REFUSALS = 200_000
 """Refused URLs that are kept: a trap has no end."""
@@ -137,17 +135,12 @@ class ResultsStore:
     addresses of pages that were in the sessions learned from.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        known: Container[str] = frozenset(),
-    ) -> None:
+    def __init__(self, path: str | Path, known: Container[str] = frozenset()) -> None:
         self.path = Path(path)
         self._known = known
         self._connection = RESULTS.open(self.path)
         with RESULTS.explaining(self.path):
-            counted = self._connection.execute("SELECT count(*) FROM refusal").fetchone()
-        self._refusals = int(counted[0])
+            (self._refusals,) = self._connection.execute("SELECT count(*) FROM refusal").fetchone()
 
     def keep(self, finished: FinishedPage) -> None:
         """Write one page, for good."""
@@ -157,25 +150,18 @@ class ResultsStore:
     def _write(self, finished: FinishedPage) -> None:
         event, page = finished.event, finished.page
         execute = self._connection.execute
-        before = execute(_FIND_CURRENT, (event.final_url,)).fetchone()
-        stands = before is not None and _still_stands(Outcome(before[1]), event.outcome)
-        if before is not None and not stands:
+        find_current = "SELECT id, outcome FROM event WHERE address = ? AND current"
+        before = execute(find_current, (event.final_url,)).fetchone()
+        stands = before and before[1] == Outcome.FETCHED and event.outcome in _TELLS_NOTHING_NEW
+        if before and not stands:
             execute("UPDATE event SET current = 0 WHERE id = ?", before[:1])
             execute("DELETE FROM found WHERE rowid = ?", before[:1])
-        row = _row(event, finished.candidate, finished.result, page)
-        row.update(
-            known=event.final_url in self._known,
-            fingerprint=_signed(finished.fingerprint),
-            current=not stands,
-        )
-        added = execute(_INSERT, row)
+        known = event.final_url in self._known
+        added = execute(_INSERT, {**_row(finished), "known": known, "current": not stands})
         if page is not None and event.relevance is not None and event.relevance.relevant:
-            text = (
-                added.lastrowid,
-                _storable(page.title),
-                _storable(page.text[:MAX_INDEXED_CHARS]),
-            )
-            execute("INSERT INTO found (rowid, title, text) VALUES (?, ?, ?)", text)
+            words = _storable(page.title), _storable(page.text[:MAX_INDEXED_CHARS])
+            insert = "INSERT INTO found (rowid, title, text) VALUES (?, ?, ?)"
+            execute(insert, (added.lastrowid, *words))
 
     def note_refusals(self, refusals: Iterable[tuple[str, str, str | None]]) -> None:
         """Keep why URLs were not queued or not fetched: ``(url, reason, parent)`` each."""
@@ -240,51 +226,27 @@ class ResultsStore:
         self._connection.close()
 
 
-def _still_stands(before: Outcome, now: Outcome) -> bool:
-    return before is Outcome.FETCHED and now in _TELLS_NOTHING_NEW
-
-
-def _row(
-    event: PageEvent, candidate: Candidate, result: FetchResult, page: Page | None
-) -> dict[str, object]:
-    """All columns but the last three."""
-    relevance = event.relevance
-    return {
-        "number": event.number,
-        "url": event.url,
+def _row(finished: FinishedPage) -> dict[str, object]:
+    """The columns by name, and fields of the event that are no column."""
+    event, result, page = finished.event, finished.result, finished.page
+    relevance, fingerprint = event.relevance, finished.fingerprint
+    return msgspec.structs.asdict(event) | {
         "address": event.final_url,
-        "outcome": event.outcome.value,
-        "parent": event.parent,
-        "depth": event.depth,
-        "priority": event.priority,
-        "memory": candidate.memory,
-        "requests": event.requests,
-        "requests_total": event.requests_total,
+        "memory": finished.candidate.memory,
         "score": min(relevance.score, 1.0) if relevance else None,  # rounding may exceed 1
         "relevant": bool(relevance and relevance.relevant),
-        "links_found": event.links_found,
-        "links_added": event.links_added,
-        "links_outside": event.links_outside,
         "why": _storable(event.why),
         "title": _storable(event.title),
         "snippet": _storable(snippet_of(page)) if page is not None else "",
         "language": page.language if page is not None else "",
-        "duplicate_of": event.duplicate_of,
-        "noindex": event.noindex,
-        "at": event.at,
         "status": result.status,
         "etag": _storable(result.header("ETag")),
         "last_modified": _storable(result.header("Last-Modified")),
+        # SQLite's integers have a sign.
+        "fingerprint": fingerprint and fingerprint - (fingerprint >> 63 << 64),
     }
 
 
 def _storable(text: str) -> str:
     """Text without lone surrogates, which UTF-8 cannot carry."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _signed(fingerprint: int | None) -> int | None:
-    """SQLite's integers have a sign."""
-    if fingerprint is None:
-        return None
-    return fingerprint - (1 << 64) if fingerprint & _SIGN_BIT else fingerprint

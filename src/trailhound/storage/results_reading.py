@@ -72,7 +72,7 @@ class ResultsSummary(msgspec.Struct, frozen=True):
     ended_at: float
 
 
-_SELECT = "SELECT event.* FROM event "
+_SELECT = "SELECT * FROM event WHERE "
 _SEARCH = """
     SELECT event.*, snippet(found, 1, '', '', '…', 32) AS passage
     FROM event JOIN found ON found.rowid = event.id
@@ -80,24 +80,20 @@ _SEARCH = """
         AND score >= ?
     ORDER BY bm25(found, 4.0, 1.0), score DESC LIMIT ?
 """
-_BEST_FIRST = " ORDER BY score DESC, id LIMIT ?"
 
 
 class Results:
     """The results of one crawl. Close it, or use it in a ``with`` statement."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, connection: sqlite3.Connection | None = None) -> None:
         self.path = Path(path)
-        self._connection = RESULTS.open_for_reading(self.path)
+        self._connection = connection or RESULTS.open_for_reading(self.path)
         self._connection.row_factory = sqlite3.Row
 
     @classmethod
     def of(cls, store: ResultsStore) -> Self:
         """What a store holds that lives in memory: open as long as the store is."""
-        results = cls.__new__(cls)
-        results.path, results._connection = store.path, store.copy()
-        results._connection.row_factory = sqlite3.Row
-        return results
+        return cls(store.path, store.copy())
 
     def ranked(
         self,
@@ -124,10 +120,19 @@ class Results:
         only_new: bool = False,
     ) -> Iterator[StoredPage]:
         """As :meth:`ranked`, one at a time."""
-        where, values = _selection(min_score, everything, only_new)
-        query = _SELECT + where + _BEST_FIRST
+        where = "current AND score >= ?" if min_score is not None else "current"
+        if not everything:
+            where += " AND duplicate_of IS NULL AND NOT noindex"
+            where += " AND relevant" if min_score is None else ""
+        if only_new:
+            where += " AND NOT known"
+        values = () if min_score is None else (min_score,)
+        best_first = " ORDER BY score DESC, id LIMIT ?"
+        return self._pages(_SELECT + where + best_first, *values, _sql_limit(limit))
+
+    def _pages(self, query: str, *values: str | float) -> Iterator[StoredPage]:
         with RESULTS.explaining(self.path):
-            for row in self._connection.execute(query, (*values, _sql_limit(limit))):
+            for row in self._connection.execute(query, values):
                 yield _stored_page(row)
 
     def search(
@@ -143,15 +148,12 @@ class Results:
 
     def events_of(self, url: str) -> list[StoredPage]:
         """All that happened to a URL, asked for or redirected to, in order of time."""
-        query = _SELECT + "WHERE address = ? OR (url = ? AND url <> address) ORDER BY id"
-        with RESULTS.explaining(self.path):
-            return [_stored_page(row) for row in self._connection.execute(query, (url, url))]
+        query = _SELECT + "address = ? OR (url = ? AND url <> address) ORDER BY id"
+        return list(self._pages(query, url, url))
 
     def since(self, number: int) -> list[StoredPage]:
         """All that happened after the page with this number, in order of time."""
-        query = _SELECT + "WHERE number > ? ORDER BY id"
-        with RESULTS.explaining(self.path):
-            return [_stored_page(row) for row in self._connection.execute(query, (number,))]
+        return list(self._pages(_SELECT + "number > ? ORDER BY id", number))
 
     def path_to(self, page: StoredPage) -> list[str]:
         """The addresses from a seed to ``page``, each found on the one before."""
@@ -169,32 +171,28 @@ class Results:
         with RESULTS.explaining(self.path):
             query = "SELECT reason, parent FROM refusal WHERE url = ?"
             row = self._connection.execute(query, (url,)).fetchone()
-        return (row["reason"], row["parent"]) if row is not None else None
+        return row and tuple(row)
 
     def summary(self) -> ResultsSummary:
         """Counts over the whole crawl."""
         with RESULTS.explaining(self.path):
-            connection = self._connection
-            pages, requests, started, ended = connection.execute(
+            execute = self._connection.execute
+            pages, requests, started, ended = execute(
                 "SELECT count(*), coalesce(max(requests_total), 0), coalesce(min(at), 0), "
                 "coalesce(max(at), 0) FROM event"
             ).fetchone()
-            noted = connection.execute(
-                "SELECT data FROM state WHERE name = ?", (REQUESTS,)
-            ).fetchone()
-            relevant, known, duplicates, unlisted = connection.execute(
-                "SELECT coalesce(sum(duplicate_of IS NULL AND NOT noindex), 0), "
-                "coalesce(sum(duplicate_of IS NULL AND NOT noindex AND known), 0), "
-                "coalesce(sum(duplicate_of IS NOT NULL), 0), coalesce(sum(noindex), 0) "
+            noted = execute("SELECT data FROM state WHERE name = ?", (REQUESTS,)).fetchone()
+            relevant, known, duplicates, unlisted = execute(
+                "SELECT count(nullif(duplicate_of IS NULL AND NOT noindex, 0)), "
+                "count(nullif(duplicate_of IS NULL AND NOT noindex AND known, 0)), "
+                "count(duplicate_of), count(nullif(noindex, 0)) "
                 "FROM event WHERE current AND relevant"
             ).fetchone()
-            outcomes = connection.execute(
-                "SELECT outcome, count(*) FROM event GROUP BY outcome ORDER BY 2 DESC"
-            ).fetchall()
-        if noted is not None:
-            requests = max(requests, int(noted[0]))
+            by_outcome = "SELECT outcome, count(*) FROM event GROUP BY outcome ORDER BY 2 DESC"
+            outcomes = dict(execute(by_outcome).fetchall())
+        requests = max(requests, int(noted[0]) if noted else 0)
         return ResultsSummary(
-            pages, requests, relevant, known, duplicates, unlisted, dict(outcomes), started, ended
+            pages, requests, relevant, known, duplicates, unlisted, outcomes, started, ended
         )
 
     def close(self) -> None:
@@ -206,21 +204,6 @@ class Results:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _selection(
-    min_score: float | None, everything: bool, only_new: bool
-) -> tuple[str, tuple[float, ...]]:
-    """The condition for what is listed, and its values."""
-    where = "WHERE current"
-    if not everything:
-        where += " AND duplicate_of IS NULL AND NOT noindex"
-        where += " AND relevant" if min_score is None else ""
-    if only_new:
-        where += " AND NOT known"
-    if min_score is None:
-        return where, ()
-    return where + " AND score >= ?", (min_score,)
 
 
 def _sql_limit(limit: int | None) -> int:

@@ -113,12 +113,7 @@ class DatabaseKind:
             for statement in self.tables:
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {self.application_id}")
-        else:
-            self._migrate(connection, path, found)
-        connection.execute(f"PRAGMA user_version = {self.version}")
-
-    def _migrate(self, connection: sqlite3.Connection, path: Path, found: int) -> None:
-        for version in range(found, self.version):
+        for version in range(found or self.version, self.version):
             step = self.migrations.get(version)
             if step is None:
                 raise self.error(
@@ -126,6 +121,7 @@ class DatabaseKind:
                     "Resume it with an older Trailhound, or start the crawl anew."
                 )
             step(connection)
+        connection.execute(f"PRAGMA user_version = {self.version}")
 
     def _version_of(self, connection: sqlite3.Connection, path: Path) -> int:
         """The file's format; 0 for an empty file."""

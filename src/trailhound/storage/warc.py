@@ -22,14 +22,8 @@ from trailhound.storage.cdxj import (
     mime_type,
     write_part,
 )
-from trailhound.storage.files import (
-    OPEN_SUFFIX,
-    AppendFile,
-    explaining,
-    rename_file,
-)
+from trailhound.storage.files import OPEN_SUFFIX, AppendFile, explaining, rename_file
 from trailhound.storage.warc_records import (
-    COMPRESSION_LEVEL,
     NOT_MODIFIED,
     CaptureNotes,
     RecordMaker,
@@ -116,14 +110,13 @@ class ArchiveWriter:
         started_at: float,
         info: Mapping[str, str] | None = None,
         max_file_bytes: int = MAX_FILE_BYTES,
-        compression_level: int = COMPRESSION_LEVEL,
     ) -> None:
         self._folder = Path(folder)
         self._stem = f"{safe_prefix(prefix)}-{cdx_timestamp(started_at)}"
         self._started_at = started_at
         self._info = dict(info or {})
         self._max_file_bytes = max_file_bytes
-        self._maker = RecordMaker(compression_level)
+        self._maker = RecordMaker()
         self._file: _OpenFile | None = None
         self._unsynced_bytes = 0
         with explaining(self._folder):
@@ -154,7 +147,9 @@ class ArchiveWriter:
         if notes is not None:
             records.append(self._maker.metadata(exchanges[-1], response.record_id, notes))
         file.append(b"".join(records), b"".join(lines))
-        self._count(file.warc.size - before)
+        self._unsynced_bytes += file.warc.size - before
+        if self._unsynced_bytes >= SYNC_BYTES:
+            self.sync()
         return file.warc.size - before
 
     def sync(self) -> None:
@@ -200,22 +195,14 @@ class ArchiveWriter:
         if file is not None:
             file.complete()
 
-    def _count(self, new_bytes: int) -> None:
-        self._unsynced_bytes += new_bytes
-        if self._unsynced_bytes >= SYNC_BYTES:
-            self.sync()
-
 
 def _index_line(exchange: Exchange, response: StoredResponse, offset: int, file_name: str) -> bytes:
-    entry = CdxEntry(
-        url=exchange.url,
-        mime=mime_type(header_value(exchange.headers, "content-type")),
-        status=f"{exchange.status:03d}",
-        digest=response.payload_digest,
-        length=str(len(response.data)),
-        offset=str(offset),
-        filename=file_name,
+    mime, status = (
+        mime_type(header_value(exchange.headers, "content-type")),
+        f"{exchange.status:03d}",
     )
+    place = str(len(response.data)), str(offset), file_name
+    entry = CdxEntry(exchange.url, mime, status, response.payload_digest, *place)
     return cdx_line(entry, cdx_timestamp(exchange.requested_at))
 
 

@@ -16,16 +16,14 @@ from isal import isal_zlib
 
 from trailhound.records import Exchange, Outcome, Relevance
 
-COMPRESSION_LEVEL = 2
-"""Of ISA-L, 0 to 3: a third of the time that zlib takes for the same size."""
-
+_LEVEL = 2
+"""Of ISA-L's compression, 0 to 3: a third of the time that zlib takes for the same size."""
 _GZIP_WINDOW = 31
 """What zlib's interface calls the largest window with a gzip header around it."""
 
 NOT_MODIFIED = 304
 """The status that says: what you have is still right. It has no payload to index."""
 
-_NOT_MODIFIED_PROFILE = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 _FIELDS = "application/warc-fields"
 # A line break within a header would begin another header, or the body.
 _LINE_BREAK = re.compile(r"[\r\n\0]+")
@@ -58,9 +56,7 @@ class StoredResponse(NamedTuple):
 class RecordMaker:
     """Makes the records of one file."""
 
-    def __init__(self, compression_level: int = COMPRESSION_LEVEL) -> None:
-        self._level = compression_level
-        self._info_id = ""
+    _info_id = ""
 
     def warcinfo(self, file_name: str, made_at: float, fields: Mapping[str, str]) -> bytes:
         """The first record of a file: what made it. The records that follow refer to it."""
@@ -68,7 +64,7 @@ class RecordMaker:
             "format": "WARC File Format 1.1",
             "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
         }
-        self._info_id = ""
+        self._info_id = ""  # it refers to none itself
         headers = _headers("warcinfo", made_at, _FIELDS) | {"WARC-Filename": file_name}
         packed = self._pack(headers, _fields({**fields, **standard}.items()))
         self._info_id = headers["WARC-Record-ID"]
@@ -82,20 +78,23 @@ class RecordMaker:
         if exchange.truncated:
             headers["WARC-Truncated"] = exchange.truncated
         if is_revisit:
-            headers["WARC-Profile"] = _NOT_MODIFIED_PROFILE
+            profile = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+            headers["WARC-Profile"] = profile
             headers["WARC-Refers-To-Target-URI"] = exchange.url
         else:
             headers["WARC-Payload-Digest"] = _digest(exchange.body)
-        data = self._pack(headers, _response_message(exchange))
-        return StoredResponse(
-            data, headers["WARC-Record-ID"], headers.get("WARC-Payload-Digest", "")
-        )
+        status_line = f"HTTP/{exchange.http_version} {exchange.status:03d} {exchange.reason}"
+        data = self._pack(headers, _head(status_line, exchange.headers) + exchange.body)
+        digest = headers.get("WARC-Payload-Digest", "")
+        return StoredResponse(data, headers["WARC-Record-ID"], digest)
 
     def request(self, exchange: Exchange, response_id: str) -> bytes:
-        """What was asked."""
+        """What was asked. Crawlers only ever GET."""
         headers = _exchange_headers("request", exchange, "application/http; msgtype=request")
         headers["WARC-Concurrent-To"] = response_id
-        return self._pack(headers, _request_message(exchange))
+        _, slash, tail = exchange.url.partition("://")[2].partition("/")
+        request_line = f"GET {slash or '/'}{tail} HTTP/{exchange.http_version}"
+        return self._pack(headers, _head(request_line, exchange.request_headers))
 
     def metadata(self, exchange: Exchange, response_id: str, notes: CaptureNotes) -> bytes:
         """What the crawl thought of it."""
@@ -111,7 +110,7 @@ class RecordMaker:
         headers["WARC-Block-Digest"] = _digest(block)
         headers["Content-Length"] = str(len(block))
         head = b"WARC/1.1\r\n" + _fields(headers.items()) + b"\r\n"
-        packed: bytes = isal_zlib.compress(head + block + b"\r\n\r\n", self._level, _GZIP_WINDOW)
+        packed: bytes = isal_zlib.compress(head + block + b"\r\n\r\n", _LEVEL, _GZIP_WINDOW)
         return packed
 
 
@@ -163,25 +162,12 @@ def _note_fields(notes: CaptureNotes) -> Iterable[tuple[str, str]]:
 
 def _fields(pairs: Iterable[tuple[str, str]]) -> bytes:
     """``name: value`` lines in UTF-8."""
-    lines = [f"{_one_line(name)}: {_one_line(value)}\r\n" for name, value in pairs]
+    lines = (_one_line(f"{name}: {value}") + "\r\n" for name, value in pairs)
     return "".join(lines).encode("utf-8", "replace")
 
 
 def _one_line(text: str) -> str:
     return text if text.isprintable() else _LINE_BREAK.sub(" ", text)
-
-
-def _request_message(exchange: Exchange) -> bytes:
-    """The request: its line and headers. Crawlers only ever GET."""
-    rest = exchange.url.partition("://")[2]
-    _, slash, tail = rest.partition("/")
-    return _head(f"GET {slash or '/'}{tail} HTTP/{exchange.http_version}", exchange.request_headers)
-
-
-def _response_message(exchange: Exchange) -> bytes:
-    """The answer: status line, headers and body."""
-    status_line = f"HTTP/{exchange.http_version} {exchange.status:03d} {exchange.reason}"
-    return _head(status_line, exchange.headers) + exchange.body
 
 
 def header_value(headers: Iterable[tuple[str, str]], name: str) -> str:
@@ -190,7 +176,6 @@ def header_value(headers: Iterable[tuple[str, str]], name: str) -> str:
 
 
 def _head(first_line: str, headers: Iterable[tuple[str, str]]) -> bytes:
-    lines = [first_line, *(f"{name}: {value}" for name, value in headers)]
-    safe = map(_one_line, lines)
+    safe = map(_one_line, [first_line, *(f"{name}: {value}" for name, value in headers)])
     # Headers are Latin-1 by contract; a URL that is not canonical may hold more.
     return ("\r\n".join(safe) + "\r\n\r\n").encode("latin-1", "replace")

@@ -37,7 +37,6 @@ from trailhound.storage.locks import Ownership
 from trailhound.storage.warc_records import header_value
 
 WARC_SUFFIX = ".warc.gz"
-LOCK_NAME = "archive.lock"
 
 _MAGIC = b"\x1f\x8b\x08"
 _READ_BYTES = 256 * 1024
@@ -105,7 +104,7 @@ def own_archive(folder: Path) -> Ownership:
             "the space on its disk, then try again."
         )
 
-    return Ownership(folder / LOCK_NAME, in_use=in_use, unwritable=unwritable)
+    return Ownership(folder / "archive.lock", in_use=in_use, unwritable=unwritable)
 
 
 def repair_open_files(folder: Path) -> list[Repair]:
@@ -144,8 +143,8 @@ def kept_records(
             kept.dropped += 1
             continue
         length = span.end - span.start
-        line = _index_line(span.head, file_name, kept.size, length)
-        kept.index_lines += [line] if line is not None else []
+        if line := _index_line(span.head, file_name, kept.size, length):
+            kept.index_lines.append(line)
         kept.spans.append((span.start, span.end))
         kept.size += length
     return kept
@@ -212,17 +211,11 @@ def _index_line(head: bytes, file_name: str, offset: int, length: int) -> bytes 
     if header_value(warc, "warc-type") != "response":
         return None
     http_head = message.partition(b"\r\n\r\n")[0].decode("latin-1")
-    entry = CdxEntry(
-        url=header_value(warc, "warc-target-uri"),
-        mime=mime_type(header_value(headers_in(http_head), "content-type")),
-        status=http_head.split(" ", 2)[1],
-        digest=header_value(warc, "warc-payload-digest"),
-        length=str(length),
-        offset=str(offset),
-        filename=file_name,
-    )
-    date = header_value(warc, "warc-date")
-    return cdx_line(entry, "".join(filter(str.isdigit, date))[:14])
+    url, digest = header_value(warc, "warc-target-uri"), header_value(warc, "warc-payload-digest")
+    mime = mime_type(header_value(headers_in(http_head), "content-type"))
+    status = http_head.split(" ", 2)[1]
+    entry = CdxEntry(url, mime, status, digest, str(length), str(offset), file_name)
+    return cdx_line(entry, "".join(filter(str.isdigit, header_value(warc, "warc-date")))[:14])
 
 
 def headers_in(head: str) -> list[tuple[str, str]]:
