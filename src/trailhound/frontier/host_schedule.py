@@ -100,12 +100,9 @@ class HostSchedule(Generic[_Host]):
                 host.asleep = False
                 self._line_up(host, now)
         if len(self._ready) > 2 * self.hosts_waiting + _SPARE_ENTRIES:
-            self._drop_stale()
-
-    def _drop_stale(self) -> None:
-        fresh = {entry[2].name: entry for entry in self._ready if entry[:2] == entry[2].head}
-        self._ready = [entry for entry in fresh.values() if not entry[2].asleep]
-        heapq.heapify(self._ready)
+            fresh = {entry[2].name: entry for entry in self._ready if entry[:2] == entry[2].head}
+            self._ready = [entry for entry in fresh.values() if not entry[2].asleep]
+            heapq.heapify(self._ready)
 
     def best(self, now: float) -> _Host | None:
         """The ready host with the best candidate."""

@@ -83,21 +83,18 @@ class FrontierIndex:
             return 0, 0.0
         number = host.first
         priority = self.standings.priorities[number]
-        self._leave_queue(number, host)
+        self.waiting -= 1
+        host.leave(number)
         self.standings.lease(number)
         self._refresh_head(host)
         return number, priority
-
-    def _leave_queue(self, number: int, host: HostQueue) -> None:
-        """To be called before the standing changes; a new head is to be found afterwards."""
-        self.waiting -= 1
-        host.leave(number)
 
     def finish(self, number: int, host: HostQueue, outcome: Outcome) -> None:
         """End a URL, wherever it stands."""
         waits = self.standings.states[number] == WAITING
         if waits:
-            self._leave_queue(number, host)
+            self.waiting -= 1
+            host.leave(number)
         self.standings.finish(number, outcome)
         if waits:
             self._refresh_head(host)
@@ -187,15 +184,13 @@ class HostQueue(ScheduledHost):
 
     def best(self) -> int:
         """The number that comes first, or 0."""
+        key = self._standings.key
         heads = [head for run in self._runs if (head := self._head(run))]
-        if newcomer := self._best_newcomer():
-            heads.append(newcomer)
-        return min(heads, key=self._standings.key, default=0)
-
-    def _best_newcomer(self) -> int:
         if not self._champion and self._newcomers:
-            self._champion = min(self._newcomers, key=self._standings.key)
-        return self._champion
+            self._champion = min(self._newcomers, key=key)
+        if self._champion:
+            heads.append(self._champion)
+        return min(heads, key=key, default=0)
 
     def _head(self, run: array[int]) -> int:
         """The best waiting number of a run, or 0."""
@@ -229,16 +224,14 @@ class HostQueue(ScheduledHost):
 
     def sort(self) -> None:
         """Make a queue of numbers that came by ``append_unsorted``."""
-        states = self._standings.states
         if len(self._newcomers) >= _NEWCOMERS:
-            self._runs.append(self._sorted([self._newcomers]))
-            self._newcomers = array("I")
+            self._start_run()
         else:
+            states = self._standings.states
             waiting = [number for number in self._newcomers if states[number] == WAITING]
             self._newcomers = array("I", waiting)
 
 
 def _without(run: array[int], gone: Numbers) -> array[int]:
     numbers = np.frombuffer(run, np.uintc)
-    kept = numbers[~np.isin(numbers, gone)]
-    return array("I", kept.tobytes())
+    return array("I", numbers[~np.isin(numbers, gone)].tobytes())

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
-from trailhound.frontier.base import (
-    FrontierStats,
-    Rescore,
-    UrlState,
-    UrlStatus,
-    checked_priority,
-)
+import msgspec
+
+from trailhound.frontier.base import FrontierStats, Rescore, UrlState, UrlStatus, checked_priority
 from trailhound.frontier.host_schedule import HostSchedule, Key, ScheduledHost
 from trailhound.records import Candidate, Outcome
 from trailhound.urls import host_key
@@ -173,25 +169,23 @@ class MemoryFrontier:
 
     def rescore(self, score: Rescore, limit: int | None = None) -> int:
         """Give waiting URLs new priorities."""
-        priorities = score({candidate.url: candidate.memory for candidate in self._best(limit)})
+        entries: Iterable[tuple[Key, Candidate]] = self._waiting.values()
+        if limit is not None and limit < len(self._waiting):
+            entries = heapq.nsmallest(limit, entries, key=lambda entry: entry[0])
+        priorities = score({candidate.url: candidate.memory for _, candidate in entries})
         if priorities is None:
             return 0
         changed = []
         for url, priority in priorities.items():
             known = self._waiting.get(url)
             if known is not None and priority != known[1].priority:
-                changed.append((known[0][1], _with_priority(known[1], priority)))
+                moved = msgspec.structs.replace(known[1], priority=priority)
+                changed.append((known[0][1], moved))
         for arrival, candidate in changed:
             self._enqueue(candidate, arrival)
         for name in {host_key(candidate.url) for _, candidate in changed}:
             self._refresh_head(self._hosts[name])
         return len(changed)
-
-    def _best(self, limit: int | None) -> Iterator[Candidate]:
-        entries: Iterable[tuple[Key, Candidate]] = self._waiting.values()
-        if limit is not None and limit < len(self._waiting):
-            entries = heapq.nsmallest(limit, entries, key=lambda entry: entry[0])
-        return (candidate for _, candidate in entries)
 
     def stats(self) -> FrontierStats:
         """Counts, for progress and stop rules."""
@@ -207,7 +201,3 @@ class MemoryFrontier:
 
     def close(self) -> None:
         """Nothing to release."""
-
-
-def _with_priority(candidate: Candidate, priority: float) -> Candidate:
-    return Candidate(candidate.url, priority, candidate.memory, candidate.parent, candidate.depth)

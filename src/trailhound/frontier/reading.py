@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trailhound.frontier.base import UrlState, UrlStatus
+from trailhound.frontier.store import LAST_NUMBER, load_standings
 from trailhound.frontier.tables import (
     FRONTIER,
     READ,
@@ -27,19 +28,10 @@ from trailhound.frontier.url_columns import Standings
 from trailhound.records import Candidate, Outcome
 from trailhound.urls import host_key
 
-_HOSTS = "SELECT name FROM host ORDER BY number"
-_READY_AT = "SELECT until FROM host WHERE name = ?"
-_DELAYED = "SELECT name, until FROM host WHERE until > ?"
-_URL = "SELECT number FROM url WHERE site = ? AND path = ?"
-_LAST_NUMBER = "SELECT coalesce(max(number), 0) FROM url"
 _URLS = (
     "SELECT u.site, u.path, f.outcome FROM url AS u "
     "LEFT JOIN finished AS f ON f.number = u.number ORDER BY u.number"
 )
-_OUTCOME = "SELECT outcome, priority FROM finished WHERE number = ?"
-_OUTCOMES = "SELECT number, outcome FROM finished"
-_PLACES = "SELECT numbers, priorities FROM place ORDER BY first"
-_RESCORES = "SELECT arrival, numbers, priorities FROM rescore ORDER BY number"
 # The bytes may also be found astride two numbers: to be checked.
 _PLACES_OF = (
     "SELECT first, numbers, priorities FROM place WHERE instr(numbers, ?) ORDER BY first DESC"
@@ -67,15 +59,25 @@ def look_up(path: Path, url: str) -> UrlState | None:
     with _reading(path) as connection:
         sites = _sites(connection)
         number = _number_of(connection, sites, url)
-        return _state(connection, sites, url, number) if number else None
+        if not number:
+            return None
+        ended = "SELECT outcome, priority FROM finished WHERE number = ?"
+        outcome, priority = connection.execute(ended, (number,)).fetchone() or (None, None)
+        candidate = _candidate(connection, sites, number, priority)
+    if outcome is None:
+        return UrlState(url, UrlStatus.WAITING, candidate=candidate)
+    return UrlState(url, UrlStatus.FINISHED, Outcome(outcome), candidate)
 
 
 def queue_place(path: Path, url: str) -> QueuePlace | None:
     """The place of a waiting URL, by priority and arrival; ``None`` when it does not wait."""
     with _reading(path) as connection:
         number = _number_of(connection, _sites(connection), url)
-        standings = _standings(connection)
-        host = connection.execute(_READY_AT, (host_key(url),)).fetchone()
+        standings = Standings()
+        standings.expect(*connection.execute(LAST_NUMBER).fetchone())
+        load_standings(connection, standings, path)
+        ready_at = "SELECT until FROM host WHERE name = ?"
+        host = connection.execute(ready_at, (host_key(url),)).fetchone()
     worst_first = standings.worst_first(standings.waiting())
     places = np.flatnonzero(worst_first == number)
     if not places.size:
@@ -91,14 +93,6 @@ def all_urls(path: Path) -> Iterator[tuple[str, Outcome | None]]:
             yield sites.join(site, rest), Outcome(outcome) if outcome is not None else None
 
 
-def delayed_hosts(path: Path, now: float) -> dict[str, float]:
-    """Hosts that want to be left alone after ``now``, and until when."""
-    if not path.is_file():
-        return {}
-    with _reading(path) as connection:
-        return dict(connection.execute(_DELAYED, (now,)))
-
-
 @contextmanager
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that cannot write, with one view of the file throughout."""
@@ -108,25 +102,18 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _sites(connection: sqlite3.Connection) -> SiteNames:
-    sites = SiteNames()
-    for (name,) in connection.execute(_HOSTS):
-        sites.append(name)
-    return sites
+    names = connection.execute("SELECT name FROM host ORDER BY number")
+    return SiteNames(name for (name,) in names)
 
 
 def _number_of(connection: sqlite3.Connection, sites: SiteNames, url: str) -> int:
     """The number of a URL, or 0."""
     host = sites.find(host_key(url))
-    found = None if host is None else connection.execute(_URL, sites.split(url, host)).fetchone()
+    if host is None:
+        return 0
+    query = "SELECT number FROM url WHERE site = ? AND path = ?"
+    found = connection.execute(query, sites.split(url, host)).fetchone()
     return int(found[0]) if found else 0
-
-
-def _state(connection: sqlite3.Connection, sites: SiteNames, url: str, number: int) -> UrlState:
-    ended = connection.execute(_OUTCOME, (number,)).fetchone()
-    status = UrlStatus.FINISHED if ended else UrlStatus.WAITING
-    outcome = Outcome(ended[0]) if ended else None
-    final_priority = ended[1] if ended else None
-    return UrlState(url, status, outcome, _candidate(connection, sites, number, final_priority))
 
 
 def _candidate(
@@ -153,16 +140,3 @@ def _last(connection: sqlite3.Connection, query: str, number: int) -> tuple[int,
             at = int(places[-1])
             return key, at, float(unpack_priorities(priorities)[at])
     return None
-
-
-def _standings(connection: sqlite3.Connection) -> Standings:
-    """Where every URL stands, by number."""
-    standings = Standings()
-    standings.expect(*connection.execute(_LAST_NUMBER).fetchone())
-    for numbers, priorities in connection.execute(_PLACES):
-        standings.arrive_together(unpack_numbers(numbers), unpack_priorities(priorities))
-    for arrival, numbers, priorities in connection.execute(_RESCORES):
-        standings.rescore(unpack_numbers(numbers), unpack_priorities(priorities), arrival)
-    for number, outcome in connection.execute(_OUTCOMES):
-        standings.finish(number, Outcome(outcome))
-    return standings

@@ -8,23 +8,17 @@ that a URL costs the same whether it is the thousandth or the ten-millionth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 
 from trailhound.errors import UsageError
-from trailhound.frontier.base import (
-    FrontierStats,
-    Rescore,
-    UrlState,
-    UrlStatus,
-    checked_priority,
-)
+from trailhound.frontier.base import FrontierStats, Rescore, UrlState, UrlStatus, checked_priority
 from trailhound.frontier.index import FrontierIndex, HostQueue
 from trailhound.frontier.store import FrontierStore, load
-from trailhound.frontier.url_columns import NEVER, WAITING, Numbers, Standings
+from trailhound.frontier.url_columns import NEVER, WAITING, Numbers
 from trailhound.records import Candidate, Outcome
 from trailhound.urls import host_key
 
@@ -36,17 +30,14 @@ class SqliteFrontier:
     """A frontier that a killed process leaves intact.
 
     ``path`` is created when it is missing; one process at a time may have it open. Everything is
-    written at the next page boundary (see :class:`~trailhound.frontier.base.Frontier`), or at
-    every ``boundaries_per_commit``-th: a higher number costs less and lets a killed crawl fetch
-    that many more pages again. Times are kept in the file: use the wall clock.
+    written at the next page boundary (see :class:`~trailhound.frontier.base.Frontier`). Times are
+    kept in the file: use the wall clock.
     """
 
-    def __init__(self, path: str | Path, *, boundaries_per_commit: int = 1) -> None:
+    def __init__(self, path: str | Path) -> None:
         self._index = FrontierIndex()
         self._store = FrontierStore(Path(path), self._index.seen.find)
         self._leased: dict[int, Candidate] = {}
-        self._boundaries_per_commit = boundaries_per_commit
-        self._boundaries = 0
         self._in_redirect = False
         """A redirect's end has been marked as fetched, and its links may not all be here yet."""
         try:
@@ -96,20 +87,16 @@ class SqliteFrontier:
         """Queue URLs whatever became of them before."""
         for candidate in candidates:
             number = self._index.seen.find(candidate.url)
-            if number:
-                self._requeue(number, candidate)
-            else:
+            if not number:
                 self._insert(candidate)
+                continue
+            priority = checked_priority(candidate)
+            if self._index.standings.outcome_of(number) is not None:
+                self._store.reopen(number)
+            self._leased.pop(number, None)
+            self._index.requeue(number, self._host_of(candidate.url), priority)
+            self._store.add_place(number, candidate)
         self._end_page()
-
-    def _requeue(self, number: int, candidate: Candidate) -> None:
-        priority = checked_priority(candidate)
-        index, host = self._index, self._host_of(candidate.url)
-        if index.standings.outcome_of(number) is not None:
-            self._store.reopen(number)
-        self._leased.pop(number, None)
-        index.requeue(number, host, priority)
-        self._store.add_place(number, candidate)
 
     def lease(self, limit: int, now: float) -> Sequence[Candidate]:
         """Hand out the best candidates of hosts that are ready."""
@@ -205,36 +192,23 @@ class SqliteFrontier:
     def rescore(self, score: Rescore, limit: int | None = None) -> int:
         """Give waiting URLs new priorities, in memory and in the file."""
         standings = self._index.standings
-        memories = _WaitingMemories(
-            self._store, standings, standings.waiting(limit), self._index.seen.find
-        )
-        priorities = score(memories)
+        priorities = score(_WaitingMemories(self._store, self._index, standings.waiting(limit)))
         if priorities is None:
             return 0
-        changes = [
-            (number, self._host_of(url), checked_priority(Candidate(url, priority)))
-            for url, priority in priorities.items()
-            if (number := self._waiting_number(url, priority))
-        ]
+        changes = []
+        for url, priority in priorities.items():
+            number = self._index.seen.find(url)
+            if standings.states[number] == WAITING and standings.priorities[number] != priority:
+                checked = checked_priority(Candidate(url, priority))
+                changes.append((number, self._host_of(url), checked))
         self._index.reprioritize(changes)
-        self._save_rescores(np.array([number for number, _, _ in changes], np.uintc))
+        # When there are too many old priorities in the file, all present ones replace them.
+        replace = self._store.rescores > 2 * self._index.waiting + _SPARE_RESCORES
+        changed = np.array([number for number, _, _ in changes], np.uintc)
+        numbers = standings.waiting() if replace else changed
+        self._store.rescore(numbers, standings.priorities_of(numbers), replace=replace)
         self._end_page()
         return len(changes)
-
-    def _save_rescores(self, numbers: Numbers) -> None:
-        """Write new priorities; when there are too many old ones, all present ones instead."""
-        standings = self._index.standings
-        replace = self._store.rescores > 2 * self._index.waiting + _SPARE_RESCORES
-        if replace:
-            numbers = standings.waiting()
-        self._store.rescore(numbers, standings.priorities_of(numbers), replace=replace)
-
-    def _waiting_number(self, url: str, priority: float) -> int:
-        """The number of a waiting URL whose priority is another; else 0."""
-        number = self._index.seen.find(url)
-        standings = self._index.standings
-        moved = standings.states[number] == WAITING and standings.priorities[number] != priority
-        return number if moved else 0
 
     def stats(self) -> FrontierStats:
         """Counts, for progress and stop rules."""
@@ -248,14 +222,11 @@ class SqliteFrontier:
 
     def _end_page(self) -> None:
         self._in_redirect = False
-        self._boundaries += 1
-        if self._boundaries >= self._boundaries_per_commit:
-            self.commit()
+        self.commit()
 
     def commit(self) -> None:
         """Let everything so far survive a crash."""
         self._store.commit()
-        self._boundaries = 0
 
     def close(self) -> None:
         """Write what is left, unless that is half a page, and give the file free."""
@@ -265,21 +236,13 @@ class SqliteFrontier:
 class _WaitingMemories(Mapping[str, bytes]):
     """What a strategy sees when it re-scores: waiting URLs with their memories.
 
-    They are read from the file as they are iterated over.
-    ``numbers`` are those of the URLs, ascending; ``number_of`` gives the number of a URL, or 0.
+    They are read from the file as they are iterated over. ``numbers`` are ascending.
     """
 
-    def __init__(
-        self,
-        store: FrontierStore,
-        standings: Standings,
-        numbers: Numbers,
-        number_of: Callable[[str], int],
-    ) -> None:
+    def __init__(self, store: FrontierStore, index: FrontierIndex, numbers: Numbers) -> None:
         self._store = store
-        self._standings = standings
+        self._index = index
         self._numbers = numbers
-        self._number_of = number_of
 
     def pairs(self) -> Iterator[tuple[str, bytes]]:
         """URLs and memories, in the order in which the URLs were first seen."""
@@ -288,7 +251,7 @@ class _WaitingMemories(Mapping[str, bytes]):
             yield candidate.url, candidate.memory
 
     def _read(self, number: int) -> Candidate:
-        return self._store.read(number, self._standings.arrivals[number], 0.0)
+        return self._store.read(number, self._index.standings.arrivals[number], 0.0)
 
     def __len__(self) -> int:
         return int(self._numbers.size)
@@ -297,7 +260,7 @@ class _WaitingMemories(Mapping[str, bytes]):
         return (url for url, _ in self.pairs())
 
     def __getitem__(self, url: str) -> bytes:
-        number = self._number_of(url)
+        number = self._index.seen.find(url)
         at = int(np.searchsorted(self._numbers, number))
         if at == self._numbers.size or self._numbers[at] != number:
             raise KeyError(url)

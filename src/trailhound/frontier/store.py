@@ -11,10 +11,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -30,16 +31,11 @@ from trailhound.frontier.tables import (
     unpack_numbers,
     unpack_priorities,
 )
-from trailhound.frontier.url_columns import Numbers
+from trailhound.frontier.url_columns import Numbers, Standings
 from trailhound.records import Candidate, Outcome
 from trailhound.storage.locks import Ownership
 
-_INSERT_URL = "INSERT INTO url VALUES (?, ?, ?)"
-_INSERT_PLACE = "INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)"
 _INSERT_RESCORE = "INSERT INTO rescore (arrival, numbers, priorities) VALUES (?, ?, ?)"
-_SAVE_OUTCOME = "INSERT OR REPLACE INTO finished VALUES (?, ?, ?)"
-_DROP_OUTCOME = "DELETE FROM finished WHERE number = ?"
-_FINAL_PRIORITY = "SELECT priority FROM finished WHERE number = ?"
 _SAVE_HOST = (
     "INSERT INTO host VALUES (?, ?, ?, ?) "
     "ON CONFLICT (number) DO UPDATE SET until = excluded.until, pages = excluded.pages"
@@ -53,12 +49,7 @@ _RESCORES_PER_ROW = 10_000
 _LOADED_TOGETHER = 500
 """Rows taken in at once: few enough not to set off the garbage collector, a third of the time."""
 
-_HOSTS = "SELECT number, name, until, pages FROM host ORDER BY number"
-_URLS = "SELECT site, path FROM url ORDER BY number"
-_LAST_NUMBER = "SELECT coalesce(max(number), 0) FROM url"
-_PLACES = "SELECT first, numbers, priorities FROM place ORDER BY first"
-_RESCORES = "SELECT arrival, numbers, priorities FROM rescore ORDER BY number"
-_OUTCOMES = "SELECT number, outcome FROM finished"
+LAST_NUMBER = "SELECT coalesce(max(number), 0) FROM url"
 
 
 class FrontierStore:
@@ -91,7 +82,7 @@ class FrontierStore:
             raise
 
     @contextmanager
-    def _working(self) -> Iterator[sqlite3.Connection]:
+    def working(self) -> Iterator[sqlite3.Connection]:
         """The connection, unless something has failed; what fails now is remembered."""
         if self._failure is not None:
             raise self._failure
@@ -132,8 +123,8 @@ class FrontierStore:
         """The candidate with its last place; the present priority is the caller's to know."""
         if arrival >= self.first_unwritten:
             last = self._places[arrival - self.first_unwritten][1]
-            return Candidate(last.url, priority, last.memory, last.parent, last.depth)
-        with self._working() as connection:
+            return msgspec.structs.replace(last, priority=priority)
+        with self.working() as connection:
             row = connection.execute(READ, (number, arrival)).fetchone()
         return self.names.candidate(row, arrival, priority)
 
@@ -142,24 +133,18 @@ class FrontierStore:
         ended = self._outcomes.get(number)
         if ended is not None:
             return ended[1]
-        with self._working() as connection:
-            row = connection.execute(_FINAL_PRIORITY, (number,)).fetchone()
+        with self.working() as connection:
+            query = "SELECT priority FROM finished WHERE number = ?"
+            row = connection.execute(query, (number,)).fetchone()
         priority: float | None = row[0] if row else None
         return priority
-
-    def rows_of(self, query: str, part: int) -> Iterator[list[tuple[Any, ...]]]:
-        """All rows of a query, so many at a time, for loading."""
-        with self._working() as connection:
-            cursor = connection.execute(query)
-            while rows := cursor.fetchmany(part):
-                yield rows
 
     def rescore(
         self, numbers: Numbers, priorities: npt.NDArray[np.float64], *, replace: bool
     ) -> None:
         """Write new priorities; ``replace`` drops all earlier ones."""
         self.write()
-        with self._working() as connection:
+        with self.working() as connection:
             self._begin(connection)
             if replace:
                 connection.execute("DELETE FROM rescore")
@@ -179,17 +164,15 @@ class FrontierStore:
         """Put the changes into the open transaction, to be committed later."""
         if not (self._urls or self._places or self._outcomes or self._hosts):
             return
-        with self._working() as connection:
+        with self.working() as connection:
             self._begin(connection)
-            split = self.names.split
-            connection.executemany(
-                _INSERT_URL, [(number, *split(url, host)) for number, host, url in self._urls]
-            )
-            connection.executemany(_INSERT_PLACE, self._place_rows())
+            urls = [(number, *self.names.split(url, host)) for number, host, url in self._urls]
+            connection.executemany("INSERT INTO url VALUES (?, ?, ?)", urls)
+            places = self._place_rows()
+            connection.executemany("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)", places)
             self._write_outcomes(connection)
-            connection.executemany(
-                _SAVE_HOST, [(h.number, h.name, h.until, h.pages) for h in self._hosts.values()]
-            )
+            hosts = [(h.number, h.name, h.until, h.pages) for h in self._hosts.values()]
+            connection.executemany(_SAVE_HOST, hosts)
         self._urls.clear()
         self.first_unwritten += len(self._places)
         self._places.clear()
@@ -199,7 +182,8 @@ class FrontierStore:
     def _place_rows(self) -> Iterator[tuple[Any, ...]]:
         """Places of one page next to each other: they share most of what is to be written."""
         first = self.first_unwritten
-        for (parent, depth), siblings in groupby(self._places, _page_of):
+        by_page = groupby(self._places, lambda place: (place[1].parent, place[1].depth))
+        for (parent, depth), siblings in by_page:
             links = list(siblings)
             for start in range(0, len(links), _MAX_PLACES_PER_ROW):
                 numbers, candidates = zip(*links[start : start + _MAX_PLACES_PER_ROW], strict=True)
@@ -216,14 +200,15 @@ class FrontierStore:
     def _write_outcomes(self, connection: sqlite3.Connection) -> None:
         for number, ended in self._outcomes.items():
             if ended is None:
-                connection.execute(_DROP_OUTCOME, (number,))
+                connection.execute("DELETE FROM finished WHERE number = ?", (number,))
             else:
-                connection.execute(_SAVE_OUTCOME, (number, ended[0].value, ended[1]))
+                row = number, ended[0].value, ended[1]
+                connection.execute("INSERT OR REPLACE INTO finished VALUES (?, ?, ?)", row)
 
     def commit(self) -> None:
         """Write the changes and make them survive a crash."""
         self.write()
-        with self._working() as connection:
+        with self.working() as connection:
             if connection.in_transaction:
                 connection.execute("COMMIT")
 
@@ -235,10 +220,6 @@ class FrontierStore:
         finally:
             self._connection.close()
             self._ownership.release()
-
-
-def _page_of(place: tuple[int, Candidate]) -> tuple[str | None, int]:
-    return place[1].parent, place[1].depth
 
 
 def _own(path: Path) -> Ownership:
@@ -259,65 +240,61 @@ def load(store: FrontierStore, index: FrontierIndex) -> None:
 
     About 2 µs per URL; memory grows by the index alone.
     """
-    _load_hosts(store, index)
-    _load_urls(store, index)
-    _load_places(store, index)
-    _load_rescores(store, index)
-    _load_outcomes(store, index)
+    with store.working() as connection:
+        _load_hosts(connection, store, index)
+        _load_urls(connection, store, index)
+        store.rescores = load_standings(connection, index.standings, store.path)
+    store.first_unwritten = index.standings.next_arrival
     index.load_queues()
 
 
-def _load_hosts(store: FrontierStore, index: FrontierIndex) -> None:
-    for number, name, until, pages in chain.from_iterable(store.rows_of(_HOSTS, _LOADED_TOGETHER)):
+def _load_hosts(connection: sqlite3.Connection, store: FrontierStore, index: FrontierIndex) -> None:
+    hosts = "SELECT number, name, until, pages FROM host ORDER BY number"
+    for number, name, until, pages in connection.execute(hosts):
         host = index.add_host(name)
         if host.number != number:
-            raise _damaged(store, f"host {number} is out of order")
-        host.pages = pages
-        host.until = until
+            raise _damaged(store.path, f"host {number} is out of order")
+        host.until, host.pages = until, pages
         store.names.append(name)
 
 
-def _load_urls(store: FrontierStore, index: FrontierIndex) -> None:
-    join = store.names.join
+def _load_urls(connection: sqlite3.Connection, store: FrontierStore, index: FrontierIndex) -> None:
     take_in = [host.append_unsorted for host in index.hosts.values()]
-    for part in store.rows_of(_URLS, _LOADED_TOGETHER):
+    rows = connection.execute("SELECT site, path FROM url ORDER BY number")
+    while part := rows.fetchmany(_LOADED_TOGETHER):
         sites, paths = zip(*part, strict=True)
         for number, site in enumerate(sites, len(index.seen) + 1):
             take_in[site >> 1](number)
-        index.seen.extend(map(join, sites, paths))
+        index.seen.extend(map(store.names.join, sites, paths))
     index.standings.expect(len(index.seen))
-    (((last,),),) = store.rows_of(_LAST_NUMBER, 1)
+    (last,) = connection.execute(LAST_NUMBER).fetchone()
     if last != len(index.seen):
-        raise _damaged(store, f"of {last} URLs, {len(index.seen)} are there")
+        raise _damaged(store.path, f"of {last} URLs, {len(index.seen)} are there")
 
 
-def _load_places(store: FrontierStore, index: FrontierIndex) -> None:
-    standings = index.standings
-    for first, numbers, priorities in chain.from_iterable(store.rows_of(_PLACES, _LOADED_TOGETHER)):
+def load_standings(connection: sqlite3.Connection, standings: Standings, path: Path) -> int:
+    """Put all URLs that are expected where they stand; how many priorities were given later."""
+    places = "SELECT first, numbers, priorities FROM place ORDER BY first"
+    for first, numbers, priorities in connection.execute(places):
         if first != standings.next_arrival:
-            raise _damaged(store, f"arrival {standings.next_arrival} is missing")
+            raise _damaged(path, f"arrival {standings.next_arrival} is missing")
         standings.arrive_together(unpack_numbers(numbers), unpack_priorities(priorities))
-    store.first_unwritten = standings.next_arrival
+    rescored, rescores = 0, "SELECT arrival, numbers, priorities FROM rescore ORDER BY number"
+    for arrival, packed, priorities in connection.execute(rescores):
+        numbers = unpack_numbers(packed)
+        standings.rescore(numbers, unpack_priorities(priorities), arrival)
+        rescored += numbers.size
+    for number, outcome in connection.execute("SELECT number, outcome FROM finished"):
+        if number >= len(standings):
+            raise _damaged(path, f"there is no URL number {number}")
+        standings.finish(number, Outcome(outcome))
+    if standings.has_lost_places():
+        raise _damaged(path, "the places of some URLs are missing")
+    return rescored
 
 
-def _load_rescores(store: FrontierStore, index: FrontierIndex) -> None:
-    for arrival, numbers, priorities in chain.from_iterable(store.rows_of(_RESCORES, 1)):
-        unpacked = unpack_numbers(numbers)
-        index.standings.rescore(unpacked, unpack_priorities(priorities), arrival)
-        store.rescores += unpacked.size
-
-
-def _load_outcomes(store: FrontierStore, index: FrontierIndex) -> None:
-    for number, outcome in chain.from_iterable(store.rows_of(_OUTCOMES, _LOADED_TOGETHER)):
-        if number > len(index.seen):
-            raise _damaged(store, f"there is no URL number {number}")
-        index.standings.finish(number, Outcome(outcome))
-    if index.standings.has_lost_places():
-        raise _damaged(store, "the places of some URLs are missing")
-
-
-def _damaged(store: FrontierStore, what: str) -> FrontierError:
+def _damaged(path: Path, what: str) -> FrontierError:
     return FrontierError(
-        f"The frontier {store.path} is damaged: {what}. Restore it from a copy, or move it away "
+        f"The frontier {path} is damaged: {what}. Restore it from a copy, or move it away "
         "and start the crawl anew."
     )

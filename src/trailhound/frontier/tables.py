@@ -24,7 +24,7 @@ time that a URL was given a place in the queue.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -106,8 +106,8 @@ _memories = msgspec.msgpack.Decoder(bytes | list[bytes])
 class SiteNames:
     """The names of the hosts by number: the part of a URL that is stored once per host."""
 
-    def __init__(self) -> None:
-        self._names: list[str] = []
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._names = list(names)
 
     def append(self, host: str) -> None:
         """Name the next host."""
@@ -132,7 +132,8 @@ class SiteNames:
         site, path, first, parent, depth, memories, parent_site, parent_path = row
         if parent_site is not None:
             parent = self.join(parent_site, parent_path)
-        memory = unpack_memory(memories, arrival - first)
+        unpacked = _memories.decode(memories)
+        memory = unpacked if isinstance(unpacked, bytes) else unpacked[arrival - first]
         return Candidate(self.join(site, path), priority, memory, parent, depth)
 
 
@@ -140,12 +141,6 @@ def pack_memories(memories: Sequence[bytes]) -> bytes:
     """The memories of a page's links; one is enough if all are equal."""
     shared = all(memory == memories[0] for memory in memories)
     return msgspec.msgpack.encode(memories[0] if shared else memories)
-
-
-def unpack_memory(memories: bytes, at: int) -> bytes:
-    """One of the packed memories."""
-    unpacked = _memories.decode(memories)
-    return unpacked if isinstance(unpacked, bytes) else unpacked[at]
 
 
 def pack_numbers(numbers: Sequence[int] | Numbers) -> bytes:

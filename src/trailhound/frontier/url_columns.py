@@ -194,10 +194,10 @@ class Standings:
 
     def arrive_together(self, numbers: Numbers, priorities: npt.NDArray[np.float64]) -> None:
         """URLs arrived in this order in an earlier run; some may be there twice."""
-        arrivals = np.arange(self.next_arrival, self.next_arrival + numbers.size, dtype=np.uintc)
+        end = self.next_arrival + numbers.size
         self._priorities[numbers] = priorities
-        self._arrivals[numbers] = arrivals
-        self.next_arrival += numbers.size
+        self._arrivals[numbers] = np.arange(self.next_arrival, end, dtype=np.uintc)
+        self.next_arrival = end
 
     def rescore(self, numbers: Numbers, priorities: npt.NDArray[np.float64], arrival: int) -> None:
         """URLs that have not arrived again since ``arrival`` got other priorities then."""
