@@ -64,7 +64,6 @@ def settings(template: str, **more: Any) -> dict[str, Any]:
         "crawl__seeds": [f"http://tiny.test/{n}" for n in range(N_PAGES)],
         "crawl__strategy": "best-first:back_crawl=5",
         "crawl__max_requests": 40,
-        "crawl__concurrency": 16,
         "fetch__delay_seconds": 0.05,
         "fetch__address_delay_seconds": 0.0,
         "fetch__allow_impolite": True,

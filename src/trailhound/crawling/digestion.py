@@ -110,6 +110,8 @@ class Digestion:
         self._in_scope = in_scope
         self._known_texts = known_texts
         self._obey_nofollow = obey_nofollow
+        self.awaits_answer = False
+        """Whether a source has been asked about a page and has not answered yet."""
 
     def is_known(self, story: Story) -> bool:
         """Whether a redirect led to a page that has been fetched by now."""
@@ -156,7 +158,11 @@ class Digestion:
         if self._judging is not None:
             story.relevance = self._judging.verdict(crawled) or relevance
         if self._asking is not None:
-            scores += map(link_score, await self._asking.ask(crawled))
+            self.awaits_answer = True
+            try:
+                scores += map(link_score, await self._asking.ask(crawled))
+            finally:
+                self.awaits_answer = False
         return scores
 
     def take_in(self, story: Story) -> None:

@@ -48,6 +48,9 @@ SEED_PRIORITY = 1e18
 RESCORE_EVERY = 50
 """Fetches between two offers to re-rank what waits, to a strategy that names no number."""
 
+PATIENT_PAGES = 8
+"""Times ``concurrency`` pages may wait behind one whose source has not answered yet."""
+
 RESTOCK_ATTEMPTS = 50
 """Times that a strategy is asked for more when all it named was known or out of scope."""
 
@@ -224,7 +227,7 @@ class Crawler:
 
     def _start_fetches(self, in_flight: InFlight, allowance: Allowance) -> None:
         """One after the other: a host that has been leased from is not ready any more."""
-        while len(in_flight) < self.concurrency and allowance.left() != 0:
+        while len(in_flight) < self._room() and allowance.left() != 0:
             leased = self.frontier.lease(1, self._clock())
             if not leased:
                 return
@@ -232,9 +235,13 @@ class Crawler:
 
     def _host_ready_in(self, in_flight: InFlight) -> float | None:
         """A host may become ready while the fetches in flight hang: wake up for it."""
-        if len(in_flight) >= self.concurrency or self._is_mid_page:
+        if len(in_flight) >= self._room() or self._is_mid_page:
             return None
         return self.frontier.ready_in(self._clock()) or None
+
+    def _room(self) -> int:
+        """Candidates that may be in flight: more while a page waits for the answer of a source."""
+        return self.concurrency * (PATIENT_PAGES if self._digestion.awaits_answer else 1)
 
     async def _wait_for_a_host(self, budget: Budget, started: float) -> StopReason | None:
         """Sleep until some host may be asked again; a reason to stop when none ever will be."""
