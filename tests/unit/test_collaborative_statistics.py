@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from six_users import U1, U2, U3, U4, U5, U6, crawl_of_five, number, six_user_trace
 
 from trailhound.sources.traces import TraceIndex, trace_in_memory
-from trailhound.strategies.collaborative.pair_counts import PairCounts, pair_keys
 from trailhound.strategies.collaborative.statistics import (
     Limits,
     Locality,
@@ -20,8 +19,10 @@ from trailhound.strategies.collaborative.statistics import (
     VisitStatistics,
 )
 from trailhound.strategies.collaborative.user_signatures import (
+    PairCounts,
     deviations,
     outliers,
+    pair_keys,
     product,
 )
 from trailhound.strategies.intelligent.interest_rule import InterestRule
@@ -166,7 +167,7 @@ def test_signatures_over_the_predicate() -> None:
     (5) of c is 2.5.
     """
     k = crawl_of_five(TRACE, literal=True, significance=1.5)
-    users, interest = k.signatures.interest(k.base_rate)
+    users, interest = k.signatures.interest(k.base_rate, k.divisors(k.signatures.users))
     assert users.tolist() == [U1, U2, U3, U4, U5, U6]
     assert interest == pytest.approx([1.25, 2.5, 0, 1.25, 1.25, 0], abs=1e-6)
     assert outliers(interest, 1.697).tolist() == [False, True, False, False, False, False]
@@ -187,7 +188,7 @@ def test_signatures_repaired_and_the_composite() -> None:
     log 1.1.
     """
     k = crawl_of_five(TRACE, literal=False, significance=1)
-    _, interest = k.signatures.interest(k.base_rate)
+    _, interest = k.signatures.interest(k.base_rate, k.divisors(k.signatures.users))
     wanted = [1.048889, 1.373333, 0.733333, 1.04, 1.048889, 0.8]
     assert interest == pytest.approx(wanted, abs=1e-5)
     k.refresh_signatures()

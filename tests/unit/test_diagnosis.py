@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from learned_topics import HOST, TEXTS, learned_park, park_session
 
 from trailhound.judges.calibration import calibrate_judges
-from trailhound.models.advice import hops_from_starts
 from trailhound.models.cluster_words import log_odds, mutual_information, term_counts
 from trailhound.models.diagnosis import Diagnosis, diagnose
 from trailhound.models.judge_figures import CalibrationMethod, JudgeCalibration, judge_figures
@@ -177,9 +176,10 @@ def test_a_judge_that_cannot_tell_is_reported() -> None:
     assert "weak-judge" in codes(found)
 
 
-def test_hops_from_the_start_pages() -> None:
-    found = graph([(0, 1), (1, 2), (0, 2), (2, 3), (5, 6)], {3}, starts=(0, 5))
-    assert hops_from_starts(found) == {0: 0, 5: 0, 1: 1, 2: 1, 6: 1, 3: 2}
+@pytest.mark.parametrize(("target", "is_near"), [(0, True), (1, True), (2, True), (3, False)])
+def test_targets_two_hops_from_all_start_pages_are_far_enough(target: int, is_near: bool) -> None:
+    ways = [(0, 1), (1, 2), (0, 2), (2, 3), (5, 6), (6, 0)]
+    assert ("targets-near-start" in codes(graph(ways, {target, 6}, starts=(0, 5)))) is is_near
 
 
 # Columns in alphabetical order: bee, car, the.

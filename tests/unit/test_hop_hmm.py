@@ -18,9 +18,13 @@ from trailhound.models.hop_hmm import (
     LikeliestStateKey,
     fit_hop_hmm,
     pack_belief,
-    priority,
     unpack_belief,
 )
+
+
+def priority(prediction: NDArray[np.float64], epsilon: float = 0.001) -> float:
+    return LexicographicKey(len(prediction), epsilon)(prediction)
+
 
 # Six pages: 0 is the target (cluster 0), 1 and 2 link to it, 3 and 4 link to them, 5 to 3.
 EDGES = [(1, 0), (2, 0), (3, 1), (3, 2), (4, 2), (5, 3), (0, 5)]

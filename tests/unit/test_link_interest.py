@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from interest_pages import crawled
 
 from trailhound.errors import UsageError
-from trailhound.records import Link
 from trailhound.strategies.intelligent.interest_rule import (
     LARGEST_LOG_RATIO,
     SMALLEST_RATIO,
@@ -273,10 +272,10 @@ def test_weights_bring_the_factors_to_one_scale() -> None:
     assert literal.weights.tolist() == pytest.approx([1.0, 5.0, 1.0, 0.5])
 
 
-def test_one_link_or_its_url() -> None:
+def test_urls_that_nothing_is_known_of_say_nothing() -> None:
     interest = small_crawl(InterestRule())
-    assert interest.log_ratio(Link(f"{H}x")) == interest.log_ratio(f"{H}x") > 0
-    assert LinkInterest().log_ratio(f"{H}x") == 0
+    assert interest.log_ratios([f"{H}x"])[0] > 0
+    assert LinkInterest().log_ratios([f"{H}x"])[0] == 0
     assert interest.log_ratios([]).shape == (0,)
 
 
@@ -322,10 +321,10 @@ def test_a_snapshot_goes_on_where_it_was_taken() -> None:
 @pytest.mark.parametrize("snapshot", [b"", b"nonsense", b"\x80"])
 def test_a_snapshot_that_makes_no_sense_changes_nothing(snapshot: bytes) -> None:
     interest = small_crawl(InterestRule())
-    before = interest.log_ratio(f"{H}x")
+    before = interest.log_ratios([f"{H}x"])
     with pytest.raises(ValueError, match="no record"):
         interest.restore(snapshot)
-    assert interest.log_ratio(f"{H}x") == before
+    assert interest.log_ratios([f"{H}x"]) == before
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.booleans(), st.integers(0, 8)), max_size=40))

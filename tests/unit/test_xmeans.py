@@ -52,8 +52,8 @@ def test_the_same_random_state_gives_the_same_clusters() -> None:
 
 def test_training_points_are_predicted_into_their_clusters() -> None:
     points, _ = blobs(5)
-    model = XMeans()
-    labels = model.fit_predict(points)
+    model = XMeans().fit(points)
+    labels = model.labels_
     assert model.predict(points).tolist() == labels.tolist()
     assert model.predict([points[0] * 1.1]).tolist() == labels[:1].tolist()
 

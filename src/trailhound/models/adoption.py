@@ -47,9 +47,6 @@ class Adoption:
             self._waiting.append(find)
         if self._pages_seen % self.interval or not self._scores:
             return []
-        return self._strongest()
-
-    def _strongest(self) -> list[Find]:
         threshold = float(np.quantile(self._scores, STRONG_QUANTILE))
         adopted = []
         for find in sorted(self._waiting, key=lambda find: (-find.score, find.url)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 import numpy as np
@@ -94,65 +94,41 @@ def _about_paths(model: TopicModel) -> Iterator[Advice]:
     graph = model.graph
     if len(graph.targets) == len(graph.pages):
         return
-    checks: tuple[Callable[[TopicModel], Advice | None], ...] = (
-        _no_links,
-        _nothing_leads_to_a_target,
-        _targets_near_the_start,
-        _short_paths,
-    )
-    yield from [advice for check in checks if (advice := check(model)) is not None][:1]
-
-
-def _no_links(model: TopicModel) -> Advice | None:
-    if model.graph.edges:
-        return None
-    if all(map(lacks_content, model.graph.pages)):
-        return Advice(
+    reached = {*graph.starts, *(end for begin, end in graph.edges if begin in graph.starts)}
+    if not graph.edges and all(map(lacks_content, graph.pages)):
+        yield Advice(
             "no-links",
             "The pages came without content, and the recording does not say which one led to "
             "which, so there are no paths to learn from.",
             "Get the contents: import again with --fetch, or name an archive with --content.",
         )
-    return Advice(
-        "no-links",
-        "There is no link between the visited pages, so there are no paths to learn from.",
-        "Browse by following links, and record the pages' sources.",
-    )
-
-
-def _nothing_leads_to_a_target(model: TopicModel) -> Advice | None:
-    if np.any(model.levels == 1) or model.hmm.n_states == 2:
-        return None
-    return Advice(
-        "no-way-to-targets",
-        "No visited page has a link to a target, so the model cannot tell which pages lead there.",
-        "Reach the useful pages by following links from more general ones.",
-    )
-
-
-def _targets_near_the_start(model: TopicModel) -> Advice | None:
-    graph = model.graph
-    hops = hops_from_starts(graph)
-    farthest = max((hops.get(target, len(graph.pages)) for target in graph.targets), default=0)
-    if not graph.starts or farthest > 1:
-        return None
-    where = "one hop from the start page" if farthest else "start pages"
-    return Advice(
-        "targets-near-start",
-        f"All targets are {where}, so the paths are too short to learn much from.",
-        "Browse from a more general page.",
-    )
-
-
-def _short_paths(model: TopicModel) -> Advice | None:
-    if model.hmm.n_states < 3 or np.any(model.levels >= 2):
-        return None
-    return Advice(
-        "short-paths",
-        "Every page is at most one hop from a target, so the model does not know what lies "
-        "farther away.",
-        "Browse from a more general page.",
-    )
+    elif not graph.edges:
+        yield Advice(
+            "no-links",
+            "There is no link between the visited pages, so there are no paths to learn from.",
+            "Browse by following links, and record the pages' sources.",
+        )
+    elif not np.any(model.levels == 1) and model.hmm.n_states > 2:
+        yield Advice(
+            "no-way-to-targets",
+            "No visited page has a link to a target, so the model cannot tell which pages lead "
+            "there.",
+            "Reach the useful pages by following links from more general ones.",
+        )
+    elif graph.starts and graph.targets <= reached:
+        where = "start pages" if graph.targets <= {*graph.starts} else "one hop from the start page"
+        yield Advice(
+            "targets-near-start",
+            f"All targets are {where}, so the paths are too short to learn much from.",
+            "Browse from a more general page.",
+        )
+    elif not np.any(model.levels >= 2) and model.hmm.n_states > 2:
+        yield Advice(
+            "short-paths",
+            "Every page is at most one hop from a target, so the model does not know what lies "
+            "farther away.",
+            "Browse from a more general page.",
+        )
 
 
 def _about_languages(graph: PageGraph) -> Iterator[Advice]:
@@ -176,18 +152,3 @@ def _about_judge(judge: JudgeFigures) -> Iterator[Advice]:
             f"{judge.f1:.2f}): they have little in common, or other pages are like them.",
             "Mark every page that is useful, and keep to one topic.",
         )
-
-
-def hops_from_starts(graph: PageGraph) -> dict[int, int]:
-    """Links from the nearest start page to each page that can be reached from one."""
-    following: dict[int, list[int]] = {}
-    for source, destination in graph.edges:
-        following.setdefault(source, []).append(destination)
-    hops = dict.fromkeys(graph.starts, 0)
-    waiting = list(hops)
-    for page in waiting:  # grows while pages are reached
-        for next_page in following.get(page, ()):
-            if next_page not in hops:
-                hops[next_page] = hops[page] + 1
-                waiting.append(next_page)
-    return hops

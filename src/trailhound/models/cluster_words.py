@@ -30,22 +30,19 @@ PRIOR_COUNTS = 500.0
 
 def term_counts(weights: TermWeights, documents: Sequence[Terms]) -> Counts:
     """Counts of known terms, documents as rows. Shape (n_documents, n_terms)."""
-    columns: list[int] = []
-    values: list[int] = []
-    ends = [0]
-    for terms in documents:
-        known = [(weights.vocabulary[term], n) for term, n in terms.items()]
-        columns.extend(column for column, _ in known)
-        values.extend(count for _, count in known)
-        ends.append(len(columns))
-    data = (np.array(values, np.int64), np.array(columns, np.int64), np.array(ends, np.int64))
-    return sparse.csr_array(data, shape=(len(documents), len(weights.vocabulary)))
+    column = weights.vocabulary
+    columns = [column[term] for terms in documents for term in terms]
+    values = [count for terms in documents for count in terms.values()]
+    ends = np.cumsum([0, *map(len, documents)])
+    data = (np.array(values, np.int64), np.array(columns, np.int64), ends)
+    return sparse.csr_array(data, shape=(len(documents), len(column)))
 
 
 def log_odds(counts: Counts, members: NDArray[np.bool_], prior: float = PRIOR_COUNTS) -> Vector:
     """The score of every term; positive where the group uses it more. Shape (n_terms,)."""
-    inside = _column_sums(counts[members])
-    outside = _column_sums(counts[~members])
+    inside, outside = (
+        np.asarray(counts[chosen].sum(axis=0), np.float64).ravel() for chosen in (members, ~members)
+    )
     total = inside.sum() + outside.sum()
     if total == 0:
         return np.zeros(counts.shape[1])
@@ -61,12 +58,11 @@ def mutual_information(counts: Counts, members: NDArray[np.bool_]) -> Vector:
     if not n_inside or not n_outside:
         return np.zeros(counts.shape[1])
     inside, outside = document_counts(counts[members]), document_counts(counts[~members])
+    with_term, total = inside + outside, n_inside + n_outside
     bits = np.zeros(counts.shape[1])
     for present, size in ((inside, n_inside), (outside, n_outside)):
-        bits += _information(present, size, inside + outside, n_inside + n_outside)
-        bits += _information(
-            size - present, size, n_inside + n_outside - inside - outside, n_inside + n_outside
-        )
+        bits += _information(present, size, with_term, total)
+        bits += _information(size - present, size, total - with_term, total)
     bits[inside * n_outside <= outside * n_inside] = 0
     return np.maximum(bits, 0)
 
@@ -89,7 +85,3 @@ def _log_odds_of(counted: Vector, alpha: Vector, prior: float) -> Vector:
     # With a single term in the whole dictionary there is no rest to compare with.
     odds: Vector = np.log(counted + alpha) - np.log(np.maximum(rest, 1e-9))
     return odds
-
-
-def _column_sums(counts: Counts) -> Vector:
-    return np.asarray(counts.sum(axis=0), np.float64).ravel()

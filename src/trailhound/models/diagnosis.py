@@ -6,7 +6,9 @@ calibration in; out comes one record that ``trailhound inspect`` prints, writes 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -92,6 +94,7 @@ def diagnose(model: TopicModel, calibration: JudgeCalibration) -> Diagnosis:
     """Measure a model. The same model always gives the same figures."""
     graph = model.graph
     judge = judge_figures(calibration, graph.targets)
+    languages = Counter(page.language for page in graph.pages)
     return Diagnosis(
         n_pages=len(graph.pages),
         n_targets=len(graph.targets),
@@ -101,7 +104,7 @@ def diagnose(model: TopicModel, calibration: JudgeCalibration) -> Diagnosis:
         n_terms=len(model.weights.vocabulary),
         rank=model.space.rank,
         variance_share=model.space.variance_share,
-        languages=_languages(model),
+        languages=dict(sorted(languages.items(), key=lambda item: (-item[1], item[0]))),
         level_sizes=level_sizes(model),
         clusters=_clusters(model),
         concept_links=_concept_links(model),
@@ -115,7 +118,7 @@ def diagnose(model: TopicModel, calibration: JudgeCalibration) -> Diagnosis:
 
 def level_sizes(model: TopicModel) -> tuple[int, ...]:
     """Pages 0, 1, … hops from a target."""
-    return _counts(model.levels, model.hmm.n_states)
+    return tuple(np.bincount(model.levels, minlength=model.hmm.n_states).tolist())
 
 
 def _clusters(model: TopicModel) -> tuple[ClusterFigures, ...]:
@@ -136,7 +139,7 @@ def _cluster(model: TopicModel, counts: Counts, number: int) -> ClusterFigures:
     return ClusterFigures(
         number=number,
         pages=int(members.sum()),
-        by_level=_counts(levels, model.hmm.n_states),
+        by_level=tuple(np.bincount(levels, minlength=model.hmm.n_states).tolist()),
         mean_level=float(levels.mean()) if levels.size else 0.0,
         log_odds=_strongest(log_odds(counts, members) * shared, terms, held),
         mutual_information=_strongest(mutual_information(counts, members) * shared, terms, held),
@@ -180,19 +183,8 @@ def _concept_links(model: TopicModel) -> tuple[tuple[int, ...], ...]:
     counts = np.zeros((size, size), np.int64)
     for source, destination in model.graph.edges:
         counts[model.clusters[source], model.clusters[destination]] += 1
-    return tuple(tuple(row) for row in counts.tolist())
+    return _rows(counts)
 
 
-def _languages(model: TopicModel) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for page in model.graph.pages:
-        found[page.language] = found.get(page.language, 0) + 1
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _counts(values: NDArray[np.int64], size: int) -> tuple[int, ...]:
-    return tuple(np.bincount(values, minlength=size).tolist())
-
-
-def _rows(matrix: NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
+def _rows(matrix: NDArray[Any]) -> tuple[tuple[Any, ...], ...]:
     return tuple(tuple(row) for row in matrix.tolist())

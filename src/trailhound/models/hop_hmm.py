@@ -116,7 +116,12 @@ def fit_hop_hmm(
     ``literal`` follows the papers' equation 3, which divides by the column (what share of the links
     into level j came from level i), without smoothing and without normalising the belief.
     """
-    _check(n_states, n_clusters, smoothing)
+    if n_states < 2:
+        raise UsageError(f"There must be at least 2 hidden states, not {n_states}.")
+    if n_clusters < 0:
+        raise UsageError(f"The number of clusters cannot be {n_clusters}.")
+    if not 0 <= smoothing < float("inf"):
+        raise UsageError(f"Smoothing must be 0 or a small positive number, not {smoothing}.")
     state_of, cluster_of = np.asarray(levels, np.int64), np.asarray(clusters, np.int64)
     _check_range("level", state_of, n_states)
     _check_range("cluster", cluster_of, n_clusters + 1)
@@ -151,8 +156,7 @@ def _count(rows: NDArray[np.int64], columns: NDArray[np.int64], shape: tuple[int
 def _stochastic(counts: Matrix) -> Matrix:
     """Rows that sum to one; a row of zeros becomes uniform."""
     shares = _shares(counts)
-    empty = counts.sum(axis=1) == 0
-    shares[empty] = 1 / counts.shape[1]
+    shares[counts.sum(axis=1) == 0] = 1 / counts.shape[1]
     return shares
 
 
@@ -160,15 +164,6 @@ def _shares(counts: Matrix) -> Matrix:
     """Rows divided by their sums; a row of zeros stays."""
     totals = counts.sum(axis=1, keepdims=True)
     return counts / np.where(totals > 0, totals, 1)
-
-
-def _check(n_states: int, n_clusters: int, smoothing: float) -> None:
-    if n_states < 2:
-        raise UsageError(f"There must be at least 2 hidden states, not {n_states}.")
-    if n_clusters < 0:
-        raise UsageError(f"The number of clusters cannot be {n_clusters}.")
-    if not 0 <= smoothing < float("inf"):
-        raise UsageError(f"Smoothing must be 0 or a small positive number, not {smoothing}.")
 
 
 def _check_range(kind: str, values: NDArray[np.int64], size: int) -> None:
@@ -199,9 +194,12 @@ class LexicographicKey:
         if not 0 < self.epsilon <= 1:
             raise UsageError(f"epsilon must be above 0 and at most 1, not {self.epsilon}.")
         if self.base**self.n_digits > EXACT_INTEGERS:
+            # A step that fits, and still does when it is printed with two digits.
+            largest_base = int(EXACT_INTEGERS ** (1 / self.n_digits))
+            roomy = min(1.0, 1.1 / max(1, largest_base - 1))
             raise UsageError(
                 f"{self.n_states} states compared in steps of {self.epsilon} do not fit into one "
-                f"priority. Use epsilon {self._roomy_epsilon():.2g} or more, or fewer states."
+                f"priority. Use epsilon {roomy:.2g} or more, or fewer states."
             )
 
     @property
@@ -226,11 +224,6 @@ class LexicographicKey:
             key = key * self.base + digit
         return float(key)
 
-    def _roomy_epsilon(self) -> float:
-        """A step that fits, and still does when it is printed with two digits."""
-        largest_base = int(EXACT_INTEGERS ** (1 / self.n_digits))
-        return min(1.0, 1.1 / max(1, largest_base - 1))
-
 
 @dataclass(frozen=True)
 class LikeliestStateKey:
@@ -244,11 +237,6 @@ class LikeliestStateKey:
         probability = float(prediction[state] / prediction.sum()) if prediction[state] > 0 else 0.0
         # Below 1, so that certainty in one state does not reach the next.
         return float(self.n_states - 1 - state) + min(probability, _ALMOST_ONE)
-
-
-def priority(prediction: NDArray[np.float64], epsilon: float = 0.001) -> float:
-    """The lexicographic key of one prediction."""
-    return LexicographicKey(len(prediction), epsilon)(prediction)
 
 
 PriorityKey = LexicographicKey | LikeliestStateKey

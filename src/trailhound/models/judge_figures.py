@@ -6,7 +6,7 @@ vouches for itself.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from enum import StrEnum
 
 import msgspec
@@ -53,24 +53,14 @@ def judge_figures(calibration: JudgeCalibration, targets: Collection[int]) -> Ju
     scores = calibration.scores
     of_targets = sorted((scores[page] for page in targets if scores[page] >= 0), reverse=True)
     others = [score for page, score in enumerate(scores) if page not in targets]
-    precision, recall, f1 = _quality(of_targets, others, calibration.threshold)
+    right = sum(score >= calibration.threshold for score in of_targets)
+    found = right + sum(score >= calibration.threshold for score in others)
     return JudgeFigures(
         calibration.threshold,
         calibration.method,
-        precision,
-        recall,
-        f1,
-        tuple(of_targets),
-        tuple(sorted(others, reverse=True)),
+        precision=right / found if found and of_targets else None,
+        recall=right / len(of_targets) if of_targets else None,
+        f1=2 * right / (found + len(of_targets)) if of_targets else None,
+        target_scores=tuple(of_targets),
+        other_scores=tuple(sorted(others, reverse=True)),
     )
-
-
-def _quality(
-    of_targets: Sequence[float], others: Sequence[float], threshold: float
-) -> tuple[float | None, float | None, float | None]:
-    if not of_targets:
-        return None, None, None
-    right = sum(score >= threshold for score in of_targets)
-    found = right + sum(score >= threshold for score in others)
-    precision = right / found if found else None
-    return precision, right / len(of_targets), 2 * right / (found + len(of_targets))

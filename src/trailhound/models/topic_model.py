@@ -133,7 +133,16 @@ class TopicModel:
 def learn_topic(graph: PageGraph, parameters: TopicParameters | None = None) -> TopicModel:
     """Learn from a page graph with at least one target."""
     chosen = parameters or TopicParameters()
-    _check(graph)
+    if not graph.pages:
+        raise SessionError(
+            "The session holds no page, so there is nothing to learn from. "
+            "Record a session in which you visit pages, and mark the useful ones."
+        )
+    if not graph.targets:
+        raise SessionError(
+            f"Of {counted(len(graph.pages), 'visited page')} none is marked useful, so there is "
+            "nothing to look for. Mark at least one page as useful and try again."
+        )
     weights, space, clusters = _describe_pages(graph, chosen)
     levels = hop_levels(graph, chosen.n_states)
     hmm = fit_hop_hmm(
@@ -155,7 +164,11 @@ def _describe_pages(
     order = _by_address(graph)
     documents = [graph.pages[page].terms for page in order]
     weights = TermWeights.fit(documents)
-    space = _fit_space(weights, documents, parameters)
+    matrix = weights.matrix(documents)
+    if parameters.use_lsi:
+        space = LatentSpace.fit(matrix, parameters.max_rank, parameters.variance_share)
+    else:
+        space = LatentSpace.rotate(matrix)
     is_target = np.isin(order, list(graph.targets))
     clusters = _cluster(space.coordinates, is_target, parameters)
     back = np.argsort(order)  # arrays are handed out in the order of the graph
@@ -166,28 +179,6 @@ def _by_address(graph: PageGraph) -> NDArray[np.int64]:
     """The pages by URL: k-means would turn another order into other clusters. Shape (n_pages,)."""
     urls = [page.url for page in graph.pages]
     return np.array(sorted(range(len(urls)), key=urls.__getitem__), np.int64)
-
-
-def _check(graph: PageGraph) -> None:
-    if not graph.pages:
-        raise SessionError(
-            "The session holds no page, so there is nothing to learn from. "
-            "Record a session in which you visit pages, and mark the useful ones."
-        )
-    if not graph.targets:
-        raise SessionError(
-            f"Of {counted(len(graph.pages), 'visited page')} none is marked useful, so there is "
-            "nothing to look for. Mark at least one page as useful and try again."
-        )
-
-
-def _fit_space(
-    weights: TermWeights, documents: list[dict[str, int]], parameters: TopicParameters
-) -> LatentSpace:
-    matrix = weights.matrix(documents)
-    if parameters.use_lsi:
-        return LatentSpace.fit(matrix, parameters.max_rank, parameters.variance_share)
-    return LatentSpace.rotate(matrix)
 
 
 def _cluster(

@@ -61,7 +61,11 @@ class XMeans:
 
     def fit(self, X: ArrayLike) -> Self:
         """Find the clusters of the rows of ``X``."""
-        self._check_arguments()
+        if not 1 <= self.min_clusters <= self.max_clusters:
+            raise UsageError(
+                f"The number of clusters cannot lie in [{self.min_clusters}, {self.max_clusters}]. "
+                "The bounds must be at least 1, the smaller one first."
+            )
         points = _as_points(X)
         n_distinct = len(np.unique(points, axis=0))
         # One thread: the order of sums is fixed, and so few points gain nothing from more.
@@ -86,16 +90,13 @@ class XMeans:
         nearest: Labels = distances.argmin(axis=1)
         return nearest
 
-    def fit_predict(self, X: ArrayLike) -> Labels:
-        """Cluster of each row of ``X`` after :meth:`fit`."""
-        return self.fit(X).labels_
-
     def _search(self, points: Points, n_clusters: int, n_distinct: int) -> _Clustering:
         """The best clustering met while clusters are being split."""
         limit = min(self.max_clusters, n_distinct)
         current = best = self._k_means(points, n_clusters)
         while len(current.centers) < limit:
-            refined = self._settle(points, self._split(points, current, limit))
+            centers = self._split(points, current, limit)
+            refined = _fitted(KMeans(len(centers), init=centers, n_init=1), points)
             if len(refined.centers) <= len(current.centers):
                 break
             current = refined
@@ -119,20 +120,8 @@ class XMeans:
 
     def _k_means(self, points: Points, n_clusters: int) -> _Clustering:
         """Clusters from restarts of k-means++."""
-        return _fitted(
-            KMeans(n_clusters, n_init=self.n_init, random_state=self.random_state), points
-        )
-
-    def _settle(self, points: Points, centers: Points) -> _Clustering:
-        """Clusters that k-means over all points makes of given centers."""
-        return _fitted(KMeans(len(centers), init=centers, n_init=1), points)
-
-    def _check_arguments(self) -> None:
-        if not 1 <= self.min_clusters <= self.max_clusters:
-            raise UsageError(
-                f"The number of clusters cannot lie in [{self.min_clusters}, {self.max_clusters}]. "
-                "The bounds must be at least 1, the smaller one first."
-            )
+        model = KMeans(n_clusters, n_init=self.n_init, random_state=self.random_state)
+        return _fitted(model, points)
 
 
 def _fitted(model: KMeans, points: Points) -> _Clustering:

@@ -55,7 +55,11 @@ class HiddenMarkovStrategy:
         self._model = model
         self._hmm = model.hmm
         self._classifier = model.classifier()
-        self._key = _priority_key(model, order)
+        n_states, literal = model.hmm.n_states, model.hmm.literal
+        # The literal model's numbers do not sum to one, so its last state says something.
+        self._key: PriorityKey = LexicographicKey(n_states, all_states=literal)
+        if order == "likeliest":
+            self._key = LikeliestStateKey(n_states)
         self._adoption = Adoption(adapt_every) if adapt_every else None
         self._back_crawl = back_crawl
 
@@ -96,7 +100,8 @@ class HiddenMarkovStrategy:
             smoothing=smoothing,
             literal=literal,
         )
-        model = _known_model(briefing, parameters, training)
+        is_default = parameters == DEFAULTS and training == "session"
+        model = briefing.model if is_default else None
         if model is None:
             model = learn_topic(await _training_graph(briefing, training), parameters)
         parents = back_crawling(briefing, back_crawl)
@@ -142,25 +147,14 @@ class HiddenMarkovStrategy:
         """Learn nothing, unless told to adapt: then strong finds become targets."""
         if self._adoption is None:
             return
-        adopted = self._adoption.see(self._find(crawled))
+        find, page = None, crawled.page
+        if crawled.relevance.relevant:
+            point = self._model.locate(page.terms)
+            find = Find(crawled.relevance.score, page.url, host_key(page.url), point)
+        adopted = self._adoption.see(find)
         if adopted:
             points = np.array([find.point for find in adopted])
             self._classifier = self._classifier.with_targets(points)
-
-    def _find(self, crawled: CrawledPage) -> Find | None:
-        page, relevance = crawled.page, crawled.relevance
-        if not relevance.relevant:
-            return None
-        point = self._model.locate(page.terms)
-        return Find(relevance.score, page.url, host_key(page.url), point)
-
-
-def _known_model(
-    briefing: Briefing, parameters: TopicParameters, training: str
-) -> TopicModel | None:
-    """The model that was learned before, when nothing asks for another."""
-    is_default = parameters == DEFAULTS and training == "session"
-    return briefing.model if is_default else None
 
 
 async def _training_graph(briefing: Briefing, training: str) -> PageGraph:
@@ -175,11 +169,3 @@ async def _training_graph(briefing: Briefing, training: str) -> PageGraph:
     targets = [briefing.graph.pages[i] for i in sorted(briefing.graph.targets)]
     rng = np.random.default_rng(briefing.seed)
     return await context_page_graph(targets, briefing.backlinks, rng)
-
-
-def _priority_key(model: TopicModel, order: str) -> PriorityKey:
-    n_states = model.hmm.n_states
-    if order == "likeliest":
-        return LikeliestStateKey(n_states)
-    # The literal model's numbers do not sum to one, so its last state says something.
-    return LexicographicKey(n_states, all_states=model.hmm.literal)

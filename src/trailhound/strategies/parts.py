@@ -11,8 +11,10 @@ import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
+
+import msgspec
 
 from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
@@ -22,6 +24,8 @@ from trailhound.strategies.base import Briefing
 from trailhound.text.tfidf import Terms
 
 _log = logging.getLogger(__name__)
+
+Kept = TypeVar("Kept")
 
 
 def check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
@@ -71,6 +75,14 @@ def drop_oldest(table: dict[Any, Any], limit: int) -> None:
     if len(table) > limit:
         for key in list(islice(table, len(table) - limit + limit // 10)):
             del table[key]
+
+
+def kept_in(snapshot: bytes, kind: type[Kept], of_what: str) -> Kept:
+    """What a snapshot holds; ValueError when it is none."""
+    try:
+        return msgspec.msgpack.decode(snapshot, type=kind)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"it is no record of {of_what}: {error}") from error
 
 
 FOUR_FACTORS = struct.Struct("<4f")

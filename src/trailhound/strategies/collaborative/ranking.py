@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Protocol
 from urllib.parse import unquote
 from zlib import crc32
 
@@ -27,20 +26,7 @@ from trailhound.text.tokens import count_terms
 
 NEAREST_TOPICS = 5
 """k_max of the paper."""
-_KNOWN_ADDRESSES = 50_000
 _SEPARATORS = re.compile(r"[^\w]|_")
-
-
-class PageSignatures(Protocol):
-    """From pages to signatures, which are numbers above 0."""
-
-    def of_page(self, page: Page) -> Sequence[int]:
-        """What a fetched page has; none twice."""
-        ...
-
-    def of_address(self, url: str) -> NDArray[np.int64]:
-        """What a URL shows before it is fetched; perhaps nothing."""
-        ...
 
 
 class WordSignatures:
@@ -58,21 +44,17 @@ class WordSignatures:
         words = map(_number, by_frequency[: self._most])
         return list(dict.fromkeys([*words, *self.of_address(page.url).tolist()]))
 
-    def of_address(self, url: str) -> NDArray[np.int64]:
-        """The words of path and query."""
-        return _address_words(url)
+    @staticmethod
+    @lru_cache(50_000)
+    def of_address(url: str) -> NDArray[np.int64]:
+        """What a URL shows before it is fetched: the words of path and query; perhaps nothing."""
+        path = url.split("/", 3)[-1]
+        words = _SEPARATORS.sub(" ", unquote(path) if "%" in path else path)
+        return np.array(list(dict.fromkeys(map(_number, count_terms(words, "")))), np.int64)
 
 
 def _number(term: str) -> int:
     return crc32(term.encode()) or 1
-
-
-@lru_cache(_KNOWN_ADDRESSES)
-def _address_words(url: str) -> NDArray[np.int64]:
-    path = url.split("/", 3)[-1]
-    words = _SEPARATORS.sub(" ", unquote(path) if "%" in path else path)
-    numbers = dict.fromkeys(_number(term) for term in count_terms(words, ""))
-    return np.array(list(numbers), np.int64)
 
 
 class TopicSignatures:
@@ -90,27 +72,9 @@ class TopicSignatures:
         nearest = np.argsort(-similarities, kind="stable")[: self._k]
         return [int(topic) + 1 for topic in nearest if similarities[topic] > 0]
 
-    def of_address(self, url: str) -> NDArray[np.int64]:
-        """Nothing: an address says too little for a topic."""
-        del url
-        return np.zeros(0, np.int64)
 
-
-class NoSignatures:
-    """Pages are pages."""
-
-    def of_page(self, page: Page) -> Sequence[int]:
-        """Nothing."""
-        del page
-        return ()
-
-    def of_address(self, url: str) -> NDArray[np.int64]:
-        """Nothing."""
-        del url
-        return np.zeros(0, np.int64)
-
-
-FACTORS = ("frequency", "signature", "locality", "links")
+PageSignatures = WordSignatures | TopicSignatures
+"""From pages to signatures: numbers above 0, none twice."""
 Factors = NDArray[np.float64]
 """Logarithms of I^B, I^SF, I^TL and I^L. Shape (n, 4)."""
 
@@ -125,13 +89,11 @@ class CandidateRanking:
     def __init__(
         self,
         statistics: VisitStatistics,
-        signatures: PageSignatures,
         *,
         page_words: bool = True,
         links: LinkInterest | None = None,
     ) -> None:
         self._statistics = statistics
-        self._signatures = signatures
         self._page_words = page_words
         self._links = links
 
@@ -155,9 +117,8 @@ class CandidateRanking:
     def _completed(self, pages: Pages, interest: PageInterest) -> Factors:
         urls = [self._statistics.trace.page_url(page) for page in pages.tolist()]
         signature = self._of_addresses(interest, urls) if self._page_words else interest.signature
-        return np.column_stack(
-            (interest.frequency, signature, interest.locality, self.of_links(urls))
-        )
+        parts = (interest.frequency, signature, interest.locality, self.of_links(urls))
+        return np.column_stack(parts)
 
     def of_links(self, urls: Sequence[str]) -> Vector:
         """I^L; a missing factor is 1."""
@@ -167,14 +128,10 @@ class CandidateRanking:
 
     def _of_addresses(self, interest: PageInterest, urls: Sequence[str]) -> Vector:
         """(4) and (5) over the signatures that each address shows."""
-        statistics, rule = self._statistics, self._statistics.rule
-        users, owners = interest.users, interest.owners
+        statistics, users, owners = self._statistics, interest.users, interest.owners
+        shown = [WordSignatures.of_address(url) for url in urls]
         logs = statistics.signatures.log_interest_in(
-            users,
-            owners,
-            [self._signatures.of_address(url) for url in urls],
-            statistics.divisors(users),
-            statistics.base_rate,
+            users, owners, shown, statistics.divisors(users), statistics.base_rate
         )
         told = logs != 0
-        return product(rule, logs[told], owners[told], len(urls))
+        return product(statistics.rule, logs[told], owners[told], len(urls))

@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailhound.sources import AccessTrace
-from trailhound.strategies.collaborative.pair_counts import MAX_SLOTS
 from trailhound.strategies.collaborative.user_signatures import (
+    MAX_SLOTS,
     Columns,
     SignatureCounts,
     deviations,
+    log_of,
+    outliers,
     product,
     share,
 )
@@ -56,8 +58,6 @@ def place_of(pages: UserNumbers, times: NDArray[np.float64], page: int, time: fl
     here = np.flatnonzero(pages[place:beyond] == page)
     return place + (int(here[0]) if len(here) else 0)
 
-
-NO_LIMIT = sys.maxsize
 
 _CRAWLED, _RELEVANT, _NEAR = 1, 2, 4
 
@@ -100,7 +100,7 @@ class Limits:
     @classmethod
     def none(cls) -> Limits:
         """Everything is looked at, whatever it costs."""
-        return cls(*(NO_LIMIT for _ in fields(cls)))
+        return cls(*(sys.maxsize for _ in fields(cls)))
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,13 @@ class VisitStatistics:
             return np.zeros(0, np.int64)
         self.crawled += 1
         self.relevant += relevant
-        self._count_place(page, relevant)
+        # (7) to (10), by where the page is known to be when it is crawled.
+        if page is not None and self._states[page] & _NEAR:
+            self.inside += 1
+            self.inside_relevant += relevant
+        else:
+            self.outside += 1
+            self.outside_relevant += relevant
         if page is None:
             return np.zeros(0, np.int64)
         self._states[page] |= _CRAWLED | (_RELEVANT if relevant else 0)
@@ -219,15 +225,6 @@ class VisitStatistics:
         self.signatures.see(distinct(users[some]).astype(np.int64), signatures, relevant)
         visits = zip(users[some].tolist(), times[some].tolist(), strict=True)
         return self._around(page, visits, relevant)
-
-    def _count_place(self, page: int | None, relevant: bool) -> None:
-        """(7) to (10), by where the page is known to be when it is crawled."""
-        if page is not None and self._states[page] & _NEAR:
-            self.inside += 1
-            self.inside_relevant += relevant
-        else:
-            self.outside += 1
-            self.outside_relevant += relevant
 
     def _around(self, page: int, visits: Iterable[tuple[int, float]], relevant: bool) -> Pages:
         window, found = self.limits.window, []
@@ -271,9 +268,10 @@ class VisitStatistics:
         """(4) to (8) for all users, by what is known now."""
         self._log_signature[self._signature_users] = 0.0
         divisors = self.divisors(self.signatures.users)
-        chosen, logs = self.signatures.log_interest(self.base_rate, divisors)
-        self._log_signature[chosen] = logs
-        self._signature_users = chosen
+        users, interest = self.signatures.interest(self.base_rate, divisors)
+        chosen = outliers(interest, self.rule.significance)
+        self._signature_users = users[chosen]
+        self._log_signature[users[chosen]] = log_of(self.rule, interest[chosen])
 
     def interest(self, pages: Pages) -> PageInterest:
         """The three factors of pages."""
@@ -286,17 +284,10 @@ class VisitStatistics:
         spoken = self._log_signature[users].astype(np.float64)
         says = spoken != 0
         signature = product(self.rule, spoken[says], owners[says], n)
-        return PageInterest(frequency, signature, self._locality_of(pages, base), users, owners)
-
-    def _locality_of(self, pages: Pages, base: float) -> Vector:
-        """(10) and (11)."""
-        inside, outside = self.rule.log_ratios(
-            np.array([self.inside_relevant, self.outside_relevant]),
-            np.array([self.inside, self.outside]),
-            base,
-        )
-        factor: Vector = np.where(self.is_near(pages), inside, outside)
-        return factor
+        found = np.array([self.inside_relevant, self.outside_relevant])
+        inside, outside = self.rule.log_ratios(found, np.array([self.inside, self.outside]), base)
+        locality = np.where(self.is_near(pages), inside, outside)
+        return PageInterest(frequency, signature, locality, users, owners)
 
     def witnesses(self, pages: Pages) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Users that something is known of, once for each of the pages that they opened.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,8 +18,6 @@ from trailhound.sources import AccessTrace
 from trailhound.strategies.base import RESCORE_EVERY, Briefing
 from trailhound.strategies.collaborative.ranking import (
     CandidateRanking,
-    Factors,
-    NoSignatures,
     PageSignatures,
     TopicSignatures,
     WordSignatures,
@@ -39,6 +37,7 @@ from trailhound.strategies.parts import (
     check_at_least,
     check_choice,
     explained_factors,
+    kept_in,
     session_as_crawl,
 )
 
@@ -74,8 +73,8 @@ def needed_trace(trace: AccessTrace | None) -> AccessTrace:
     return trace
 
 
-def page_signatures(kind: str, topics: str, limits: Limits) -> PageSignatures:
-    """What the options ask for."""
+def page_signatures(kind: str, topics: str, limits: Limits) -> PageSignatures | None:
+    """What the options ask for; ``None`` when pages are just pages."""
     if kind == "topics":
         if not topics:
             raise UsageError(
@@ -83,7 +82,7 @@ def page_signatures(kind: str, topics: str, limits: Limits) -> PageSignatures:
                 "descriptions or a JSON file."
             )
         return TopicSignatures(read_topic_set(topics))
-    return WordSignatures(limits.words) if kind == "words" else NoSignatures()
+    return WordSignatures(limits.words) if kind == "words" else None
 
 
 _EXPLORING = 1e6
@@ -123,7 +122,7 @@ class CollaborativeStrategy:
     def __init__(
         self,
         statistics: VisitStatistics,
-        signatures: PageSignatures,
+        signatures: PageSignatures | None,
         *,
         habits: Habits | None = None,
         page_words: bool = True,
@@ -135,7 +134,7 @@ class CollaborativeStrategy:
         self._signatures = signatures
         self._habits = habits or Habits()
         self._links = links
-        self._ranking = CandidateRanking(statistics, signatures, page_words=page_words, links=links)
+        self._ranking = CandidateRanking(statistics, page_words=page_words, links=links)
         self._least = math.log(self._habits.threshold) + 1e-9
         self._rng = np.random.default_rng(seed)
         self._queued = np.full(self._trace.n_pages, -np.inf, np.float32)
@@ -220,7 +219,9 @@ class CollaborativeStrategy:
         page = self._trace.page_number(crawled.page.url)
         asked = self._trace.page_number(crawled.candidate.url)
         number = page if page is not None else asked
-        signatures = self._signatures.of_page(crawled.page) if number is not None else ()
+        signatures: Sequence[int] = ()
+        if number is not None and self._signatures is not None:
+            signatures = self._signatures.of_page(crawled.page)
         touched = self._statistics.see(number, crawled.relevance.relevant, signatures)
         if asked is not None:
             self._statistics.mark_crawled(asked)
@@ -249,12 +250,9 @@ class CollaborativeStrategy:
         priorities = factors.sum(axis=1)
         told = (priorities > self._least) & (priorities > self._queued[pages] + _MOVED)
         self._queued[pages[told]] = priorities[told]
-        yield from self._scored(pages[told], factors[told])
-
-    def _scored(self, pages: Pages, factors: Factors) -> Iterator[ScoredLink]:
-        url_of = self._trace.page_url
-        for page, logs in zip(pages.tolist(), factors.tolist(), strict=True):
-            yield ScoredLink(Link(url_of(page)), sum(logs), FOUR_FACTORS.pack(*logs))
+        for page, logs in zip(pages[told].tolist(), factors[told].tolist(), strict=True):
+            link = Link(self._trace.page_url(page))
+            yield ScoredLink(link, sum(logs), FOUR_FACTORS.pack(*logs))
 
     def _linked(self, crawled: CrawledPage) -> Iterator[ScoredLink]:
         """All links of a relevant page; I^C is 1 for those that nobody visited."""
@@ -298,13 +296,11 @@ class CollaborativeStrategy:
         if self._links is not None:
             self._links.refresh()
         self._ranking.renew()
-        return self._refreshed([url for url, memory in candidates.items() if memory])
-
-    def _refreshed(self, urls: list[str]) -> Mapping[str, float]:
-        numbers = [self._trace.page_number(url) for url in urls]
-        visited = [url for url, page in zip(urls, numbers, strict=True) if page is not None]
-        pages = np.array([page for page in numbers if page is not None], np.int64)
-        others = [url for url, page in zip(urls, numbers, strict=True) if page is None]
+        urls = [url for url, memory in candidates.items() if memory]
+        numbers = {url: self._trace.page_number(url) for url in urls}
+        visited = {url: page for url, page in numbers.items() if page is not None}
+        others = [url for url in urls if url not in visited]
+        pages = np.array(list(visited.values()), np.int64)
         priorities = self._ranking.factors(pages).sum(axis=1)
         self._queued[pages] = priorities
         by_links = self._ranking.of_links(others)
@@ -328,10 +324,7 @@ class CollaborativeStrategy:
 
     def restore(self, snapshot: bytes) -> None:
         """Go on from there; ValueError when it makes no sense."""
-        try:
-            kept = msgspec.msgpack.decode(snapshot, type=_Snapshot)
-        except msgspec.DecodeError as error:
-            raise ValueError(f"it is no record of a collaborative crawl: {error}") from error
+        kept = kept_in(snapshot, _Snapshot, "a collaborative crawl")
         queued, priorities = np.frombuffer(kept.queued[0], "<u4"), kept.queued[1]
         if len(priorities) != 4 * len(queued) or max(queued, default=0) >= len(self._queued):
             raise ValueError("it names pages that the trace has not")

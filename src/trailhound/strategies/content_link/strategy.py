@@ -31,6 +31,7 @@ from trailhound.strategies.content_link.tunnels import (
     Tag,
     Tunnels,
 )
+from trailhound.strategies.parts import kept_in
 from trailhound.text.tokens import count_terms
 
 LOWEST, HIGHEST = 0.3, 0.5
@@ -231,10 +232,7 @@ class ContentLinkStrategy:
 
     def restore(self, snapshot: bytes) -> None:
         """Go on from there."""
-        try:
-            kept = msgspec.msgpack.decode(snapshot, type=KeptCrawl)
-        except msgspec.DecodeError as error:
-            raise ValueError(f"it is no record of a content-link crawl: {error}") from error
+        kept = kept_in(snapshot, KeptCrawl, "a content-link crawl")
         scorer = self._scorer
         self._table = scorer.table = TopicTable(kept.table)
         scorer.table_changed()

@@ -24,7 +24,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.records import CrawledPage, Link
+from trailhound.records import CrawledPage
 from trailhound.strategies.intelligent.interest_rule import (
     InterestRule,
     LinkOutcomes,
@@ -37,6 +37,7 @@ from trailhound.strategies.intelligent.link_memory import (
     LinkingPages,
     Numbers,
 )
+from trailhound.strategies.parts import kept_in
 
 FACTORS = ("content", "address", "links", "siblings")
 
@@ -105,7 +106,9 @@ class LinkInterest:
         self._relevant += relevant
         asked, own = crawled.candidate.url, crawled.page.url
         parents = self._links.parents_of(asked) or self._links.parents_of(own)
-        self._count(self._tokens, url_words(asked), relevant)
+        if self._tokens.is_full:
+            self._tokens.make_room()
+        self._tokens.count(self._tokens.learn(url_words(asked)), relevant)
         if parents:
             words = np.concatenate([self._links.words[slot] for slot in parents])
             self._words.count(words, relevant)
@@ -113,20 +116,16 @@ class LinkInterest:
             self._outcomes.count(from_relevant, len(parents) - from_relevant, relevant)
         self._links.judge({asked: None, own: None}, parents, relevant)
 
-    def _count(self, counts: EventCounts, names: Sequence[str], relevant: bool) -> None:
-        if counts.is_full:
-            counts.make_room()
-        counts.count(counts.learn(names), relevant)
-
     def _learn_as_parent(self, crawled: CrawledPage) -> None:
         page = crawled.page
         if self._words.is_full:
             self._links.renumber_words(self._words.make_room())
         words = self._words.learn(frequent_words(page.terms))
+        words = words[words >= 0]
         own = {page.url, crawled.candidate.url}
         links = [url for url in dict.fromkeys(link.url for link in page.links) if url not in own]
-        slot = self._links.add(crawled.relevance.relevant, words[words >= 0], links)
-        self._links.content[slot] = self._content_of([words[words >= 0]])[0]
+        slot = self._links.add(crawled.relevance.relevant, words, links)
+        self._links.content[slot] = self._content_of([words])[0]
 
     def log_factors(self, urls: Sequence[str]) -> NDArray[np.float64]:
         """Logarithms of the four factors, unweighted. Shape (n_urls, 4)."""
@@ -141,7 +140,9 @@ class LinkInterest:
             return np.bincount(children, values[slots], size).astype(np.float64)
 
         parents = np.bincount(children, minlength=size)
-        factors[:, 0] = self._joined(total(self._links.content), parents)
+        content = total(self._links.content)
+        # Several linking pages: the product as published; repaired, their mean.
+        factors[:, 0] = content if self._rule.literal else content / np.maximum(parents, 1)
         relevant = total(self._links.relevant)
         factors[:, 2] = self._outcomes.log_ratios(self._rule, relevant, parents - relevant)
         seen, hits = total(self._links.children_seen), total(self._links.children_hits)
@@ -158,11 +159,6 @@ class LinkInterest:
     def log_ratios(self, urls: Sequence[str]) -> Vector:
         """log I^L of URLs: see :meth:`combine`. Shape (n_urls,)."""
         return self.combine(self.log_factors(urls))
-
-    def log_ratio(self, link: Link | str) -> float:
-        """log I^L of one link or URL; 0 when nothing is known."""
-        url = link if isinstance(link, str) else link.url
-        return float(self.log_ratios([url])[0])
 
     def combine(self, factors: NDArray[np.float64]) -> Vector:
         """Weighted logarithms, summed as published; repaired, their mean over the four factors.
@@ -190,10 +186,6 @@ class LinkInterest:
         words = self._links.words
         self._links.content[: len(words)] = self._content_of(words)
 
-    def _joined(self, sums: Vector, parents: NDArray[np.int64]) -> Vector:
-        """Content of several linking pages: the product as published; repaired, their mean."""
-        return sums if self._rule.literal else sums / np.maximum(parents, 1)
-
     def _content_of(self, pages: Sequence[Numbers]) -> Vector:
         lengths = np.fromiter(map(len, pages), np.int64, len(pages))
         numbers = np.concatenate(pages) if pages else np.zeros(0, np.int32)
@@ -204,9 +196,8 @@ class LinkInterest:
         words = [url_words(url) for url in urls]
         lengths = np.fromiter(map(len, words), np.int64, len(words))
         numbers = self._tokens.find(chain.from_iterable(words))
-        return self._product(
-            self._tokens, numbers, np.repeat(np.arange(len(urls)), lengths), len(urls)
-        )
+        owners = np.repeat(np.arange(len(urls)), lengths)
+        return self._product(self._tokens, numbers, owners, len(urls))
 
     def _product(
         self, counts: EventCounts, numbers: Numbers, owners: NDArray[np.int64], size: int
@@ -236,10 +227,7 @@ class LinkInterest:
 
     def restore(self, snapshot: bytes) -> None:
         """Go on from a snapshot; ValueError when it makes no sense, and nothing has changed."""
-        try:
-            kept = msgspec.msgpack.decode(snapshot, type=KeptInterest)
-        except msgspec.DecodeError as error:
-            raise ValueError(f"it is no record of link interest: {error}") from error
+        kept = kept_in(snapshot, KeptInterest, "link interest")
         max_words, max_pages, max_urls = self._limits
         words = EventCounts.from_kept(kept.words, max_words)
         tokens = EventCounts.from_kept(kept.tokens, max_words)

@@ -7,12 +7,13 @@ and so are the waiting URLs they link to, each with its newest linking pages.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain, islice, repeat
-from typing import Any
+from itertools import chain, repeat
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
+from trailhound.strategies.parts import drop_oldest
 
 Numbers = NDArray[np.int32]
 
@@ -170,7 +171,7 @@ class LinkingPages:
         for url in urls:
             self._parents.pop(url, None)
             self._judged[url] = relevant
-        _drop_oldest(self._judged, self._max_urls)
+        drop_oldest(self._judged, self._max_urls)
 
     def add(self, relevant: bool, words: Numbers, links: Iterable[str]) -> int:
         """Remember a fetched page with its distinct links; return its slot."""
@@ -200,7 +201,7 @@ class LinkingPages:
                     del known[0]
         self.children_seen[slot] = len(verdicts)
         self.children_hits[slot] = sum(verdicts)
-        _drop_oldest(parents, self._max_urls)
+        drop_oldest(parents, self._max_urls)
 
     def renumber_words(self, moved: Numbers) -> None:
         """Follow a change of the events' numbers; forgotten ones leave."""
@@ -229,17 +230,9 @@ class LinkingPages:
         if size != min(kept.newest + 1, max_pages):
             raise ValueError(f"{size} linking pages where there should be another number")
         table.newest = kept.newest
-        table.relevant[:size] = np.frombuffer(kept.relevant, np.bool_)
-        table.children_seen[:size] = np.frombuffer(kept.children_seen, np.int64)
-        table.children_hits[:size] = np.frombuffer(kept.children_hits, np.int64)
-        table.content[:size] = np.frombuffer(kept.content, np.float64)
+        for column in ("relevant", "children_seen", "children_hits", "content"):
+            values = getattr(table, column)
+            values[:size] = np.frombuffer(getattr(kept, column), values.dtype)
         table.words = [np.frombuffer(words, np.int32) for words in kept.words]
         table._parents, table._judged = dict(kept.parents), dict(kept.judged)
         return table
-
-
-def _drop_oldest(table: dict[str, Any], limit: int) -> None:
-    """Make room for a tenth more at once: each deletion at the front slows the next one down."""
-    if len(table) > limit:
-        for url in list(islice(table, len(table) - limit + limit // 10)):
-            del table[url]
