@@ -334,6 +334,20 @@ def test_parts_may_be_objects_of_a_program(
         th.crawl(learned, folder=tmp_path, **{**own, "strategy": "best-first"}).__enter__()
 
 
+def test_a_crawl_may_ask_the_links_of_its_own_archive(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
+) -> None:
+    reach |= {"strategy": "best-first:back_crawl=2", "backlinks": "crawl"}
+    told = []
+    for max_requests in (10, 12):
+        with th.crawl(
+            learned, web.start_urls, tmp_path, max_requests=max_requests, **reach
+        ) as crawl:
+            list(crawl)
+        told.append(any("archived no page yet" in notice for notice in crawl.notices))
+    assert told == [True, False]
+
+
 def test_a_resolver_says_where_hosts_are(
     learned: th.LearnedTopic, web: DemoWeb, port: int, reach: dict[str, Any]
 ) -> None:

@@ -37,7 +37,7 @@ def open_backlinks(folder: CrawlFolder, settings: Settings, notify: Notify) -> B
     """The source that the settings name; UsageError when it can be none."""
     name, topic = settings.sources.backlinks, folder.topic.path
     if name == OWN_CRAWLS:
-        return _own_crawls(topic, notify)
+        return _own_crawls(folder, notify)
     kept = KeptAnswers(topic / KEPT_BACKLINKS, name)
     pages = PolitePages(
         kept,
@@ -54,11 +54,11 @@ def open_backlinks(folder: CrawlFolder, settings: Settings, notify: Notify) -> B
     return LiveBacklinks(_KeptSource(endpoint, kept), pages, notify)
 
 
-def _own_crawls(topic: Path, notify: Notify) -> ArchivedLinks:
+def _own_crawls(folder: CrawlFolder, notify: Notify) -> ArchivedLinks:
     progress = Progress(notify)
     links = ArchivedLinks(
-        topic / CRAWL_LINKS,
-        sorted(topic.glob("crawl*/archive")),
+        folder.topic.path / CRAWL_LINKS,
+        folder.archives(),
         lambda done: progress.tell(f"{counted(done, 'archived page')} read."),
     )
     if not len(links):

@@ -89,6 +89,12 @@ class CrawlFolder:
         """Where the secret is kept by which people of a trace are named: in the workspace."""
         return self.topic.path.parent.parent if self._is_the_topics_own else self.path
 
+    def archives(self) -> list[Path]:
+        """Of this crawl, and of the topic's crawls that were set aside."""
+        if not self._is_the_topics_own:
+            return [self.archive]
+        return sorted(self.topic.path.glob("crawl*/archive"))
+
     def exists(self) -> bool:
         """Whether there is a crawl to resume, or results to look at."""
         return self._record.is_file()
