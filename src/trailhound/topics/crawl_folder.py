@@ -92,7 +92,7 @@ class CrawlFolder:
     def archives(self) -> list[Path]:
         """Of this crawl, and of the topic's crawls that were set aside."""
         if not self._is_the_topics_own:
-            return [self.archive]
+            return [self.archive] if self.archive.is_dir() else []
         return sorted(self.topic.path.glob("crawl*/archive"))
 
     def exists(self) -> bool:
