@@ -14,7 +14,7 @@ import pytest
 from live_webs import Site
 
 from loopback import served
-from trailhound.cli.explain import Beliefs
+from trailhound.cli.explain import belief
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError
 from trailhound.sources.kept_answers import KeptAnswers
@@ -108,7 +108,7 @@ def test_a_resumed_crawl_and_an_explanation_ask_nothing_again(
     # The endpoint is gone, and what it said still explains.
     with Results(crawl.folder.results) as results:
         page = next(page for event in first if (page := results.events_of(event.url)[0]).memory)
-    told = Beliefs(CrawlFolder(demo.topic))(page.memory)
+    told = belief(CrawlFolder(demo.topic), page.memory)
     assert sum(told.values()) == pytest.approx(1, abs=0.01) or len(told) == 4
 
 

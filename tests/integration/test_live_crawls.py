@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import urllib.request
+from functools import partial
 from typing import Any
 
 import pytest
@@ -365,18 +366,18 @@ def test_explanations(demo: Site, web: DemoWeb, port: int) -> None:
 
 
 def test_hidden_markov_beliefs_can_be_put_into_words(demo: Site, web: DemoWeb) -> None:
-    from trailhound.cli.explain import Beliefs
+    from trailhound.cli.explain import belief
 
     with demo.begun(
         crawl__seeds=web.start_urls, crawl__max_requests=15, crawl__strategy="hidden-markov"
     ) as crawl:
         events = run(crawl)
     with Results(crawl.folder.results) as results:
-        explainer = Explainer(crawl.folder, results, Beliefs(crawl.folder))
-        belief = explainer.explain(events[-1].url).belief
+        explainer = Explainer(crawl.folder, results, partial(belief, crawl.folder))
+        told = explainer.explain(events[-1].url).belief
         assert explainer.explain(web.start_urls[0]).belief == {}
-    assert list(belief) == ["a target", "1 hop", "2 hops", "3 hops or more"]
-    assert sum(belief.values()) == pytest.approx(1.0, abs=1e-5)
+    assert list(told) == ["a target", "1 hop", "2 hops", "3 hops or more"]
+    assert sum(told.values()) == pytest.approx(1.0, abs=1e-5)
 
 
 def test_settings_that_cannot_work_are_found_before_anything_is_written(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from live_webs import Site
 
-from trailhound.cli.explain import Beliefs
+from trailhound.cli.explain import belief
 from trailhound.demo import DemoWeb
 from trailhound.errors import ModelError, SessionError
 from trailhound.storage.results_reading import Results
@@ -53,7 +54,7 @@ def test_a_rule_in_a_file_is_enough_and_its_crawl_can_be_explained(
         events = list(crawl.run())
         folder = crawl.folder
     with Results(folder.results) as results:
-        told = Explainer(folder, results, Beliefs(folder)).explain(events[-1].url)
+        told = Explainer(folder, results, partial(belief, folder)).explain(events[-1].url)
     assert told.number == 20
 
 

@@ -26,7 +26,7 @@ def strategies(as_json: JsonOption = False) -> None:
 
     known = [describe_strategy(name) for name in strategy_names()]
     if as_json:
-        print_json([asdict(info) for info in known])
+        print_json(known)
         return
     show_table(
         ("strategy", "what it does", "options", "paper"),
@@ -47,7 +47,7 @@ def judges(as_json: JsonOption = False) -> None:
 
     known = [describe_judge(name) for name in judge_names()]
     if as_json:
-        print_json([asdict(info) for info in known])
+        print_json(known)
         return
     show_table(
         ("judge", "a page is on topic by", "options"),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from trailhound.cli.options import WorkspaceOption, open_workspace
-from trailhound.cli.terminal import say
+from trailhound.cli.terminal import on_stop_signals, say
 
 if TYPE_CHECKING:
-    from trailhound.collector import Collector, Pairing
+    from trailhound.collector import Pairing
     from trailhound.topics.workspace import Workspace
 
 
@@ -33,44 +34,26 @@ def collect(
 
       trailhound collect --learn
     """
+    import asyncio
+
     from trailhound.collector import DEFAULT_PORT, Collector, load_pairing
 
     place = open_workspace(workspace)
     pairing = load_pairing(place.folder, new=new_code)
-    collector = Collector(place, pairing, learn=learn, report=say)
-    _serve(collector, DEFAULT_PORT if port is None else port, pairing, place)
-    say("Stopped. What was collected is safe.")
-
-
-def _serve(collector: Collector, port: int, pairing: Pairing, workspace: Workspace) -> None:
-    import asyncio
-    import signal
 
     async def serve() -> None:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
-        kinds = (signal.SIGINT, signal.SIGTERM)
-        before = [
-            signal.signal(kind, lambda *_: loop.call_soon_threadsafe(stop.set)) for kind in kinds
-        ]
-        try:
-            async with collector:
-                await collector.start(port)
-                _introduce(collector.port, pairing, workspace)
-                while not stop.is_set():
-                    await _moment(stop)
-        finally:
-            for kind, handler in zip(kinds, before, strict=True):
-                signal.signal(kind, handler)
-
-    async def _moment(stop: asyncio.Event) -> None:
-        """On Windows, signals are noticed only between waits."""
-        try:
-            await asyncio.wait_for(stop.wait(), timeout=0.5)
-        except TimeoutError:
-            return
+        with on_stop_signals(lambda: loop.call_soon_threadsafe(stop.set)):
+            async with Collector(place, pairing, learn=learn, report=say) as collector:
+                await collector.start(DEFAULT_PORT if port is None else port)
+                _introduce(collector.port, pairing, place)
+                while not stop.is_set():  # on Windows, signals are noticed only between waits
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(stop.wait(), timeout=0.5)
 
     asyncio.run(serve())
+    say("Stopped. What was collected is safe.")
 
 
 def _introduce(port: int, pairing: Pairing, workspace: Workspace) -> None:

@@ -32,11 +32,19 @@ def show(
 
       trailhound config show --config bees.toml
     """
-    configuration = _read(config)
+    from trailhound.config.settings import all_settings
+
+    read = _read(config)
+    values = {key: (read.settings.value(key), origin) for key, origin in read.origins.items()}
     if as_json:
-        _print_json(configuration)
-    else:
-        _show(configuration)
+        print_json({key: {"value": v, "origin": origin} for key, (v, origin) in values.items()})
+        return
+    rows = [
+        (each.key, _in_words(values[each.key][0]), values[each.key][1], each.description)
+        for each in all_settings()
+    ]
+    show_table(("setting", "value", "origin", "meaning"), rows)
+    say("In the environment, TRAILHOUND_ and the name in capitals: TRAILHOUND_MAX_REQUESTS.")
 
 
 @app.command("check")
@@ -65,22 +73,6 @@ def _read(config: Path | None) -> Configuration:
     return configure(None, os.environ, find_file(config, os.environ, Path.cwd()))
 
 
-def _show(configuration: Configuration) -> None:
-    from trailhound.config.settings import all_settings
-
-    rows = [
-        (
-            each.key,
-            _in_words(configuration.settings.value(each.key)),
-            configuration.origins[each.key],
-            each.description,
-        )
-        for each in all_settings()
-    ]
-    show_table(("setting", "value", "origin", "meaning"), rows)
-    say("In the environment, TRAILHOUND_ and the name in capitals: TRAILHOUND_MAX_REQUESTS.")
-
-
 def _in_words(value: object) -> str:
     if value is None or value == "" or value == ():
         return "–"
@@ -89,11 +81,3 @@ def _in_words(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return f"{value:,g}" if isinstance(value, float) else str(value)
-
-
-def _print_json(configuration: Configuration) -> None:
-    told = {
-        key: {"value": configuration.settings.value(key), "origin": origin}
-        for key, origin in configuration.origins.items()
-    }
-    print_json(told)

@@ -49,6 +49,7 @@ def import_(
     from trailhound.cli.terminal import import_bar, say, show_pairs
     from trailhound.errors import UsageError
     from trailhound.lab.importers import corpus_kind, corpus_kinds, import_corpus
+    from trailhound.lab.topics import brings_topics
 
     if kind is None:
         show_pairs((name, corpus_kind(name).summary) for name in corpus_kinds())
@@ -59,19 +60,13 @@ def import_(
     with import_bar() as progress:
         info = import_corpus(kind, path, out, progress, jobs, seed)
     _show(info)
-    say(f"Wrote {out}. {_what_next(info, out)}")
-
-
-def _what_next(info: CorpusInfo, path: Path) -> str:
-    """A command that works: a corpus without topics of its own needs a file that names some."""
-    from trailhound.lab.topics import brings_topics
-
     if brings_topics(info):
-        return f"See its topics with: trailhound lab topics {path}"
-    return (
-        "It brings no topics of its own. Name some in a file (docs/lab-topics.md says how), then "
-        f"see them with: trailhound lab topics {path} --topics FILE"
-    )
+        say(f"Wrote {out}. See its topics with: trailhound lab topics {out}")
+    else:
+        say(
+            f"Wrote {out}. It brings no topics of its own. Name some in a file (docs/lab-topics.md "
+            f"says how), then see them with: trailhound lab topics {out} --topics FILE"
+        )
 
 
 @app.command("info")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -143,8 +143,13 @@ def crawl(
 
       trailhound crawl wasps --seed https://example.org/ --judge 'keywords:words=wasp hornet'
     """
-    from trailhound.cli.terminal import patiently
+    from trailhound.cli.crawl_view import next_steps, run_shown, show_summary, told_to_machines
+    from trailhound.cli.terminal import patiently, print_json, say
+    from trailhound.crawling.budget import StopReason
+    from trailhound.errors import UsageError
 
+    if restart and (resume or refresh):
+        raise UsageError("--restart begins anew, and --resume goes on. Give one of them.")
     chosen = {
         "crawl.seeds": several(listed_urls(seed or (), seeds, "seeds")),
         "crawl.seeds_from": seeds_from,
@@ -172,21 +177,27 @@ def crawl(
     }
     flags = assigned(set_) | {key: each for key, each in chosen.items() if each is not None}
     with patiently("Reading the model"):
-        opened = _open(topic, workspace, _request(flags, config, resume, restart, refresh))
+        from trailhound.topics.crawl_plan import CrawlRequest
+
+        request = CrawlRequest(settings_from(flags, config), flags, resume, restart, refresh)
+        opened = _open(topic, workspace, request)
     with opened as running:
-        _run(running)
-        _tell(running, as_json=as_json)
-
-
-def _request(
-    flags: Mapping[str, Any], config: Path | None, resume: bool, restart: bool, refresh: bool
-) -> CrawlRequest:
-    from trailhound.errors import UsageError
-    from trailhound.topics.crawl_plan import CrawlRequest
-
-    if restart and (resume or refresh):
-        raise UsageError("--restart begins anew, and --resume goes on. Give one of them.")
-    return CrawlRequest(settings_from(flags, config), flags, resume, restart, refresh)
+        try:
+            with _metrics(running):
+                run_shown(running)
+        except KeyboardInterrupt:
+            # Without closing anything: what a killed crawl leaves is in order, too.
+            say("Stopped at once. Everything up to the last finished page is safe.")
+            say("\n".join(next_steps(running)))
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(INTERRUPTED_EXIT_CODE)
+        if as_json:
+            print_json(told_to_machines(running))
+        else:
+            show_summary(running)
+        if running.stop_reason is StopReason.INTERRUPTED:
+            raise typer.Exit(INTERRUPTED_EXIT_CODE)
 
 
 def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> TopicCrawl:
@@ -203,16 +214,6 @@ def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> TopicCra
     return open_crawl(folder, request, say)
 
 
-def _run(running: TopicCrawl) -> None:
-    from trailhound.cli.crawl_view import run_shown
-
-    try:
-        with _metrics(running):
-            run_shown(running)
-    except KeyboardInterrupt:
-        _leave_at_once(running)
-
-
 @contextmanager
 def _metrics(running: TopicCrawl) -> Iterator[None]:
     port = running.settings.output.metrics_port
@@ -226,32 +227,6 @@ def _metrics(running: TopicCrawl) -> Iterator[None]:
     with metrics_served(metrics, port) as address:
         say(f"Figures for Prometheus: {address}")
         yield
-
-
-def _leave_at_once(running: TopicCrawl) -> None:
-    """Without closing anything: what a killed crawl leaves is in order, too."""
-    from trailhound.cli.crawl_view import next_steps
-    from trailhound.cli.terminal import say
-
-    say("Stopped at once. Everything up to the last finished page is safe.")
-    for line in next_steps(running):
-        say(line)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(INTERRUPTED_EXIT_CODE)
-
-
-def _tell(running: TopicCrawl, *, as_json: bool) -> None:
-    from trailhound.cli.crawl_view import show_summary, told_to_machines
-    from trailhound.cli.terminal import print_json
-    from trailhound.crawling.budget import StopReason
-
-    if as_json:
-        print_json(told_to_machines(running))
-    else:
-        show_summary(running)
-    if running.stop_reason is StopReason.INTERRUPTED:
-        raise typer.Exit(INTERRUPTED_EXIT_CODE)
 
 
 def _seconds(text: str | None) -> float | None:

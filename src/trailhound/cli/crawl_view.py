@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import logging
 import shlex
-import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from trailhound.cli.terminal import (
     duration,
     harmless,
     messages,
+    on_stop_signals,
     output,
     say,
     share,
@@ -25,8 +25,6 @@ from trailhound.crawling.budget import StopReason
 from trailhound.records import Outcome, PageEvent
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from rich.console import RenderableType
 
     from trailhound.topics.crawl import TopicCrawl
@@ -46,27 +44,10 @@ def run_shown(crawl: TopicCrawl) -> None:
     KeyboardInterrupt at once.
     """
     display = CrawlDisplay(crawl)
-    with _stoppable(display), display.shown():
+    with on_stop_signals(display.stop), display.shown():
         for event in crawl.run():
             _log.info("%s", _event_line(event))
             display.update()
-
-
-@contextmanager
-def _stoppable(display: CrawlDisplay) -> Iterator[None]:
-    def stop(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        if display.stopping:
-            raise KeyboardInterrupt
-        display.stop()
-
-    kinds = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(kind, stop) for kind in kinds]
-    try:
-        yield
-    finally:
-        for kind, handler in zip(kinds, before, strict=True):
-            signal.signal(kind, handler)
 
 
 def _event_line(event: PageEvent) -> str:
@@ -88,26 +69,25 @@ class CrawlDisplay:
         self._page_at = time.time()
         self.stopping = False
 
-    @contextmanager
-    def shown(self) -> Iterator[CrawlDisplay]:
+    def shown(self) -> AbstractContextManager[object]:
         """Show it while the context lasts."""
         if not messages.is_terminal:
-            yield self
-            return
+            return nullcontext()
         from rich.live import Live
 
-        with Live(
+        return Live(
             get_renderable=self.picture,
             console=messages,
             refresh_per_second=4,
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
-        ):
-            yield self
+        )
 
     def stop(self) -> None:
-        """Ask the crawl to end after what is in flight."""
+        """Ask the crawl to end after what is in flight; asked again, end at once."""
+        if self.stopping:
+            raise KeyboardInterrupt
         self.stopping = True
         self._crawl.stop()
 
@@ -210,7 +190,7 @@ def told_to_machines(crawl: TopicCrawl) -> dict[str, Any]:
 def _summary(crawl: TopicCrawl) -> Iterator[tuple[str, str]]:
     progress, stats = crawl.progress, crawl.stats()
     reason = crawl.stop_reason
-    yield "ended", f"{reason.value if reason else 'unknown'}"
+    yield "ended", reason.value if reason else "unknown"
     took = duration(progress.elapsed(time.time()))
     total = f" ({counted(progress.requests, 'request')} in all)" if progress.requests else ""
     yield "pages", f"{progress.pages:,} in {took}{total}, from {counted(progress.hosts, 'host')}"

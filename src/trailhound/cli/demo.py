@@ -9,6 +9,7 @@ import typer
 
 from trailhound.cli.options import SetOption, assigned
 from trailhound.counting import counted
+from trailhound.errors import unknown_name
 
 if TYPE_CHECKING:
     from trailhound.demo import DemoWeb
@@ -61,8 +62,10 @@ def demo(
         f"   {counted(len(web.responses), 'response')} on {counted(len(web.hosts), 'host')}, "
         f"{counted(len(web.topics), 'topic')}"
     )
+    if topic is not None and topic not in web.topics:
+        raise unknown_name("demo topic", topic, web.topics)
     chosen = assigned(set_)
-    _crawl_over_http(web, _choose_topic(web, topic), max_requests, chosen)
+    _crawl_over_http(web, topic or min(web.topics), max_requests, chosen)
     _compare_in_the_lab(out, seed, max_requests, jobs, chosen)
 
 
@@ -81,16 +84,6 @@ def _write_sessions(web: DemoWeb, folder: Path) -> None:
     )
 
 
-def _choose_topic(web: DemoWeb, topic: str | None) -> str:
-    from trailhound.errors import unknown_name
-
-    if topic is None:
-        return min(web.topics)
-    if topic not in web.topics:
-        raise unknown_name("demo topic", topic, web.topics)
-    return topic
-
-
 def _crawl_over_http(web: DemoWeb, topic: str, max_requests: int, chosen: dict[str, Any]) -> None:
     from trailhound.cli.terminal import output
     from trailhound.demo.crawl import DemoCrawl, demo_page_graph
@@ -104,8 +97,7 @@ def _crawl_over_http(web: DemoWeb, topic: str, max_requests: int, chosen: dict[s
     output.print("[bold]3[/bold]  Crawling over HTTP on loopback")
     with serve_in_thread(web) as port:
         for strategy in LIVE_STRATEGIES:
-            crawl = DemoCrawl(web, port, topic, graph, strategy, max_requests, chosen)
-            _watch(crawl)
+            _watch(DemoCrawl(web, port, topic, graph, strategy, max_requests, chosen))
 
 
 def _watch(crawl: DemoCrawl) -> None:

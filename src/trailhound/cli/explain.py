@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,47 +33,37 @@ def explain(
 
       trailhound explain bees https://example.org/hives.html
     """
-    explanation = _explanation(crawl_folder(topic, workspace), url)
+    from trailhound.storage.results_reading import Results
+    from trailhound.topics.explaining import Explainer
+
+    folder = crawl_folder(topic, workspace)
+    with patiently("Looking it up"), Results(folder.results) as results:
+        explanation = Explainer(folder, results, partial(belief, folder)).explain(url)
     if as_json:
         print_json(explanation)
     else:
         _show(explanation)
 
 
-def _explanation(folder: CrawlFolder, url: str) -> Explanation:
-    from trailhound.storage.results_reading import Results
-    from trailhound.topics.explaining import Explainer
+def belief(folder: CrawlFolder, memory: bytes) -> Mapping[str, float]:
+    """What the crawl's strategy kept, in named figures, as far as it can put it into words."""
+    from trailhound.crawling.build import make_guides
+    from trailhound.crawling.driving import run_alone
+    from trailhound.errors import ModelError, SourceError, UsageError
+    from trailhound.strategies.base import Explaining
+    from trailhound.topics.crawl_plan import knowledge_of
+    from trailhound.topics.sources import open_sources
 
-    with patiently("Looking it up"), Results(folder.results) as results:
-        return Explainer(folder, results, Beliefs(folder)).explain(url)
-
-
-class Beliefs:
-    """The crawl's strategy as far as it can put its memory into words; loaded when it is asked."""
-
-    def __init__(self, folder: CrawlFolder) -> None:
-        self._folder = folder
-
-    def __call__(self, memory: bytes) -> Mapping[str, float]:
-        """Named figures."""
-        from trailhound.crawling.build import make_guides
-        from trailhound.crawling.driving import run_alone
-        from trailhound.errors import ModelError, SourceError, UsageError
-        from trailhound.strategies.base import Explaining
-        from trailhound.topics.crawl_plan import knowledge_of
-        from trailhound.topics.sources import open_sources
-
-        if not memory:
-            return {}
-        settings = self._folder.read().settings
-        known = knowledge_of(self._folder.topic)
-        try:
-            with closing(open_sources(self._folder, settings, lambda _: None)) as sources:
-                strategy = run_alone(make_guides(settings, known, sources)).strategy
-            return strategy.explain(memory) if isinstance(strategy, Explaining) else {}
-        except (ModelError, SourceError, UsageError):
-            # The topic was learned again, in another way, or a source is gone.
-            return {}
+    if not memory:
+        return {}
+    settings, known = folder.read().settings, knowledge_of(folder.topic)
+    try:
+        with closing(open_sources(folder, settings, lambda _: None)) as sources:
+            strategy = run_alone(make_guides(settings, known, sources)).strategy
+        return strategy.explain(memory) if isinstance(strategy, Explaining) else {}
+    except (ModelError, SourceError, UsageError):
+        # The topic was learned again, in another way, or a source is gone.
+        return {}
 
 
 def _show(explanation: Explanation) -> None:

@@ -11,7 +11,6 @@ from trailhound.cli.terminal import patiently, print_json, say
 
 if TYPE_CHECKING:
     from trailhound.topics.forgetting import ForgetReport
-    from trailhound.topics.workspace import Workspace
 
 NOT_COVERED = (
     "Not covered: files outside the workspace (exports, copies, the files you imported), and pages "
@@ -60,29 +59,23 @@ def forget(
     name = topic or old_topic
     if name is None or (topic and old_topic):
         raise UsageError("Say in which topic to forget: trailhound forget TOPIC --url URL")
-    chosen = [bool(url or host), everything]
-    if sum(chosen) != 1:
+    if bool(url or host) == everything:
         raise UsageError("Say what to forget: --url URL, --host HOST, or --all.")
     place = open_workspace(workspace)
     with patiently("Forgetting"):
-        report = _forget(place, name, url or [], host or [], dry_run=dry_run)
+        from trailhound.topics.forgetting import forget_everything, forget_pages, one_host, one_url
+
+        rules = [*map(one_url, url or ()), *map(one_host, host or ())]
+        if everything:
+            report = forget_everything(place, name, dry_run=dry_run)
+        else:
+            report = forget_pages(
+                place, name, lambda each: any(rule(each) for rule in rules), dry_run=dry_run
+            )
     if as_json:
         print_json({"dry_run": dry_run, "removed": report.removed, "model": report.model})
     else:
         _show(report, name, dry_run=dry_run)
-
-
-def _forget(
-    place: Workspace, topic: str, urls: list[str], hosts: list[str], *, dry_run: bool
-) -> ForgetReport:
-    from trailhound.topics.forgetting import forget_everything, forget_pages, one_host, one_url
-
-    if not urls and not hosts:
-        return forget_everything(place, topic, dry_run=dry_run)
-    rules = [*map(one_url, urls), *map(one_host, hosts)]
-    return forget_pages(
-        place, topic, lambda each: any(rule(each) for rule in rules), dry_run=dry_run
-    )
 
 
 def _show(report: ForgetReport, topic: str, *, dry_run: bool) -> None:

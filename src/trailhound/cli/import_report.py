@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import typer
@@ -46,23 +47,23 @@ def show_report(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterab
     for line in (*tally.notes, *_about_fetching(kept), *_about_useful(kept, unvisited)):
         say(f"Note: {line}.")
     say(f"Stored in {folder.path / 'sessions'}")
-    say(_next_step(folder.name, kept))
+    if kept.marked:
+        say(f"Learn from it with: trailhound learn {quote(folder.name)}")
+    else:
+        say("Nothing can be learned before a page is marked useful.")
 
 
 def _about_fetching(kept: Kept) -> Iterator[str]:
     if kept.fetched is not None:
-        ends = ", ".join(
-            f"{number:,} {outcome}" for outcome, number in sorted(kept.fetched.items())
-        )
+        ends = ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(kept.fetched.items()))
         yield f"asked the web for pages: {ends or 'none was missing'}"
         if kept.unfetched:
             more = counted(kept.unfetched, "more page")
             yield f"{more} without content: raise --max-pages and run again"
     elif kept.with_content < kept.pages:
-        missing = kept.pages - kept.with_content
+        missing = counted(kept.pages - kept.with_content, "page")
         yield (
-            f"{counted(missing, 'page')} without content, only an address and perhaps a title; "
-            "--fetch asks the web"
+            f"{missing} without content, only an address and perhaps a title; --fetch asks the web"
         )
 
 
@@ -75,18 +76,11 @@ def _about_useful(kept: Kept, unvisited: Iterable[str]) -> Iterator[str]:
         yield "no page is marked useful; import again with --useful to say which ones were"
 
 
-def _next_step(topic: str, kept: Kept) -> str:
-    shown = f"'{topic}'" if " " in topic else topic
-    if not kept.marked:
-        return "Nothing can be learned before a page is marked useful."
-    return f"Learn from it with: trailhound learn {shown}"
-
-
 def show_json(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterable[str]) -> None:
     """Everything as one object."""
     from dataclasses import asdict
 
-    report = {
+    told = {
         "topic": folder.name,
         "folder": str(folder.path / "sessions"),
         "unit": plural(tally.unit),
@@ -97,4 +91,4 @@ def show_json(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterable
         **asdict(kept),
         "useful_but_unvisited": sorted(unvisited),
     }
-    print_json(report)
+    print_json(told)

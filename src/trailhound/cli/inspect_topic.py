@@ -19,7 +19,7 @@ from trailhound.cli.terminal import output, patiently, print_json, show_matrix, 
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
-    from trailhound.models.diagnosis import ClusterFigures, WordScore
+    from trailhound.models.diagnosis import ClusterFigures
     from trailhound.topics.learned import LearnedTopic
 
 
@@ -43,40 +43,28 @@ def inspect(
 
       trailhound inspect bees --html bees.html
     """
+    import msgspec
+
+    from trailhound.storage.files import write_whole
+
     with patiently("Reading the model") as report:
         learned = open_workspace(workspace).topic(topic).load()
         report("Measuring")
-        _ = learned.diagnosis
+        diagnosis = learned.diagnosis
         if html is not None:
+            from trailhound.reports.inspection import render_inspection
+
             report("Drawing")
-            _write_page(learned, html)
+            make_folder_of(html)
+            write_whole(html, render_inspection(learned).encode())
     if html is not None:
         # To stderr beside JSON, which a program reads.
         typer.echo(str(html), err=as_json)
     if as_json:
-        _print_json(learned)
+        judges = {"judge_name": learned.judge_name, "judges": learned.figures_by_judge}
+        print_json({"origin": learned.origin, **msgspec.structs.asdict(diagnosis), **judges})
     elif html is None:
         _show_model(learned, words)
-
-
-def _write_page(learned: LearnedTopic, path: Path) -> None:
-    from trailhound.reports.inspection import render_inspection
-    from trailhound.storage.files import write_whole
-
-    make_folder_of(path)
-    write_whole(path, render_inspection(learned).encode())
-
-
-def _print_json(learned: LearnedTopic) -> None:
-    import msgspec
-
-    shown = {
-        "origin": learned.origin,
-        **msgspec.structs.asdict(learned.diagnosis),
-        "judge_name": learned.judge_name,
-        "judges": learned.figures_by_judge,
-    }
-    print_json(shown)
 
 
 def _show_model(learned: LearnedTopic, n_words: int) -> None:
@@ -90,26 +78,18 @@ def _show_model(learned: LearnedTopic, n_words: int) -> None:
     states = state_names(len(found.level_sizes))
     # Short, so that eight clusters fit into a terminal.
     clusters = ["targets", *[f"#{cluster.number}" for cluster in found.clusters[1:]]]
-    show_matrix(
-        "A: from a page's distance to that of a page it links to",
-        [[f"{value:.3f}" for value in row] for row in found.transition],
-        states,
-        states,
-    )
-    show_matrix(
-        "B: from a page's distance to its cluster",
-        [[f"{value:.3f}" for value in row] for row in found.emission],
-        states,
-        clusters,
-    )
-    show_matrix(
-        "Concept graph: links between clusters",
-        [[f"{count:,}" for count in row] for row in found.concept_links],
-        clusters,
-        clusters,
-    )
+    transition = "A: from a page's distance to that of a page it links to"
+    emission = "B: from a page's distance to its cluster"
+    show_matrix(transition, _formatted(found.transition, ".3f"), states, states)
+    show_matrix(emission, _formatted(found.emission, ".3f"), states, clusters)
+    links = _formatted(found.concept_links, ",")
+    show_matrix("Concept graph: links between clusters", links, clusters, clusters)
     for cluster in found.clusters:
         _show_cluster(cluster, n_words)
+
+
+def _formatted(rows: Sequence[Sequence[float]], spec: str) -> list[list[str]]:
+    return [[format(value, spec) for value in row] for row in rows]
 
 
 def _show_summary(learned: LearnedTopic) -> None:
@@ -135,6 +115,7 @@ def _show_summary(learned: LearnedTopic) -> None:
 
 
 def _show_cluster(cluster: ClusterFigures, n_words: int) -> None:
+    from rich.padding import Padding
     from rich.text import Text
 
     from trailhound.reports.names import cluster_name, distances
@@ -144,16 +125,10 @@ def _show_cluster(cluster: ClusterFigures, n_words: int) -> None:
     output.print(
         Text.assemble((name, "bold"), f"  {counted(cluster.pages, 'page')}  {distances(cluster)}")
     )
-    _show_words("log odds", cluster.log_odds[:n_words])
-    _show_words("mutual information", cluster.mutual_information[:n_words])
+    by_measure = {"log odds": cluster.log_odds, "mutual information": cluster.mutual_information}
+    for measure, words in by_measure.items():
+        listed = ", ".join(word.word for word in words[:n_words]) or "none"
+        told = Text.assemble((f"by {measure}: ", "italic"), listed)
+        output.print(Padding(told, (0, 0, 0, 2)))
     for page in cluster.examples:
         output.print(Text(f"  · {page.title or page.url}"), overflow="ellipsis", no_wrap=True)
-
-
-def _show_words(measure: str, words: Sequence[WordScore]) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    listed = ", ".join(word.word for word in words) or "none"
-    told = Text.assemble((f"by {measure}: ", "italic"), listed)
-    output.print(Padding(told, (0, 0, 0, 2)))

@@ -6,14 +6,11 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from trailhound.cli.options import SetOption, assigned
-
-if TYPE_CHECKING:
-    from trailhound.lab.results import ExperimentResults
+from trailhound.cli.options import INTERRUPTED_EXIT_CODE, JsonOption, SetOption, assigned
 
 app = typer.Typer(
     help="Compare crawl strategies on a recorded web, with known answers and honest counting.",
@@ -26,8 +23,6 @@ TopicsOption = Annotated[
     Path | None,
     typer.Option("--topics", metavar="FILE", help="TOML file that defines the topics."),
 ]
-_CONCURRENCY = "crawl.concurrency"
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 @app.command("topics")
@@ -118,7 +113,11 @@ def run(
     from trailhound.cli.terminal import print_json, runs_bar, say
     from trailhound.lab.experiment import plan_experiment, run_experiment
     from trailhound.lab.report import write_report
+    from trailhound.lab.statistics import bound_beaten
 
+    settings = assigned(set_)
+    if concurrency is not None:
+        settings["crawl.concurrency"] = concurrency
     plan = plan_experiment(
         corpus,
         strategy,
@@ -129,13 +128,19 @@ def run(
         seed=seed,
         judge=judge,
         without=without or (),
-        settings=assigned(set_) | ({} if concurrency is None else {_CONCURRENCY: concurrency}),
+        settings=settings,
     )
     with _interruptible(out), runs_bar() as progress:
         results = run_experiment(plan, out, jobs=jobs, progress=progress)
     report = write_report(results, out)
     if as_json:
-        print_json(_summary(results))
+        print_json(
+            {
+                "summary": results.summary,
+                "comparisons": results.comparisons,
+                "bound_beaten": bound_beaten(results.runs),
+            }
+        )
     else:
         show_summary(results)
     say(f"Report: {report}")
@@ -169,17 +174,6 @@ def _interruptible(out: Path) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         say(f"Stopped. Finished runs are kept in {out}; give the same command again to continue.")
-        raise typer.Exit(130) from None
+        raise typer.Exit(INTERRUPTED_EXIT_CODE) from None
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _summary(results: ExperimentResults) -> dict[str, Any]:
-    """What ``--json`` prints."""
-    from trailhound.lab.statistics import bound_beaten
-
-    return {
-        "summary": results.summary,
-        "comparisons": results.comparisons,
-        "bound_beaten": bound_beaten(results.runs),
-    }

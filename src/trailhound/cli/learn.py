@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from trailhound.cli.options import JsonOption, TopicArgument, WorkspaceOption, open_workspace
-from trailhound.cli.terminal import messages, patiently, say, show_pairs
+from trailhound.cli.terminal import messages, patiently, print_json, say, show_pairs
 
 if TYPE_CHECKING:
     from trailhound.models.advice import Advice
@@ -96,7 +97,12 @@ def learn(
     from trailhound.topics.learning import LearningRequest, learn_each_label, learn_into
 
     parameters = _parameters(n_states=states, max_clusters=clusters, max_rank=rank)
-    with patiently("Reading sessions") as report, _opened(content) as look_up:
+    opened: AbstractContextManager[Content | None] = nullcontext()
+    if content is not None:
+        from trailhound.lab.recorded_sources import open_content
+
+        opened = open_content(content)
+    with patiently("Reading sessions") as report, opened as look_up:
         request = LearningRequest(
             topic=topic,
             sessions=_read(sources, strict=not lenient),
@@ -111,10 +117,7 @@ def learn(
         else:
             learned = [learn_into(place, request, report)]
     shown = [(each, place.folder_for(each.origin.topic).model_path) for each in learned]
-    if as_json:
-        typer.echo(learned_json(shown))
-    else:
-        show_learned(shown)
+    tell_learned(shown, as_json=as_json)
 
 
 def _parameters(**chosen: Any) -> TopicParameters:
@@ -139,24 +142,6 @@ def _read(sources: Sequence[Path], *, strict: bool) -> list[Session]:
             say(f"Note: {summary}.")
         sessions.append(reading.session)
     return sessions
-
-
-@contextmanager
-def _opened(content: Path | None) -> Iterator[Content | None]:
-    if content is None:
-        yield None
-        return
-    from trailhound.lab.recorded_sources import open_content
-
-    with open_content(content) as look_up:
-        yield look_up
-
-
-def learned_json(learned: Learned) -> str:
-    """One object for each topic, in a list."""
-    import msgspec
-
-    return msgspec.json.encode([_summary(each, path) for each, path in learned]).decode()
 
 
 def _summary(learned: LearnedTopic, path: Path) -> dict[str, object]:
@@ -194,15 +179,16 @@ def _figures(judge: JudgeFigures) -> dict[str, object]:
     }
 
 
-def show_learned(learned: Learned) -> None:
-    """A table for each topic on stdout, its warnings on stderr."""
+def tell_learned(learned: Learned, *, as_json: bool) -> None:
+    """A table for each topic, or one JSON object, on stdout; warnings on stderr."""
+    if as_json:
+        print_json([_summary(each, path) for each, path in learned])
+        return
     for each, path in learned:
         _show_figures(each)
         show_warnings(each.warnings)
         say(f"Saved in {path}")
-    name = learned[-1][0].origin.topic
-    shown = f"'{name}'" if " " in name else name
-    say(f"Look at it with: trailhound inspect {shown}")
+    say(f"Look at it with: trailhound inspect {quote(learned[-1][0].origin.topic)}")
 
 
 def show_warnings(warnings: Sequence[Advice]) -> None:

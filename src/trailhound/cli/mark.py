@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -75,18 +76,14 @@ def mark(
 
 def _learn(topic: str, workspace: Path | None, *, as_json: bool) -> None:
     """As ``trailhound learn TOPIC`` would, with the parameters that the topic was learned with."""
-    from trailhound.cli.learn import learned_json, show_learned
+    from trailhound.cli.learn import tell_learned
     from trailhound.topics.learning import learn_into, same_request
 
     place = open_workspace(workspace)
     folder = place.topic(topic)
     with patiently("Learning") as report:
         learned = learn_into(place, same_request(folder, folder.load()), report)
-    shown = [(learned, folder.model_path)]
-    if as_json:
-        typer.echo(learned_json(shown))
-    else:
-        show_learned(shown)
+    tell_learned([(learned, folder.model_path)], as_json=as_json)
 
 
 def _tell(marked: Marked, verdict: bool | None, topic: str, *, learn: bool) -> None:
@@ -95,5 +92,4 @@ def _tell(marked: Marked, verdict: bool | None, topic: str, *, learn: bool) -> N
     along = f", with {marked.visits:,} on the paths to them" if marked.visits else ""
     say(f"{count} {what}{along}.")
     if not learn:
-        name = f"'{topic}'" if " " in topic else topic
-        say(f"Learn from them with: trailhound learn {name}")
+        say(f"Learn from them with: trailhound learn {quote(topic)}")

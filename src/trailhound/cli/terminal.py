@@ -6,6 +6,7 @@ Results go to stdout; progress and messages go to stderr.
 from __future__ import annotations
 
 import logging
+import signal
 import threading
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -189,9 +190,8 @@ def _that_fit(widths: Sequence[int], room: int) -> Iterator[range]:
     first = 0
     while first < len(widths):
         last = first + 1
-        while (
-            last < len(widths) and sum(widths[first : last + 1]) + _GAP * (last + 1 - first) <= room
-        ):
+        used = widths[first] + _GAP
+        while last < len(widths) and (used := used + widths[last] + _GAP) <= room:
             last += 1
         yield range(first, last)
         first = last
@@ -213,6 +213,18 @@ def patiently(first_step: str) -> Iterator[Callable[[str], None]]:
         timer.cancel()
         timer.join()
         status.stop()
+
+
+@contextmanager
+def on_stop_signals(act: Callable[[], object]) -> Iterator[None]:
+    """Ctrl-C and a request to terminate call ``act`` while the context lasts."""
+    kinds = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(kind, lambda *_: act()) for kind in kinds]
+    try:
+        yield
+    finally:
+        for kind, handler in zip(kinds, before, strict=True):
+            signal.signal(kind, handler)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,7 +31,7 @@ from trailhound.counting import counted
 
 if TYPE_CHECKING:
     from trailhound.topics.turn_records import TurnReport
-    from trailhound.topics.turns import SearchTurns, TurnsRequest
+    from trailhound.topics.turns import SearchTurns
 
 
 def turns(
@@ -88,8 +88,9 @@ def turns(
 
       trailhound turns bees --search pages.warc.gz --rounds 5 --max-requests 200
     """
+    from trailhound.cli.crawl_view import run_shown
     from trailhound.topics.turn_planning import TurnLimits
-    from trailhound.topics.turns import TurnsRequest
+    from trailhound.topics.turns import SearchTurns, TurnsRequest
 
     near = TurnLimits()
     limits = TurnLimits(words, near.hits, new_seeds, None if all_clusters else near.hops)
@@ -108,16 +109,6 @@ def turns(
     request = TurnsRequest(
         settings_from(given, config), given, rounds, max_requests, tuple(seed or ()), limits
     )
-    running, reports = _run(topic, workspace, request)
-    _tell(running, reports, as_json=as_json)
-
-
-def _run(
-    topic: str, workspace: Path | None, request: TurnsRequest
-) -> tuple[SearchTurns, list[TurnReport]]:
-    from trailhound.cli.crawl_view import run_shown
-    from trailhound.topics.turns import SearchTurns
-
     place = open_workspace(workspace)
     running = SearchTurns(place, place.topic(topic), request, notify=say)
     reports = []
@@ -127,29 +118,22 @@ def _run(
             f"{counted(report.requests, 'request')}; learned from: {report.adopted}."
         )
         reports.append(report)
-    return running, reports
-
-
-def _tell(running: SearchTurns, reports: list[TurnReport], *, as_json: bool) -> None:
     if as_json:
-        _print_json(running, reports)
+        print_json(
+            {
+                "topic": running.folder.topic.name,
+                "turns": reports,
+                "interrupted": running.interrupted,
+                "problem": running.problem,
+                "rounds_left": running.record.last_turn - len(running.record.turns),
+            }
+        )
     else:
         _show(running, reports)
     if running.interrupted:
         raise typer.Exit(INTERRUPTED_EXIT_CODE)
     if running.problem and not reports:
         raise typer.Exit(1)
-
-
-def _print_json(running: SearchTurns, reports: list[TurnReport]) -> None:
-    told = {
-        "topic": running.folder.topic.name,
-        "turns": reports,
-        "interrupted": running.interrupted,
-        "problem": running.problem,
-        "rounds_left": running.record.last_turn - len(running.record.turns),
-    }
-    print_json(told)
 
 
 def _show(running: SearchTurns, reports: list[TurnReport]) -> None:
@@ -165,13 +149,10 @@ def _show(running: SearchTurns, reports: list[TurnReport]) -> None:
 
 
 def _next_steps(running: SearchTurns, reports: list[TurnReport]) -> Iterator[str]:
-    import shlex
-
-    name = shlex.quote(running.folder.topic.name)
     if running.problem:
         yield f"{running.problem.rstrip('.')}. Everything found and learned so far is kept."
         yield "Try another --search, more --words, or begin with pages you know: --seed URL"
     if running.interrupted:
         yield "Stopped. Give the same command again to go on."
     if any(report.relevant for report in reports):
-        yield f"See what was found: trailhound results {name}"
+        yield f"See what was found: trailhound results {quote(running.folder.topic.name)}"
