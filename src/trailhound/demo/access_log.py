@@ -7,7 +7,7 @@ log helps a crawl without giving the answer away.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -73,7 +73,7 @@ def _one_visit(user: str, subject: str, library: _Library, random: Random) -> Re
 def _next_page(here: str, subject: str, library: _Library, random: Random) -> str:
     chance = random.random()
     if chance < _DISTRACTED:
-        return library.anything()
+        return random.choice(library.all_urls)
     links = library.links(here) if chance >= _DISTRACTED + _FROM_MEMORY else []
     to_the_point = [url for url in links if library.is_about(url, subject)]
     if not links or (not to_the_point and random.random() < 0.5):
@@ -85,9 +85,12 @@ class _Library:
     """The pages that people read at all."""
 
     def __init__(self, plan: WebPlan, random: Random, read_share: float) -> None:
-        self._plan = plan
         self._random = random
-        unread = _unread_members(plan, random, read_share)
+        unread: set[str] = set()
+        for topic in TOPIC_KEYS:
+            members = plan.members(topic)
+            n_unread = len(members) - round(read_share * len(members))
+            unread.update(page.url for page in random.sample(members, n_unread))
         hosts = {host for host in plan.sites if not host.startswith(CLOSED_HOST_PREFIX)}
         self._web = WalkableWeb(plan, hosts)
         self._open = {
@@ -99,28 +102,20 @@ class _Library:
             and page.site.host in hosts
             and "/private/" not in url
         }
-        self._all = list(self._open)
-        self._by_subject = self._shelves()
-        self.subjects: Sequence[str] = sorted(self._by_subject)
-
-    def _shelves(self) -> Mapping[str, list[str]]:
+        self.all_urls = list(self._open)
+        self._by_subject: dict[str, list[str]] = {}
         """Pages by subject, the most popular first."""
-        shelves: dict[str, list[str]] = {}
         for url, page in self._open.items():
             if page.subject is not None:
-                shelves.setdefault(page.subject.key, []).append(url)
-        for shelf in shelves.values():
-            self._random.shuffle(shelf)
-        return shelves
+                self._by_subject.setdefault(page.subject.key, []).append(url)
+        for shelf in self._by_subject.values():
+            random.shuffle(shelf)
+        self.subjects: Sequence[str] = sorted(self._by_subject)
 
     def known(self, subject: str) -> str:
         """A page on the subject that she has heard of: popular ones more often."""
         shelf = self._by_subject[subject]
         return shelf[int(self._random.random() ** 1.5 * len(shelf))]
-
-    def anything(self) -> str:
-        """Any page."""
-        return self._random.choice(self._all)
 
     def links(self, url: str) -> list[str]:
         """Pages that a reader of ``url`` may go on to."""
@@ -130,13 +125,3 @@ class _Library:
         """Whether the page is about the subject."""
         about = self._open[url].subject
         return about is not None and about.key == subject
-
-
-def _unread_members(plan: WebPlan, random: Random, read_share: float) -> set[str]:
-    """Of every topic the pages that nobody opens."""
-    unread: set[str] = set()
-    for topic in TOPIC_KEYS:
-        members = plan.members(topic)
-        n_read = round(read_share * len(members))
-        unread.update(page.url for page in random.sample(members, len(members) - n_read))
-    return unread

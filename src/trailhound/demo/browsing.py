@@ -6,8 +6,8 @@ to look for), takes wrong turns, goes back, and marks what she wanted.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -115,9 +115,10 @@ class _Seeker:
             if not way:
                 break
             for step in way:
-                self._maybe_turn_wrong(step)
-                self._walk.follow(step)
-                self._mark_if_wanted()
+                if self._random.random() < self._parameters.wrong_turn_rate:
+                    # Try what looks like the right link, find that it is not, and come back.
+                    self._stray(self._web.kind(step.url), avoid=step.url)
+                self._follow(step)
 
     def linger(self) -> None:
         """Look at a few more pages before handing in, until there are enough."""
@@ -143,23 +144,17 @@ class _Seeker:
     def _new_way(self) -> list[Exit]:
         """The shortest way from here to anything wanted."""
         here = self._walk.history[-1]
-        came_by: dict[str, Exit | None] = {here: None}
-        queue = deque([here])
-        while queue:
-            url = queue.popleft()
+        ways: dict[str, list[Exit]] = {here: []}
+        queue = [here]
+        for url in queue:  # grows while pages are reached
             for step in self._web.exits(url):
-                if step.url in came_by:
+                if step.url in ways:
                     continue
-                came_by[step.url] = step
+                ways[step.url] = [*ways[url], step]
                 if step.url in self._wanted:
-                    return _retrace(came_by, step.url)
+                    return ways[step.url]
                 queue.append(step.url)
         return []
-
-    def _maybe_turn_wrong(self, right: Exit) -> None:
-        """Try what looks like the right link, find that it is not, and come back."""
-        if self._random.random() < self._parameters.wrong_turn_rate:
-            self._stray(self._web.kind(right.url), avoid=right.url)
 
     def _stray(self, kind: str, avoid: str = "") -> None:
         """Follow one or more links to pages not seen yet, first of all of ``kind``; go back."""
@@ -168,9 +163,10 @@ class _Seeker:
             step = self._tempting_link(kind, avoid)
             if step is None:
                 break
-            self._walk.follow(step)
-            self._mark_if_wanted()
-            self._maybe_reject()
+            self._follow(step)
+            other = self._web.is_other_text(step.url, self._topic)
+            if other and self._random.random() < _REJECTION_RATE:
+                self._walk.mark(useful=False)
             n_steps += 1
             kind = _LEADS_ON.get(self._web.kind(step.url), "")
         self._walk.back(n_steps)
@@ -182,25 +178,11 @@ class _Seeker:
         hopeful = [step for step in exits if self._web.kind(step.url) == kind]
         return self._random.choice(hopeful or exits) if exits else None
 
-    def _mark_if_wanted(self) -> None:
-        here = self._walk.history[-1]
-        if here in self._wanted:
-            del self._wanted[here]
+    def _follow(self, step: Exit) -> None:
+        self._walk.follow(step)
+        if step.url in self._wanted:
+            del self._wanted[step.url]
             self._walk.mark(useful=True)
-
-    def _maybe_reject(self) -> None:
-        here = self._walk.history[-1]
-        if self._web.is_other_text(here, self._topic) and self._random.random() < _REJECTION_RATE:
-            self._walk.mark(useful=False)
-
-
-def _retrace(came_by: Mapping[str, Exit | None], goal: str) -> list[Exit]:
-    way: list[Exit] = []
-    step = came_by[goal]
-    while step is not None:
-        way.append(step)
-        step = came_by[step.page]
-    return way[::-1]
 
 
 class Exit(NamedTuple):
@@ -247,9 +229,7 @@ class WalkableWeb:
 
     def _final(self, url: str) -> str:
         for _ in range(_MOST_REDIRECTS):
-            if url not in self._plan.redirects:
-                break
-            url = self._plan.redirects[url][1]
+            url = self._plan.redirects.get(url, (0, url))[1]
         return url
 
     def _attracts(self, step: Exit) -> bool:
@@ -286,25 +266,15 @@ class Walk:
 
     def type_address(self, url: str) -> None:
         """Open a page from the address bar."""
-        left = self.history[-1] if self.history else None
         self._read()
-        self._show(Visit(self._time, url, self._title(url), Reached.TYPED, from_url=left))
+        self._show(url, Reached.TYPED, self.history[-1] if self.history else None)
         self.history.append(url)
 
     def follow(self, step: Exit) -> None:
         """Follow a link of the page on the screen."""
         self._read()
         requested = step.requested if step.requested != step.url else None
-        self._show(
-            Visit(
-                self._time,
-                step.url,
-                self._title(step.url),
-                Reached.LINK,
-                from_url=step.holder,
-                requested_url=requested,
-            )
-        )
+        self._show(step.url, Reached.LINK, step.holder, requested)
         self.history.append(step.url)
 
     def back(self, count: int) -> None:
@@ -312,8 +282,7 @@ class Walk:
         for _ in range(count):
             self._time += self._random.randint(1, 4)
             left = self.history.pop()
-            here = self.history[-1]
-            self._show(Visit(self._time, here, self._title(here), Reached.BACK, from_url=left))
+            self._show(self.history[-1], Reached.BACK, left)
 
     def mark(self, *, useful: bool) -> None:
         """Judge the page on the screen."""
@@ -334,17 +303,15 @@ class Walk:
     def _read(self) -> None:
         self._time += self._random.randint(3, 45)
 
-    def _show(self, visit: Visit) -> None:
+    def _show(
+        self, url: str, reached: Reached, from_url: str | None, requested: str | None = None
+    ) -> None:
         """A visit, and one for each frame that the page brings with it."""
-        self._events.append(visit)
+        time = self._time
+        self._events.append(Visit(time, url, self._title(url), reached, from_url, requested))
         self.n_visits += 1
-        self.seen.add(visit.url)
-        if visit.reached is Reached.BACK:
-            return
-        for frame in self._plan.pages[visit.url].frames:
-            title = self._title(frame)
-            self._events.append(
-                Visit(
-                    visit.time, frame, title, Reached.LINK, from_url=visit.url, frame_of=visit.url
-                )
-            )
+        self.seen.add(url)
+        if reached is not Reached.BACK:
+            for frame in self._plan.pages[url].frames:
+                title = self._title(frame)
+                self._events.append(Visit(time, frame, title, Reached.LINK, url, frame_of=url))

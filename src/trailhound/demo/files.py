@@ -67,13 +67,9 @@ def with_sources(session: Session, web: DemoWeb) -> Session:
     for event in session.events:
         if isinstance(event, Visit) and event.url not in seen:
             seen.add(event.url)
-            event = msgspec.structs.replace(event, html=_source(web, event.url))
+            response = web.respond(event.url)
+            if response.status == 200:
+                source = decode(response.body, response.headers.get("Content-Type", "")).text
+                event = msgspec.structs.replace(event, html=source)
         events.append(event)
     return msgspec.structs.replace(session, events=tuple(events))
-
-
-def _source(web: DemoWeb, url: str) -> str | None:
-    response = web.respond(url)
-    if response.status != 200:
-        return None
-    return decode(response.body, response.headers.get("Content-Type", "")).text

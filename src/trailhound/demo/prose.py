@@ -32,10 +32,6 @@ def _pieces(pattern: str) -> tuple[str, ...]:
     return tuple(_SLOT.split(pattern))
 
 
-def _upper_first(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 class Prose:
     """Writes English about subjects, drawing from its own random generator."""
 
@@ -65,7 +61,8 @@ class Prose:
                 word = self.pick(pool)
             used.add(word)
             pieces[place] = word
-        return _upper_first("".join(pieces))
+        filled = "".join(pieces)
+        return filled[:1].upper() + filled[1:]
 
     def focus(self, subject: Subject) -> Focus:
         """The words one page uses: some of its subject's, and some of a neighbour's."""

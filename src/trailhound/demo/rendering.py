@@ -56,8 +56,11 @@ class Layout:
             return _frameset(page)
         if page.kind in ("frame", "print"):
             return _bare(page)
-        chrome = page.site.chrome_of(page.section)
-        top, bottom = self._surroundings(page.site, page.section, chrome)
+        site, chrome = page.site, page.site.chrome_of(page.section)
+        key = (site.host, page.section)
+        if key not in self._frames:
+            self._frames[key] = (_top(site, chrome), _bottom(site, chrome))
+        top, bottom = self._frames[key]
         page.links = [
             *(item.url for item in chrome.header),
             *page.links,
@@ -66,12 +69,6 @@ class Layout:
         ]
         body = "\n".join(page.blocks)
         return f"{_head(page)}{top}<main>\n<h1>{escape(page.title)}</h1>\n{body}\n</main>\n{bottom}"
-
-    def _surroundings(self, site: Site, section: str, chrome: Chrome) -> tuple[str, str]:
-        key = (site.host, section)
-        if key not in self._frames:
-            self._frames[key] = (_top(site, chrome), _bottom(site, chrome))
-        return self._frames[key]
 
 
 def _head(page: PageDraft) -> str:
@@ -118,8 +115,11 @@ def _frameset(page: PageDraft) -> str:
 
 def encode(page: PageDraft, html: str, number: int) -> tuple[bytes, str]:
     """Body and ``Content-Type`` of a page; ``number`` is its position in the web."""
+    if page.site.host == _JAPANESE_HOST and page.url.endswith("/news.html"):
+        silent = html.replace('<meta charset="shift_jis">\n', "")
+        return silent.encode("euc_jp", "xmlcharrefreplace"), "text/html"
     if page.site.host == _JAPANESE_HOST:
-        return _encode_japanese(page, html)
+        return html.encode("shift_jis", "xmlcharrefreplace"), "text/html"
     if page.language in ("en", ""):
         return html.encode("utf-8"), _UTF8
     if page.site.host.startswith("www.heimatverein"):
@@ -132,14 +132,6 @@ def encode(page: PageDraft, html: str, number: int) -> tuple[bytes, str]:
         # The page is right, the header is not.
         return html.encode("utf-8"), "text/html; charset=iso-8859-1"
     return html.encode("utf-8"), _UTF8
-
-
-def _encode_japanese(page: PageDraft, html: str) -> tuple[bytes, str]:
-    """Shift_JIS as declared, and a page in EUC-JP without any declaration."""
-    if page.url.endswith("/news.html"):
-        silent = html.replace('<meta charset="shift_jis">\n', "")
-        return silent.encode("euc_jp", "xmlcharrefreplace"), "text/html"
-    return html.encode("shift_jis", "xmlcharrefreplace"), "text/html"
 
 
 def robots_txt(site: Site) -> str:

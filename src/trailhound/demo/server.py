@@ -6,14 +6,10 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 
 from aiohttp import web
 
 from trailhound.demo.web import DemoWeb
-
-_LOOPBACK = "127.0.0.1"
-_SHUTDOWN_SECONDS = 1.0
 
 
 class DemoServer:
@@ -33,12 +29,10 @@ class DemoServer:
 
     async def start(self, port: int = 0) -> int:
         """Listen, by default at a free port; the port."""
-        runner = web.ServerRunner(
-            web.Server(self._answer), access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS
-        )
+        server = web.Server(self._answer)
+        runner = web.ServerRunner(server, access_log=None, shutdown_timeout=1.0)
         await runner.setup()
-        site = web.TCPSite(runner, _LOOPBACK, port)
-        await site.start()
+        await web.TCPSite(runner, "127.0.0.1", port).start()
         self._runner = runner
         self.port = int(runner.addresses[0][1])
         return self.port
@@ -53,27 +47,16 @@ class DemoServer:
         await self.start()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
     async def _answer(self, request: web.BaseRequest) -> web.Response:
-        response = self._web.respond(_address(request))
-        return web.Response(
-            status=response.status, headers=dict(response.headers), body=response.body
-        )
-
-
-def _address(request: web.BaseRequest) -> str:
-    """What is asked for; a browser that uses this server as its proxy names the whole address."""
-    if request.raw_path.startswith("http://"):
-        return request.raw_path
-    host = request.host.partition(":")[0].lower()
-    return f"http://{host}{request.raw_path}"
+        url = request.raw_path
+        # A browser that uses this server as its proxy names the whole address.
+        if not url.startswith("http://"):
+            url = f"http://{request.host.partition(':')[0].lower()}{url}"
+        found = self._web.respond(url)
+        return web.Response(status=found.status, headers=dict(found.headers), body=found.body)
 
 
 @contextmanager

@@ -57,10 +57,6 @@ class PlannedSite:
     items: dict[str, str] = field(default_factory=dict)
     """Page to what it was made for: a subject, a university, a department."""
 
-    def texts(self) -> list[PageDraft]:
-        """Those of all sections."""
-        return [page for section in self.sections for page in section.texts]
-
 
 def plan_site(
     workshop: Workshop, kind: str, entry: Declaration, universities: Sequence[University]
@@ -239,14 +235,9 @@ class _Planner:
     ) -> list[PageDraft]:
         random = self._planned.random
         first = random.randrange(len(subjects)) if step.get("begin") == "anywhere" else 0
+        step = {**step, "member": True}
         texts = [
-            self._text(
-                {**step, "member": True},
-                number,
-                subjects[(first + number) % len(subjects)],
-                board,
-                name,
-            )
+            self._text(step, number, subjects[(first + number) % len(subjects)], board, name)
             for number in range(count)
         ]
         random.shuffle(texts)
@@ -262,16 +253,14 @@ class _Planner:
     def _copies(self, most: int) -> list[PageDraft]:
         """Copies of some papers; the universities must have planned them."""
         papers = [page for page in self._shop.plan.anywhere if page.kind == "paper"]
-        chosen = self._planned.random.sample(papers, min(most, len(papers)))
-        return [self._copy(paper) for paper in chosen]
-
-    def _copy(self, paper: PageDraft) -> PageDraft:
-        parts = urlsplit(paper.url)
-        path = f"/{parts.netloc}/{slug(parts.path + '-' + parts.query)}.html"
-        copy = PageDraft(self._site.url(path), paper.title, self._site, "mirror", paper.subject)
-        self._shop.plan.add(copy, linkable=False)
-        self._shop.plan.duplicates[copy.url] = paper.url
-        return copy
+        copies = []
+        for paper in self._planned.random.sample(papers, min(most, len(papers))):
+            parts = urlsplit(paper.url)
+            path = f"/{parts.netloc}/{slug(parts.path + '-' + parts.query)}.html"
+            copy = PageDraft(self._site.url(path), paper.title, self._site, "mirror", paper.subject)
+            copies.append(self._shop.plan.add(copy, linkable=False))
+            self._shop.plan.duplicates[copy.url] = paper.url
+        return copies
 
     def _add_section(self, name: str, texts: list[PageDraft]) -> None:
         step = self._declared["sections"]["lists"]

@@ -14,7 +14,7 @@ Of a range as in ``3-6`` a number is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from trailhound.demo.pages import Chrome, LinkItem, PageDraft
@@ -27,6 +27,7 @@ from trailhound.demo.words import (
     SUBJECTS,
     TOPIC_KEYS,
     VOICES,
+    Subject,
     comma_separated,
 )
 from trailhound.demo.workshop import Workshop, titled
@@ -67,10 +68,9 @@ class SiteWriter:
         """Set what stands around every page; the pages of all sites before it are planned."""
         if "plan" not in self._declared:
             return
-        anywhere = _Place(PageDraft("", "", self._site, ""))
+        anywhere, parts = _Place(PageDraft("", "", self._site, "")), ("header", "side", "footer")
         header, side, footer = (
-            self._joined(self._declared.get(part, ()), anywhere)
-            for part in ("header", "side", "footer")
+            self._joined(self._declared.get(part, ()), anywhere) for part in parts
         )
         self._site.chrome[""] = Chrome(header, side, footer)
         for category in self._planned.groups.get("categories", ()):
@@ -154,12 +154,10 @@ class SiteWriter:
         page, prose = place.page, self._shop.writing
         focus = prose.focus(page.subject) if page.subject else None
         for _ in range(self._draw(count)):
-            page.heading(f"{self._nickname()} wrote:")
+            name = self._random.choice(FIRST_NAMES).lower()
+            page.heading(f"{name}{self._random.randint(1, 99)} wrote:")
             n_sentences = self._random.randint(2, 5)
             page.paragraph(prose.paragraph(VOICES[place.voice], focus, n_sentences))
-
-    def _nickname(self) -> str:
-        return f"{self._random.choice(FIRST_NAMES).lower()}{self._random.randint(1, 99)}"
 
     def _block_print(self, _: str, place: _Place) -> None:
         """A print version of every third text, where the site has them."""
@@ -211,8 +209,9 @@ class SiteWriter:
                 per = self._declared["sections"]["lists"]["per"]
                 pages = place.section.texts[place.number * per : (place.number + 1) * per]
             case "off-topic":
-                texts = self._planned.texts()[:: self._declared.get("front_every", 1)]
-                pages = [page for page in texts if not page.member]
+                texts = [page for section in self._planned.sections for page in section.texts]
+                shown = texts[:: self._declared.get("front_every", 1)]
+                pages = [page for page in shown if not page.member]
             case _:
                 pages = self._planned.groups[name]
         bounds = [int(bound) if bound else None for bound in part.split(":")] if part else [None]
@@ -268,15 +267,16 @@ class SiteWriter:
 
     def _links_like_home(self, count: str, _: _Place) -> list[LinkItem]:
         """Related to what the site is about."""
-        subject = self._planned.groups["home"][0].subject
-        return self._shop.links.related(PageDraft("", "", self._site, "", subject), int(count))
+        return self._like(self._planned.groups["home"][0].subject, count)
 
     def _links_hobby(self, count: str, place: _Place) -> list[LinkItem]:
         """Related to one of the subjects that people have for a hobby, in turn."""
         hobbies = [*TOPIC_KEYS, *comma_separated(self._declared["hobbies"])]
-        hobby = SUBJECTS[hobbies[place.number % len(hobbies)]]
-        about_it = PageDraft("", "", self._site, "", hobby)
-        return self._shop.links.related(about_it, self._draw(count))
+        return self._like(SUBJECTS[hobbies[place.number % len(hobbies)]], count)
+
+    def _like(self, subject: Subject | None, count: str) -> list[LinkItem]:
+        page = PageDraft("", "", self._site, "", subject)
+        return self._shop.links.related(page, self._draw(count))
 
     def _links_like_it(self, pages: str, place: _Place) -> list[LinkItem]:
         subject = place.page.subject
@@ -333,8 +333,7 @@ class SiteWriter:
         subject = self._planned.items[place.page.url]
         return [
             LinkItem(department.home.url, department.name, university.name)
-            for university in self._universities
-            for department in university.departments
+            for university, department in self._departments()
             if subject in department.kind.subjects and self._random.random() < float(share)
         ]
 
@@ -342,8 +341,7 @@ class SiteWriter:
         short = self._planned.items[place.page.url]
         return [
             self._maybe_old(department)
-            for university in self._universities
-            for department in university.departments
+            for university, department in self._departments()
             if university.short == short
         ]
 
@@ -351,10 +349,12 @@ class SiteWriter:
         path = self._planned.items[place.page.url]
         return [
             self._maybe_old(department)._replace(note=university.name)
-            for university in self._universities
-            for department in university.departments
+            for university, department in self._departments()
             if department.kind.path == path
         ]
+
+    def _departments(self) -> Iterator[tuple[University, Department]]:
+        return ((each, its) for each in self._universities for its in each.departments)
 
     def _maybe_old(self, department: Department) -> LinkItem:
         """One link in five has the old address, without a slash: the server sends readers on."""

@@ -6,7 +6,6 @@ Its pages are made when they are asked for. A recorded web holds the first few.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import islice
 
 TRAP_HOST = "events.larkhaven-city.demo.test"
@@ -16,7 +15,7 @@ _DAYS = (5, 12, 19, 26)
 _TRAP_PATH = re.compile(
     rf"http://{re.escape(TRAP_HOST)}/calendar/(\d{{4}})/(\d\d)(?:/(\d\d))?\Z", re.ASCII
 )
-_MONTHS = (
+_MONTHS = [
     "January",
     "February",
     "March",
@@ -29,18 +28,21 @@ _MONTHS = (
     "October",
     "November",
     "December",
-)
+]
 _PORTAL = "http://www.larkhaven-city.demo.test/"
 
 
 def first_trap_url() -> str:
     """The page through which crawlers enter the trap."""
-    return _month_url(_FIRST_YEAR, 1)
+    return _url(_FIRST_YEAR, 1)
 
 
 def trap_urls(count: int) -> tuple[str, ...]:
     """The first ``count`` pages of the trap, in the order in which a crawler meets them."""
-    return tuple(islice(_all_urls(), count))
+    years = range(_FIRST_YEAR, _LAST_YEAR + 1)
+    days = (0, *_DAYS)
+    places = ((year, month, day) for year in years for month in range(1, 13) for day in days)
+    return tuple(_url(*place) for place in islice(places, count))
 
 
 def is_trap(url: str) -> bool:
@@ -57,12 +59,15 @@ def trap_page(url: str) -> str | None:
     name = f"{_MONTHS[month - 1]} {year}"
     if day:
         text = f"No events have been entered for {day} {name}. Please look at another day."
-        title, links = f"Events on {day} {name}", [(_month_url(year, month), f"Back to {name}")]
+        title, links = f"Events on {day} {name}", [(_url(year, month), f"Back to {name}")]
     else:
         text = "Events in Larkhaven and its surroundings. Select a day or go to the next month."
         title = f"Calendar of events, {name}"
-        links = [(_day_url(year, month, d), f"{d} {_MONTHS[month - 1]}") for d in _DAYS]
-    links.extend(_turn_pages(year, month))
+        links = [(_url(year, month, d), f"{d} {_MONTHS[month - 1]}") for d in _DAYS]
+    if (year, month) != (_LAST_YEAR, 12):
+        links.append((_url(year + month // 12, month % 12 + 1), "Next month"))
+    if (year, month) != (_FIRST_YEAR, 1):
+        links.append((_url(year - (month == 1), (month - 2) % 12 + 1), "Previous month"))
     return _html(title, text, links)
 
 
@@ -75,29 +80,9 @@ def _parts(url: str) -> tuple[int, int, int] | None:
     return (year, month, day) if valid else None
 
 
-def _all_urls() -> Iterator[str]:
-    for year in range(_FIRST_YEAR, _LAST_YEAR + 1):
-        for month in range(1, 13):
-            yield _month_url(year, month)
-            for day in _DAYS:
-                yield _day_url(year, month, day)
-
-
-def _month_url(year: int, month: int) -> str:
-    return f"http://{TRAP_HOST}/calendar/{year:04d}/{month:02d}"
-
-
-def _day_url(year: int, month: int, day: int) -> str:
-    return f"{_month_url(year, month)}/{day:02d}"
-
-
-def _turn_pages(year: int, month: int) -> list[tuple[str, str]]:
-    links = []
-    if (year, month) != (_LAST_YEAR, 12):
-        links.append((_month_url(year + month // 12, month % 12 + 1), "Next month"))
-    if (year, month) != (_FIRST_YEAR, 1):
-        links.append((_month_url(year - (month == 1), (month - 2) % 12 + 1), "Previous month"))
-    return links
+def _url(year: int, month: int, day: int = 0) -> str:
+    """Of a day, or of the whole month."""
+    return f"http://{TRAP_HOST}/calendar/{year:04d}/{month:02d}" + (f"/{day:02d}" if day else "")
 
 
 def _html(title: str, text: str, links: list[tuple[str, str]]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from trailhound.demo.pages import Chrome, LinkItem, PageDraft, Site
@@ -71,6 +71,11 @@ class Department:
     people: list[Person] = field(default_factory=list)
 
 
+def named(items: Sequence[Person] | Sequence[Department]) -> list[LinkItem]:
+    """One link to the home page of each, by name."""
+    return [LinkItem(item.home.url, item.name) for item in items]
+
+
 class University:
     """One university, on one or two hosts: its pages are planned, then written."""
 
@@ -101,7 +106,10 @@ class University:
             own = Site(host, self.name, self.site.language, tagline=self.site.tagline)
             self._people_site = self._shop.plan.add_site(own)
         for label, path in _DECLARED["general"].items():
-            self._general[label] = self._plan_general(label, path)
+            title = f"{self._shop.label(self.site, label)} – {self.name}"
+            title = self.name if path == "/" else title
+            linkable = path in ("/", "/library.html")
+            self._general[label] = self._shop.page(self.site, path, title, linkable=linkable)
         self._general["Staff"] = self._shop.page(self.site, "/private/staff.html", "Staff pages")
         self._plan_news()
         kinds, count = list(DEPARTMENTS.values()), self._shop.parameters.departments_per_university
@@ -109,10 +117,6 @@ class University:
             # A window that moves on from one university to the next.
             self._plan_department(kinds[(self._number * count + k) % len(kinds)])
         self._set_chrome()
-
-    def _plan_general(self, label: str, path: str) -> PageDraft:
-        title = self.name if path == "/" else f"{self._shop.label(self.site, label)} – {self.name}"
-        return self._shop.page(self.site, path, title, linkable=path in ("/", "/library.html"))
 
     def _plan_news(self) -> None:
         foreign = LANGUAGES.get(self.site.language)
@@ -177,13 +181,10 @@ class University:
             text = page(f"{home}main.html", f"Welcome – {name}", "frame")
             person.frames = (menu, text)
             person.home.frames = (menu.url, text.url)
-        for _ in range(self._n_papers()):
+        mean = self._shop.parameters.papers_per_person
+        for _ in range(self._random.randint(max(1, mean - mean // 2), mean + (mean + 1) // 2)):
             person.papers.append(self._plan_paper(kind, person))
         return person
-
-    def _n_papers(self) -> int:
-        mean = self._shop.parameters.papers_per_person
-        return self._random.randint(max(1, mean - mean // 2), mean + (mean + 1) // 2)
 
     def _plan_paper(self, kind: DepartmentKind, person: Person) -> PageDraft:
         self._papers_planned += self._random.randint(1, 3)
@@ -191,12 +192,8 @@ class University:
         if self._random.random() < 0.2:
             subject = self._random.choice(kind.subjects)
         title = self._shop.title("research", subject)
-        path = self._addresses["paper"].format(
-            user=person.user,
-            department=kind.path,
-            slug=slug(title, 60),
-            number=self._papers_planned,
-        )
+        names = {"slug": slug(title, 60), "number": self._papers_planned}
+        path = self._addresses["paper"].format(user=person.user, department=kind.path, **names)
         return self._shop.page(
             self._people_site,
             path,
@@ -223,7 +220,7 @@ class University:
             LinkItem(site.url("/library.html"), "Library catalogue"),
             *self._neighbours(),
         ]
-        side = [LinkItem(item.home.url, item.name) for item in self.departments]
+        side = named(self.departments)
         chromes = {"": Chrome(header, side + titled(self._news), footer)}
         for department in self.departments:
             own = [
@@ -257,9 +254,7 @@ class University:
         for page in self._news:
             self._shop.write_general(page, 4)
             page.link_list(links.elsewhere(3))
-        general["Departments"].link_list(
-            [LinkItem(department.home.url, department.name) for department in self.departments]
-        )
+        general["Departments"].link_list(named(self.departments))
         general["News"].link_list(titled(self._news))
         general["Library"].link_list(links.elsewhere(8))
         general["Home"].heading("On campus")
@@ -313,13 +308,7 @@ class University:
         self._shop.write_general(page, 2)
         for subject in dict.fromkeys(person.subject for person in department.people):
             page.heading(SUBJECTS[subject].label)
-            page.link_list(
-                [
-                    LinkItem(person.home.url, person.name)
-                    for person in department.people
-                    if person.subject == subject
-                ]
-            )
+            page.link_list(named([each for each in department.people if each.subject == subject]))
 
     def _write_person(self, person: Person, department: Department) -> None:
         """Home page, publications and papers of one person."""

@@ -16,7 +16,7 @@ from trailhound.demo.parameters import DemoWebParameters
 from trailhound.demo.rendering import Layout, encode, robots_txt
 from trailhound.demo.site_plans import KINDS, host_of, plan_site
 from trailhound.demo.site_texts import SiteWriter
-from trailhound.demo.trap import TRAP_HOST, is_trap, trap_page, trap_urls
+from trailhound.demo.trap import TRAP_HOST, first_trap_url, is_trap, trap_page, trap_urls
 from trailhound.demo.universities import University
 from trailhound.demo.words import TOPIC_KEYS, TOPICS
 from trailhound.demo.workshop import Workshop
@@ -25,6 +25,8 @@ from trailhound.sessions.events import Session
 # The server ignores session ids at the end of an address.
 _SESSION_ID = re.compile(r"[?&](?:sid|PHPSESSID)=[0-9a-f]+\Z", re.ASCII)
 _HTML = MappingProxyType({"Content-Type": "text/html; charset=utf-8"})
+_TEXT = MappingProxyType({"Content-Type": "text/plain; charset=utf-8"})
+_PDF = MappingProxyType({"Content-Type": "application/pdf"})
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,9 @@ class DemoWeb:
         parameters = parameters or DemoWebParameters()
         plan = _build_plan(seed, parameters)
         responses = _responses(plan)
-        starts = _start_urls()
+        # The web directory, a newspaper and a town: where crawls may begin.
+        kinds = ("pathfinder", "newspaper", "city")
+        starts = tuple(f"http://{host_of(KINDS[kind]['sites'][0])}/" for kind in kinds)
         return cls(
             seed=seed,
             parameters=parameters,
@@ -88,9 +92,7 @@ class DemoWeb:
         if known is not None:
             return known
         calendar = trap_page(url)
-        if calendar is not None:
-            return DemoResponse(200, _HTML, calendar.encode())
-        return _not_found(url)
+        return _not_found(url) if calendar is None else DemoResponse(200, _HTML, calendar.encode())
 
     def trap_urls(self, count: int) -> tuple[str, ...]:
         """The first ``count`` pages of the endless calendar, for a recording of this web."""
@@ -99,12 +101,6 @@ class DemoWeb:
     def is_trap(self, url: str) -> bool:
         """Whether the endless calendar answers ``url``."""
         return is_trap(url)
-
-
-def _start_urls() -> tuple[str, ...]:
-    """The web directory, a newspaper and a town: where crawls may begin."""
-    kinds = ("pathfinder", "newspaper", "city")
-    return tuple(f"http://{host_of(KINDS[kind]['sites'][0])}/" for kind in kinds)
 
 
 def _build_plan(seed: int, parameters: DemoWebParameters) -> WebPlan:
@@ -147,15 +143,15 @@ def _responses(plan: WebPlan) -> dict[str, DemoResponse]:
     for url in plan.failing:
         responses[url] = DemoResponse(500, _HTML, b"<h1>Internal server error</h1>\n")
     for url, title in plan.documents.items():
-        responses[url] = _document(title)
+        # As little as makes a PDF: crawlers must see that it is none of their business.
+        pdf = f"%PDF-1.4\n1 0 obj << /Title ({title}) >> endobj\ntrailer << /Info 1 0 R >>\n%%EOF\n"
+        responses[url] = DemoResponse(200, _PDF, pdf.encode())
     for url, plain in plan.session_ids.items():
         responses[url] = responses[plain]
-    text = MappingProxyType({"Content-Type": "text/plain; charset=utf-8"})
     for site in plan.sites.values():
-        responses[site.url("/robots.txt")] = DemoResponse(200, text, robots_txt(site).encode())
-    root = f"http://{TRAP_HOST}/"
-    location = MappingProxyType({**_HTML, "Location": trap_urls(1)[0]})
-    responses[root] = DemoResponse(302, location, b"")
+        responses[site.url("/robots.txt")] = DemoResponse(200, _TEXT, robots_txt(site).encode())
+    location = MappingProxyType({**_HTML, "Location": first_trap_url()})
+    responses[f"http://{TRAP_HOST}/"] = DemoResponse(302, location, b"")
     return responses
 
 
@@ -168,10 +164,3 @@ def _page_responses(plan: WebPlan) -> dict[str, DemoResponse]:
         header = headers.setdefault(content_type, MappingProxyType({"Content-Type": content_type}))
         responses[page.url] = DemoResponse(200, header, body)
     return responses
-
-
-def _document(title: str) -> DemoResponse:
-    """As little as makes a PDF: crawlers must see that it is none of their business."""
-    body = f"%PDF-1.4\n1 0 obj << /Title ({title}) >> endobj\ntrailer << /Info 1 0 R >>\n%%EOF\n"
-    header = MappingProxyType({"Content-Type": "application/pdf"})
-    return DemoResponse(200, header, body.encode())

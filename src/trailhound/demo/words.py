@@ -85,18 +85,15 @@ def _voices(entries: Mapping[str, Any]) -> dict[str, Voice]:
     return voices
 
 
-def _language(entry: Mapping[str, Any]) -> Language:
-    sentences, phrases, titles = (
-        tuple(entry[field].splitlines()) for field in ("sentences", "phrases", "titles")
-    )
-    return Language(sentences, phrases, titles, entry["labels"])
+def _language(labels: Mapping[str, str], **lines: str) -> Language:
+    return Language(labels=labels, **{name: tuple(lines[name].splitlines()) for name in lines})
 
 
 SUBJECTS = {key: _subject(key, entry) for key, entry in read_data("subjects").items()}
 TOPICS = tuple(subject for subject in SUBJECTS.values() if subject.topic)
 TOPIC_KEYS = tuple(subject.key for subject in TOPICS)
 VOICES = _voices(read_data("voices"))
-LANGUAGES = {code: _language(entry) for code, entry in read_data("languages").items()}
+LANGUAGES = {code: _language(**entry) for code, entry in read_data("languages").items()}
 
 _NAMES = {field: tuple(text.split()) for field, text in read_data("names").items()}
 FIRST_NAMES, SURNAMES, TOWNS = (_NAMES[name] for name in ("first_names", "surnames", "towns"))

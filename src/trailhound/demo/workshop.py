@@ -74,15 +74,11 @@ class Workshop:
         if page.language not in LANGUAGES:
             page.paragraphs(self.writing.paragraphs(VOICES[voice], None, n_paragraphs))
             return
+        pick, words = self.writing.pick, LANGUAGES[page.language]
         for _ in range(n_paragraphs):
-            page.paragraph(self._foreign_paragraph(page.language))
-
-    def _foreign_paragraph(self, language: str) -> str:
-        pick, words = self.writing.pick, LANGUAGES[language]
-        chosen = dict.fromkeys(pick(words.sentences) for _ in range(6))
-        return " ".join(
-            sentence.format(pick(words.phrases), pick(words.phrases)) for sentence in chosen
-        )
+            chosen = dict.fromkeys(pick(words.sentences) for _ in range(6))
+            filled = (each.format(pick(words.phrases), pick(words.phrases)) for each in chosen)
+            page.paragraph(" ".join(filled))
 
     def label(self, site: Site, english: str) -> str:
         """A navigation label in the site's language."""
@@ -105,7 +101,13 @@ class LinkChooser:
             other = self._one_related(page)
             if other.url != page.url:
                 chosen[other.url] = other
-        items = [self._spoil(self.item(other), other) for other in chosen.values()]
+        items = []
+        for other in chosen.values():
+            item = self.item(other)
+            # Some links are out of date and work only through a redirect.
+            if self._random.random() < self._parameters.redirect_rate:
+                item = item._replace(url=self._redirect_to(other))
+            items.append(item)
         if self._random.random() < self._parameters.dead_link_rate * count:
             items.append(self._dead_link(page))
         return items
@@ -125,19 +127,11 @@ class LinkChooser:
         return titled(list(dict.fromkeys(pages)))
 
     def _one_related(self, page: PageDraft) -> PageDraft:
-        subject = page.subject
+        alike: Sequence[PageDraft] = ()
         local = self._random.random() < self._parameters.topical_locality
-        if subject is not None and local:
-            alike = self._plan.by_subject.get(subject.key)
-            if alike:
-                return self._random.choice(alike)
-        return self._random.choice(self._plan.anywhere)
-
-    def _spoil(self, item: LinkItem, page: PageDraft) -> LinkItem:
-        """Some links are out of date and work only through a redirect."""
-        if self._random.random() >= self._parameters.redirect_rate:
-            return item
-        return item._replace(url=self._redirect_to(page))
+        if page.subject is not None and local:
+            alike = self._plan.by_subject.get(page.subject.key, ())
+        return self._random.choice(alike or self._plan.anywhere)
 
     def _redirect_to(self, page: PageDraft) -> str:
         number = len(self._plan.redirects)

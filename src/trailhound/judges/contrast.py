@@ -187,7 +187,11 @@ def left_out_margins(documents: Documents, wanted: NDArray[np.bool_], fitted: Se
     chances = expit(margins)
     gradient = shares * (chances - wanted)
     curvature = np.maximum(shares * chances * (1 - chances), 1e-12)
-    response = _response((documents @ documents.T).toarray(), curvature)
+    products = (documents @ documents.T).toarray() + _INTERCEPT_ROOM
+    # A = D^-½ (1 - (1 + D^½ K D^½)⁻¹) D^-½, shape (n_documents, n_documents).
+    roots, unit = np.sqrt(curvature), np.eye(len(wanted))
+    scale = np.outer(roots, roots)
+    response = (unit - np.linalg.inv(unit + scale * products)) / scale
     own = np.diag(response)
     change = own * gradient
     for kind in (wanted, ~wanted):
@@ -196,15 +200,6 @@ def left_out_margins(documents: Documents, wanted: NDArray[np.bool_], fitted: Se
             together = response[np.ix_(kind, kind)] @ gradient[kind]
             change[kind] -= (together - own[kind] * gradient[kind]) / others
     found: Vector = margins + change / (1 - own * curvature)
-    return found
-
-
-def _response(products: Vector, curvature: Vector) -> Vector:
-    """A = D^-½ (1 - (1 + D^½ K D^½)⁻¹) D^-½, shape (n_documents, n_documents)."""
-    roots = np.sqrt(curvature)
-    scale = np.outer(roots, roots)
-    unit = np.eye(len(roots))
-    found: Vector = (unit - np.linalg.inv(unit + scale * (products + _INTERCEPT_ROOM))) / scale
     return found
 
 

@@ -49,7 +49,6 @@ def as_relevance(verdict: object, threshold: float = PREDICATE_THRESHOLD) -> Rel
 
 
 _WORD = re.compile(r'"([^"]*)"|(\S+)')
-_COUNTS = {"any": 1, "all": None}
 
 
 class KeywordsJudge:
@@ -79,18 +78,23 @@ class KeywordsJudge:
         ``any`` or ``all`` of them."""
         del briefing
         found = [phrase or word for phrase, word in _WORD.findall(words)]
-        return cls(found, _least(least, len(set(found))))
+        counts = {"any": 1, "all": len(set(found))}
+        try:
+            needed = counts[least] if least in counts else int(least)
+        except ValueError:
+            raise UsageError(
+                f"Judge 'keywords': option least is '{least}', but it should be a number, any or "
+                "all."
+            ) from None
+        return cls(found, needed)
 
     def judge(self, page: Page) -> Relevance:
         """The share of words found."""
+        if page.language not in self._known:
+            self._known[page.language] = [_finder(word, page.language) for word in self._words]
         looked_at = _LookedAt(page)
-        found = sum(finder(looked_at) for finder in self._finders(page.language))
+        found = sum(finder(looked_at) for finder in self._known[page.language])
         return Relevance(found / len(self._words), found >= self.least)
-
-    def _finders(self, language: str) -> list[_Finder]:
-        if language not in self._known:
-            self._known[language] = [_finder(word, language) for word in self._words]
-        return self._known[language]
 
     def __getstate__(self) -> dict[str, object]:
         """Worker processes make their own finders."""
@@ -122,17 +126,6 @@ def _finder(word: str, language: str) -> _Finder:
         pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
         return lambda page: pattern.search(page.text) is not None
     return lambda page: word in page.text  # e-mail, C++, and scripts written without blanks
-
-
-def _least(text: str, n_words: int) -> int:
-    if text in _COUNTS:
-        return _COUNTS[text] or n_words
-    try:
-        return int(text)
-    except ValueError:
-        raise UsageError(
-            f"Judge 'keywords': option least is '{text}', but it should be a number, any or all."
-        ) from None
 
 
 PARTS = ("url", "title", "text")
