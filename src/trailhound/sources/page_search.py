@@ -24,7 +24,7 @@ from typing import NamedTuple
 from trailhound.errors import CorpusError, SourceError, StorageError, UsageError
 from trailhound.records import Page
 from trailhound.sources import SearchHit
-from trailhound.storage.results import RESULTS
+from trailhound.storage.results import RESULTS, index_for_search
 from trailhound.text.extract import extract_page
 from trailhound.urls import canonicalize
 from trailhound.web_archives import ArchiveDamageError, find_archives, read_captures
@@ -173,6 +173,7 @@ class KeptPagesSearch:
         words = any_word_of(query)
         if not words or limit < 1:
             return []
+        index_for_search(self._path)
         try:
             with (
                 RESULTS.explaining(self._path),

@@ -15,7 +15,7 @@ import msgspec
 
 from trailhound.storage.cdxj import INDEX_NAME, PART_SUFFIX, merge_index, parse_line, write_part
 from trailhound.storage.files import explaining, replace_file
-from trailhound.storage.results import RESULTS
+from trailhound.storage.results import RESULTS, index_waiting
 from trailhound.storage.sqlite import purge, transaction
 from trailhound.storage.warc_records import header_value
 from trailhound.storage.warc_repair import (
@@ -128,6 +128,7 @@ def forget_results(
         connection.create_function("forgotten", 1, lambda url: bool(url) and forgotten(url))
         found = sum(connection.execute(query).fetchone()[0] for query in _COUNT)
         if not dry_run:
+            index_waiting(connection)
             with transaction(connection):
                 _remove(connection, clean_state)
             purge(connection)

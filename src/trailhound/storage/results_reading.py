@@ -10,7 +10,7 @@ from typing import Self
 import msgspec
 
 from trailhound.records import Outcome
-from trailhound.storage.results import REQUESTS, RESULTS, ResultsStore
+from trailhound.storage.results import REQUESTS, RESULTS, ResultsStore, index_for_search
 from trailhound.storage.snippets import tidied
 
 MAX_PATH_PAGES = 200
@@ -142,6 +142,7 @@ class Results:
         phrase = " ".join('"' + word.replace('"', '""') + '"' for word in words.split())
         if not phrase:
             return []
+        index_for_search(self.path)
         with RESULTS.explaining(self.path):
             rows = self._connection.execute(_SEARCH, (phrase, min_score or 0.0, _sql_limit(limit)))
             return [_stored_page(row, snippet=tidied(row["passage"])) for row in rows]
