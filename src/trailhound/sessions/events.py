@@ -92,23 +92,18 @@ class Session(msgspec.Struct, frozen=True):
 
 def events_without(events: Iterable[Event], forgotten: Callable[[str], bool]) -> tuple[Event, ...]:
     """Events that do not tell of a forgotten URL; pages reached from one begin a way anew."""
-    return tuple(
-        _with_open_start(each, forgotten) for each in events if not _tells(each, forgotten)
-    )
-
-
-def _tells(event: Event, forgotten: Callable[[str], bool]) -> bool:
-    if isinstance(event, Submit):
-        return False
-    if isinstance(event, Mark):
-        return forgotten(event.url)
-    return any(forgotten(url) for url in (event.url, event.requested_url, event.frame_of) if url)
-
-
-def _with_open_start(event: Event, forgotten: Callable[[str], bool]) -> Event:
-    if isinstance(event, Visit) and event.from_url and forgotten(event.from_url):
-        return msgspec.structs.replace(event, from_url=None)
-    return event
+    kept: list[Event] = []
+    for event in events:
+        urls: tuple[str | None, ...] = ()
+        if isinstance(event, Mark):
+            urls = (event.url,)
+        elif isinstance(event, Visit):
+            urls = (event.url, event.requested_url, event.frame_of)
+            if event.from_url and forgotten(event.from_url):
+                event = msgspec.structs.replace(event, from_url=None)
+        if not any(forgotten(url) for url in urls if url):
+            kept.append(event)
+    return tuple(kept)
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -160,7 +155,9 @@ def parse_session(
     An incomplete last line, which a killed recorder leaves, is a problem but no error. Any other
     damaged line is an error, or with ``strict=False`` a problem too.
     """
-    _refuse_foreign(data, name)
+    for start, reason, advice in _FOREIGN_STARTS:
+        if data.startswith(start):
+            raise SessionError(f"{name} cannot be read as a session: {reason}. {advice} first.")
     lines = _numbered_lines(data)
     header = _read_header(next(lines, None), name)
     problems: list[Problem] = []
@@ -211,18 +208,12 @@ def _encode(record: Header | Event) -> bytes:
         return msgspec.json.encode(record) + b"\n"
     except UnicodeEncodeError:
         # Scripts on pages can make strings that hold half a surrogate pair; UTF-8 cannot.
-        fields = {name: _well_formed(getattr(record, name)) for name in record.__struct_fields__}
+        fields = {
+            name: value.encode("utf-8", "replace").decode()
+            for name, value in msgspec.structs.asdict(record).items()
+            if type(value) is str
+        }
         return msgspec.json.encode(msgspec.structs.replace(record, **fields)) + b"\n"
-
-
-def _well_formed(value: object) -> object:
-    return value.encode("utf-8", "replace").decode() if type(value) is str else value
-
-
-def _refuse_foreign(data: bytes, name: str) -> None:
-    for start, reason, advice in _FOREIGN_STARTS:
-        if data.startswith(start):
-            raise SessionError(f"{name} cannot be read as a session: {reason}. {advice} first.")
 
 
 def _numbered_lines(data: bytes) -> Iterator[tuple[int, bytes, bool]]:
@@ -239,24 +230,18 @@ def _read_header(first: tuple[int, bytes, bool] | None, name: str) -> Header:
     try:
         header = _header_decoder.decode(first[1])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _not_a_session(name, first[0], f"{error}") from error
+        raise _not_a_session(name, first[0], str(error)) from error
     if header.format != FORMAT_NAME:
         raise _not_a_session(name, first[0], f"its format is '{header.format}'")
-    _check_version(header.version, name)
+    found = f"{name} has session format version {header.version}"
+    if header.version > SESSION_VERSION:
+        raise SessionError(
+            f"{found}, and this Trailhound reads up to version {SESSION_VERSION}. "
+            "Upgrade Trailhound."
+        )
+    if header.version < 1:
+        raise SessionError(f"{found}, which never existed. Export the session again.")
     return header
-
-
-def _check_version(version: int, name: str) -> None:
-    if version > SESSION_VERSION:
-        raise SessionError(
-            f"{name} has session format version {version}, and this Trailhound reads up to "
-            f"version {SESSION_VERSION}. Upgrade Trailhound."
-        )
-    if version < 1:
-        raise SessionError(
-            f"{name} has session format version {version}, which never existed. "
-            "Export the session again."
-        )
 
 
 def _not_a_session(name: str, number: int, reason: str) -> SessionError:
@@ -270,9 +255,9 @@ def _with_html(
     event: Event, number: int, load_html: HtmlLoader | None, problems: list[Problem]
 ) -> Event:
     """The event with the source its ``html_ref`` names; a missing file leaves it without."""
-    if not isinstance(event, Visit) or event.html is not None or not event.html_ref:
+    if load_html is None or not isinstance(event, Visit):
         return event
-    if load_html is None:
+    if event.html is not None or not event.html_ref:
         return event
     try:
         return msgspec.structs.replace(event, html=load_html(event.html_ref))

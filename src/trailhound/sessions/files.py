@@ -10,9 +10,9 @@ import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import BinaryIO, Self
 
 import msgspec
@@ -63,11 +63,8 @@ def read_with_problems(path: str | Path, *, strict: bool = True) -> Reading:
     if str(path) == STREAM:
         data = sys.stdin.buffer.read()
         return parse_session(data, "standard input", strict=strict, load_html=_no_folder)
-    folder = Path(path).parent
-    data = _read_bytes(Path(path))
-    return parse_session(
-        data, str(path), strict=strict, load_html=lambda ref: _load_source(folder, ref)
-    )
+    data, load = _read_bytes(Path(path)), partial(_load_source, Path(path).parent)
+    return parse_session(data, str(path), strict=strict, load_html=load)
 
 
 def marks_in(path: Path) -> Iterator[Mark]:
@@ -122,7 +119,11 @@ class SessionRecorder:
 
     def append(self, event: Event) -> None:
         """Add one event."""
-        self._write(event_line(event))
+        try:
+            self._file.write(event_line(event))
+            self._file.flush()
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
 
     def close(self) -> None:
         """Close the file. Appending afterwards is an error."""
@@ -131,12 +132,7 @@ class SessionRecorder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _open(self, header: bytes) -> BinaryIO:
@@ -150,13 +146,6 @@ class SessionRecorder:
         file.write(kept[len(content) :] if kept else header)
         file.flush()
         return file
-
-    def _write(self, line: bytes) -> None:
-        try:
-            self._file.write(line)
-            self._file.flush()
-        except OSError as error:
-            raise _cannot_write(self.path, error) from error
 
 
 def _complete_lines(content: bytes, name: str) -> bytes:
@@ -174,15 +163,14 @@ def session_paths(source: str | Path) -> list[str | Path]:
     folder = Path(source)
     if str(source) == STREAM or not folder.is_dir():
         return [source]
-    found: Sequence[Path] = sorted(
-        path for path in folder.glob(f"*{SESSION_SUFFIX}") if not path.name.startswith(".")
-    )
-    if not found:
+    found = folder.glob(f"*{SESSION_SUFFIX}")
+    paths: list[str | Path] = [path for path in sorted(found) if not path.name.startswith(".")]
+    if not paths:
         raise SessionError(
             f"The folder {folder} holds no session (*{SESSION_SUFFIX}). "
             "Name a session file, or record one first."
         )
-    return list(found)
+    return paths
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -199,8 +187,7 @@ def _read_bytes(path: Path) -> bytes:
 def _load_source(folder: Path, reference: str) -> str:
     """The page source in a file beside the session, or in a folder beside it."""
     try:
-        path = _inside(folder, reference)
-        return decode(path.read_bytes()).text
+        return decode(_inside(folder, reference).read_bytes()).text
     except OSError as error:
         reason = error.strerror or str(error)
         raise LookupError(f"page source '{reference}' cannot be read ({reason})") from error
@@ -209,10 +196,9 @@ def _load_source(folder: Path, reference: str) -> str:
 def _inside(folder: Path, reference: str) -> Path:
     """The path a reference means, which links and dots must not lead out of the folder."""
     parts = PurePosixPath(reference).parts
-    if any(part in ("/", "..") or set(part) & set("\\:\0") for part in parts) or not parts:
-        raise UnsafeReferenceError(f"html_ref '{reference}' leaves the session's folder")
-    path = folder.joinpath(*parts).resolve()
-    if not path.is_relative_to(folder.resolve()):
+    unsafe = any(part in ("/", "..") or set(part) & set("\\:\0") for part in parts) or not parts
+    path = folder if unsafe else folder.joinpath(*parts).resolve()
+    if unsafe or not path.is_relative_to(folder.resolve()):
         raise UnsafeReferenceError(f"html_ref '{reference}' leaves the session's folder")
     return path
 
@@ -231,7 +217,12 @@ def _cannot_write(path: Path, error: OSError) -> SessionError:
 def read_topic_set(source: str) -> TopicTerms:
     """Topics with their terms, by name; UsageError when there are too few to tell apart."""
     try:
-        topics = _topics_in(source)
+        path = Path(source).expanduser()
+        topics: TopicTerms | None = None
+        if path.is_dir():
+            topics = _from_folder(path)
+        elif path.is_file():
+            topics = _from_json(path)
     except (OSError, RuntimeError, ValueError) as error:  # of a path, or of a file in a folder
         raise UsageError(
             f"The topic set '{source}' cannot be read: {error}. Check its name and that you may "
@@ -249,14 +240,6 @@ def read_topic_set(source: str) -> TopicTerms:
             f"{FEWEST_TOPICS} that can be told apart. Add descriptions."
         )
     return described
-
-
-def _topics_in(source: str) -> TopicTerms | None:
-    """``None`` when there is nothing of that name."""
-    path = Path(source).expanduser()
-    if path.is_dir():
-        return _from_folder(path)
-    return _from_json(path) if path.is_file() else None
 
 
 def _from_json(path: Path) -> TopicTerms:

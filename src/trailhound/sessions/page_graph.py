@@ -63,8 +63,8 @@ def build_page_graph(
 
 def session_labels(sessions: Iterable[Session]) -> tuple[str, ...]:
     """The labels that marks carry, sorted; the unlabelled mark is the empty string."""
-    events = [event for session in sessions for event in session.events]
-    return tuple(sorted({event.label for event in events if isinstance(event, Mark)}))
+    marks = (mark for each in sessions for mark in each.events if isinstance(mark, Mark))
+    return tuple(sorted({mark.label for mark in marks}))
 
 
 def hop_levels(graph: PageGraph, n_states: int) -> NDArray[np.int64]:
@@ -89,10 +89,13 @@ def hop_levels(graph: PageGraph, n_states: int) -> NDArray[np.int64]:
 
 
 def _edges(events: Iterable[Visit | Mark], book: AddressBook) -> tuple[tuple[int, int], ...]:
-    found: set[tuple[int, int]] = set()
-    for source, copies in enumerate(book.copies):
-        for link in (link for page in copies for link in page.links):
-            found.update((source, destination) for destination in book.linked_from(link.url))
+    found = {
+        (source, destination)
+        for source, copies in enumerate(book.copies)
+        for page in copies
+        for link in page.links
+        for destination in book.linked_from(link.url)
+    }
     found.update(_followed(events, book))
     return tuple(sorted(edge for edge in found if edge[0] != edge[1]))
 

@@ -52,21 +52,18 @@ def session_of_paths(
             clock = max(clock, page.time)
             if page.url not in seen:
                 seen.add(page.url)
-                events.append(_visit(page, clock, before, source(page.url)))
+                redirected = page.requested_url != page.url
+                visit = Visit(
+                    time=clock,
+                    url=page.url,
+                    title=page.title,
+                    reached=Reached.TYPED if before is None else Reached.LINK,
+                    from_url=before,
+                    requested_url=page.requested_url if redirected else None,
+                    html=source(page.url),
+                )
+                events.append(visit)
             before = page.url
         if path:
             events.append(Mark(time=clock, url=path[-1].url, label=label))
     return Session(topic, (*events, Submit(time=clock)), user=user, recorder=recorder)
-
-
-def _visit(page: PathPage, time: float, before: str | None, html: str | None) -> Visit:
-    requested = page.requested_url if page.requested_url != page.url else None
-    return Visit(
-        time=time,
-        url=page.url,
-        title=page.title,
-        reached=Reached.TYPED if before is None else Reached.LINK,
-        from_url=before,
-        requested_url=requested,
-        html=html,
-    )

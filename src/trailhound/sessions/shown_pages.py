@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import msgspec
 
-from trailhound.records import Link, LinkKind, Page
+from trailhound.records import LinkKind, Page
 from trailhound.sessions.events import Mark, Session, Submit, Visit
 from trailhound.text.extract import extract_page
 from trailhound.urls import canonicalize, registered_domain
@@ -50,29 +49,18 @@ def events_in_order(sessions: Iterable[Session]) -> list[Visit | Mark]:
 
     What has no address on the web (``about:blank``, ``file:``) is left out.
     """
-    events = [event for session in sessions for event in session.events]
-    events.sort(key=lambda event: event.time)
-    return list(_canonical_events(event for event in events if not isinstance(event, Submit)))
-
-
-def _canonical_events(events: Iterable[Visit | Mark]) -> Iterator[Visit | Mark]:
-    for event in events:
+    told = (each for one in sessions for each in one.events if not isinstance(each, Submit))
+    events: list[Visit | Mark] = []
+    for event in sorted(told, key=lambda event: event.time):
         url = canonicalize(event.url)
         if url is None:
             continue
-        if isinstance(event, Mark):
-            yield msgspec.structs.replace(event, url=url)
-        else:
-            yield msgspec.structs.replace(
-                event,
-                url=url,
-                requested_url=_canonical_or_none(event.requested_url),
-                frame_of=_canonical_or_none(event.frame_of),
-            )
-
-
-def _canonical_or_none(url: str | None) -> str | None:
-    return canonicalize(url) if url else None
+        changed: dict[str, str | None] = {"url": url}
+        if isinstance(event, Visit):
+            changed["requested_url"] = canonicalize(event.requested_url or "")
+            changed["frame_of"] = canonicalize(event.frame_of or "")
+        events.append(msgspec.structs.replace(event, **changed))
+    return events
 
 
 def collect_pages(events: Sequence[Visit | Mark], content: Content) -> ShownPages:
@@ -178,18 +166,12 @@ class AddressBook:
         if url in seen:  # redirects and frames may run in a circle
             return set()
         seen.add(url)
-        if url in self._framesets:
-            return self._inside(url, seen)
+        if url in self._framesets:  # what it opens with; if none of that is known, what it showed
+            opened = self._union(_frames(self._shown.pages[url]), seen)
+            return opened or self._union(self._shown.framed.get(url, set()), seen)
         if url in self._declared:
             return {self._declared[url]}
         return self._union(self._shown.redirects.get(url, set()), seen)
-
-    def _inside(self, frameset: str, seen: set[str]) -> set[int]:
-        """The pages a frameset opens with; if none of them is known, those it has shown."""
-        frames = {link.url for link in _frame_links(self._shown.pages[frameset])}
-        return self._union(frames, seen) or self._union(
-            self._shown.framed.get(frameset, set()), seen
-        )
 
     def _union(self, urls: set[str], seen: set[str]) -> set[int]:
         return {number for url in sorted(urls) for number in self._find(url, seen)}
@@ -198,7 +180,7 @@ class AddressBook:
         """Whether the page is a frameset with an inner page to stand for it."""
         if not page.is_frameset:
             return False
-        inner = {link.url for link in _frame_links(page)} | self._shown.framed.get(page.url, set())
+        inner = _frames(page) | self._shown.framed.get(page.url, set())
         return any(url in self._shown.pages or url in self._shown.redirects for url in inner)
 
     def _best(self, group: list[str]) -> str:
@@ -207,8 +189,8 @@ class AddressBook:
         return min(group, key=lambda url: (url not in self._shown.with_content, url not in named))
 
 
-def _frame_links(page: Page) -> list[Link]:
-    return [link for link in page.links if link.kind is LinkKind.FRAME]
+def _frames(page: Page) -> set[str]:
+    return {link.url for link in page.links if link.kind is LinkKind.FRAME}
 
 
 def declared_url(page: Page) -> str | None:
@@ -224,7 +206,7 @@ def declared_url(page: Page) -> str | None:
 def group_copies(pages: Mapping[str, Page]) -> list[list[str]]:
     """URLs in groups that hold the same page; groups and members in order of ``pages``."""
     leaders = {url: url for url in pages}
-    first_by_fingerprint: dict[Any, str] = {}
+    first_by_fingerprint: dict[object, str] = {}
     first_by_declaration: dict[str, str] = {}
     for url, page in pages.items():
         fingerprint = _fingerprint(page)
@@ -232,9 +214,8 @@ def group_copies(pages: Mapping[str, Page]) -> list[list[str]]:
             _join(leaders, url, first_by_fingerprint.setdefault(fingerprint, url))
         declared = declared_url(page)
         if declared is not None:
-            first = (
-                declared if declared in pages else first_by_declaration.setdefault(declared, url)
-            )
+            claimed_first = first_by_declaration.setdefault(declared, url)
+            first = declared if declared in pages else claimed_first
             if _look_alike(page, pages[first]):
                 _join(leaders, url, first)
     groups: dict[str, list[str]] = {}

@@ -30,7 +30,6 @@ from trailhound.web_archives import (
 MAX_PAGES = 20_000
 """Of one import; more is no longer a person's browsing."""
 MAX_LIST_BYTES = 64_000_000
-_PAGE_LISTS = ("pages/pages.jsonl", "pages/extraPages.jsonl")
 _MAX_REDIRECTS = 20
 
 
@@ -123,8 +122,12 @@ def _sort_in(capture: Capture, contents: _Contents, tally: Tally) -> None:
     elif 300 <= answer.status < 400 and answer.location and not capture.is_revisit:
         contents.redirects[url] = canonicalize(answer.location, url) or url
         tally.skip("redirect (part of the visit it led to)")
-    elif capture.is_revisit:
-        _repeat(capture, url, when, contents, tally)
+    elif capture.is_revisit:  # its body was archived before
+        known = contents.bodies.get(capture.digest) if capture.digest else None
+        if known is None:
+            tally.skip("revisit of something that is no page here")
+        else:
+            contents.pages.setdefault(url, []).append(_Shown(answer.url, when, known.html))
     elif not answer.is_page:
         tally.skip("not an HTML page")
     elif len(contents.pages) >= MAX_PAGES:
@@ -135,27 +138,12 @@ def _sort_in(capture: Capture, contents: _Contents, tally: Tally) -> None:
         contents.bodies.setdefault(capture.digest, shown)
 
 
-def _repeat(capture: Capture, url: str, when: float, contents: _Contents, tally: Tally) -> None:
-    """A capture whose body was archived before."""
-    known = contents.bodies.get(capture.digest) if capture.digest else None
-    if known is None:
-        tally.skip("revisit of something that is no page here")
-    else:
-        contents.pages.setdefault(url, []).append(_Shown(capture.answer.url, when, known.html))
-
-
 def _all_pages(contents: _Contents) -> list[Visit]:
     asked = {contents.end_of(target): source for source, target in contents.redirects.items()}
     return [
-        Visit(
-            shown.time,
-            shown.url,
-            title_of(shown.html),
-            requested_url=asked.get(url),
-            html=shown.html,
-        )
+        Visit(one.time, one.url, title_of(one.html), requested_url=asked.get(url), html=one.html)
         for url, captures in contents.pages.items()
-        for shown in captures
+        for one in captures
     ]
 
 
@@ -176,8 +164,7 @@ def _visits_of_list(
         requested = asked if end != asked else None
         html = shown.html if shown is not None else None
         visits.append(Visit(when, url, page.title, requested_url=requested, html=html))
-    unused = max(0, tally.kept - used)
-    tally.skip("HTML that is not in the list of visited pages", unused)
+    tally.skip("HTML that is not in the list of visited pages", max(0, tally.kept - used))
     if missing:
         tally.notes.append(f"{counted(missing, 'listed page')} not in the archive: titles only")
     return visits
@@ -196,9 +183,8 @@ def _listed_pages(path: Path, tally: Tally) -> Iterator[_ListedPage]:
     """The pages that a WACZ says were visited; none for other files."""
     try:
         with zipfile.ZipFile(path) as package:
-            names = set(package.namelist())
-            for name in _PAGE_LISTS:
-                if name in names:
+            for name in ("pages/pages.jsonl", "pages/extraPages.jsonl"):
+                if name in package.NameToInfo:
                     yield from _lines_of(package, name, tally)
     except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, ValueError) as error:
         if zipfile.is_zipfile(path):

@@ -26,8 +26,6 @@ from trailhound.errors import UsageError
 from trailhound.sessions.events import Reached, Session, Visit
 
 MAX_TITLE_LENGTH = 500
-_HEAD_CHARACTERS = 100_000
-"""Titles are near the beginning; the rest need not be parsed."""
 NEW_START_SECONDS = 1800.0
 """After so long a pause somebody begins anew: the usual limit of a session in log analysis."""
 
@@ -141,7 +139,8 @@ def unix_time(text: str) -> float | None:
 
 def title_of(html: str) -> str:
     """The words of the first ``<title>``; empty without one."""
-    head = html[:_HEAD_CHARACTERS].encode("utf-8", "replace").decode()
+    # Titles are near the beginning; the rest need not be parsed.
+    head = html[:100_000].encode("utf-8", "replace").decode()
     found = LexborHTMLParser(head).css_first("title")
     return " ".join(found.text().split())[:MAX_TITLE_LENGTH] if found is not None else ""
 

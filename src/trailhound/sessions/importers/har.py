@@ -21,7 +21,6 @@ from trailhound.sessions.importers.base import Imported, Tally, file_to_read, ti
 from trailhound.text.encoding import decode
 from trailhound.web_archives import ServerAnswer
 
-MAX_HAR_BYTES = 1_000_000_000
 _FRAMES = ("iframe", "frame", "subdocument")
 _DOCUMENTS = ("document", *_FRAMES, "other", "")
 
@@ -90,7 +89,6 @@ class _File(msgspec.Struct):
 
 
 _decode_entry = msgspec.json.Decoder(_Entry).decode
-_decode_page = msgspec.json.Decoder(_Page).decode
 
 
 class HarImporter:
@@ -108,7 +106,7 @@ class HarImporter:
 
     def read(self, source: Path, topic: str) -> Imported:
         """The browsing in a HAR file, as one session."""
-        if file_to_read(source, "HAR file").stat().st_size > MAX_HAR_BYTES:
+        if file_to_read(source, "HAR file").stat().st_size > 1_000_000_000:
             raise SessionError(f"{source} is larger than 1 GB. Record less, or in several files.")
         try:
             content = source.read_bytes()
@@ -130,17 +128,16 @@ def parse_har(content: bytes, name: str, topic: str) -> Imported:
     walk = _Walk(_titles(log.pages), tally)
     for when, entry in _in_order(log.entries, tally):
         walk.add(when, entry)
-    visits = walk.visits
-    if visits and not any(visit.html for visit in visits):
+    if walk.visits and not any(visit.html for visit in walk.visits):
         tally.notes.append("the file holds no page contents: save it 'with content'")
-    return Imported([Session(topic, tuple(visits), recorder="har import")], tally)
+    return Imported([Session(topic, tuple(walk.visits), recorder="har import")], tally)
 
 
 def _titles(pages: Iterable[msgspec.Raw]) -> dict[str, str]:
     found = {}
     for raw in pages:
         try:
-            page = _decode_page(raw)
+            page = msgspec.json.decode(raw, type=_Page)
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue
         if not page.title.startswith(("http://", "https://")):  # Chrome puts the address there
@@ -179,33 +176,28 @@ class _Walk:
     def add(self, when: float, entry: _Entry) -> None:
         """A page becomes a visit; everything else is counted."""
         first = self._asked_first.pop(entry.request.url, entry)
-        target = entry.redirect
-        if target is not None:
+        if (target := entry.redirect) is not None:
             self._asked_first[target] = first
             self._tally.skip("redirect (part of the visit it led to)")
-            return
-        reason = _why_no_page(entry)
-        if reason:
+        elif reason := _why_no_page(entry):
             self._tally.skip(reason)
-            return
-        visit = self._visit(when, entry, first)
-        self.visits.append(visit)
-        if visit.frame_of is None:
-            self._last_in[entry.page] = visit
+        else:
+            visit = self._visit(when, entry, first)
+            self.visits.append(visit)
+            if visit.frame_of is None:
+                self._last_in[entry.page] = visit
 
     def _visit(self, when: float, entry: _Entry, first: _Entry) -> Visit:
         url, html = entry.request.url, _source(entry)
         from_url = self._page_before(first)
-        in_frame = entry.purpose in _FRAMES
-        title = title_of(html) if html else self._titles.get(entry.page or "", "")
         return Visit(
             time=when,
             url=url,
-            title=title,
+            title=title_of(html) if html else self._titles.get(entry.page or "", ""),
             reached=self._reached(entry, first, from_url),
             from_url=from_url,
             requested_url=first.request.url if first.request.url != url else None,
-            frame_of=from_url if in_frame else None,
+            frame_of=from_url if entry.purpose in _FRAMES else None,
             html=html,
         )
 

@@ -47,8 +47,7 @@ def why_no_page(method: bytes, status: bytes, url: bytes) -> str:
 def may_be_page(url: bytes) -> bool:
     """Whether the name in a URL is not that of another kind of file."""
     path = url.partition(b"?")[0]
-    name, dot, ending = path[-_LONGEST_ENDING - 1 :].rpartition(b".")
-    del name
+    _, dot, ending = path[-_LONGEST_ENDING - 1 :].rpartition(b".")
     return not dot or ending.lower() not in _FILES
 
 
@@ -71,23 +70,17 @@ def squid_accesses(batches: Iterable[list[bytes]], tally: Tally) -> Iterator[Acc
                 continue
             tally.read += 1
             try:
-                when, client, answer, method, url = (
-                    float(fields[0]),
-                    fields[2],
-                    fields[3],
-                    fields[5],
-                    fields[6],
-                )
-            except (IndexError, ValueError):
+                when = float(fields[0])
+                _, _, client, answer, _, method, url = fields[:7]
+            except ValueError:
                 skipped[NOT_A_LINE] += 1
                 continue
             status = answer.rpartition(b"/")[2]
             if not 0 < when < MAX_TIME or not status.isdigit():
                 skipped[NOT_A_LINE] += 1
                 continue
-            reason = _why_no_squid_page(
-                method, status, url, fields[-1] if len(fields) > 9 else b"-"
-            )
+            media_type = fields[9] if len(fields) > 9 else b"-"
+            reason = _why_no_squid_page(method, status, url, media_type)
             if reason:
                 skipped[reason] += 1
             yield client, when, None if reason else url, b""
@@ -119,8 +112,6 @@ _MONTHS = {
     name: number
     for number, name in enumerate(b"jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)
 }
-_HTTPS_PORT = b":443"
-_HTTP_PORT = b":80"
 
 
 def combined_accesses(
@@ -141,7 +132,10 @@ def combined_accesses(
             elif (found := _LINE_WITH_HOST.match(line)) is not None:
                 host, client, minute, second, request, status, referer = found.groups()
             else:
-                _count_no_line(line, tally)
+                if line and not line.isspace():
+                    skipped[NOT_A_LINE] += 1
+                else:
+                    tally.read -= 1
                 continue
             try:
                 when = minutes[minute] + seconds[second]
@@ -155,14 +149,6 @@ def combined_accesses(
             if url is None:
                 skipped[reason or NO_HOST] += 1
             yield client, when, url, referer if referer and referer != b"-" else b""
-
-
-def _count_no_line(line: bytes, tally: Tally) -> None:
-    """A line that is none; blank ones do not count at all."""
-    if not line or line.isspace():
-        tally.read -= 1
-    else:
-        tally.skip(NOT_A_LINE)
 
 
 class _Minutes(dict[bytes, float]):
@@ -196,6 +182,6 @@ def _address(host: bytes | None, base: bytes, target: bytes) -> bytes | None:
         return target  # a proxy's log has whole addresses
     if host is None:
         return base + target if base else None
-    if host.endswith(_HTTPS_PORT):
-        return b"https://" + host.removesuffix(_HTTPS_PORT) + target
-    return b"http://" + host.removesuffix(_HTTP_PORT) + target
+    if host.endswith(b":443"):
+        return b"https://" + host.removesuffix(b":443") + target
+    return b"http://" + host.removesuffix(b":80") + target

@@ -123,8 +123,7 @@ def too_many_within(seconds: float, limit: int, times: NDArray[np.float64]) -> N
 
     ``times`` are in order. A minute is any sixty seconds, wherever the clock's minutes begin.
     """
-    earlier = times[: max(0, len(times) - limit)]
-    close: NDArray[np.bool_] = times[limit:] - earlier < seconds
+    close: NDArray[np.bool_] = times[limit:] - times[: max(0, len(times) - limit)] < seconds
     return close
 
 
@@ -187,38 +186,33 @@ class Traces:
         if plain is None:
             return canonicalize(_text(url)) is not None
         origin = plain[0]
-        known = self._origins.get(origin)
-        if known is None:
-            known = self._origins[origin] = canonicalize(_text(origin) + "/") is not None
-        return known
+        if origin not in self._origins:
+            self._origins[origin] = canonicalize(_text(origin) + "/") is not None
+        return self._origins[origin]
 
     def _keep_people(self, tally: Tally, groups: GroupFilter) -> None:
         kept: dict[bytes, _Client] = {}
         dropped = 0
+        too_busy = (
+            f"by clients with over {groups.max_per_day:,} accesses a day or "
+            f"{groups.max_per_minute:,} a minute"
+        )
         for name, client in self._clients.items():
+            n_pages = len(client.pages)
             if not groups.is_person(client.times):
                 dropped += 1
-                tally.skip(
-                    f"by clients with over {groups.max_per_day:,} accesses a day or "
-                    f"{groups.max_per_minute:,} a minute",
-                    len(client.pages),
-                )
-            elif len(client.pages) < groups.min_pages:
-                if client.pages:
-                    tally.skip(
-                        f"by clients with under {counted(groups.min_pages, 'page')}",
-                        len(client.pages),
-                    )
-            else:
+                tally.skip(too_busy, n_pages)
+            elif n_pages >= groups.min_pages:
                 kept[name] = client
+            elif n_pages:
+                tally.skip(f"by clients with under {counted(groups.min_pages, 'page')}", n_pages)
         tally.notes.append(
             f"{counted(len(self._clients), 'client')}, "
             f"{len(kept):,} of them people with enough pages"
             + (f"; {dropped:,} too busy to be one person" if dropped else "")
         )
         self._clients = kept
-        self._numbers = {}
-        self._origins = {}
+        self._numbers, self._origins = {}, {}
 
     def __len__(self) -> int:
         return len(self._clients)
@@ -234,20 +228,15 @@ class Traces:
             yield Session(self._topic, tuple(chained), _text(name), self._recorder)
 
     def _visits(self, client: _Client) -> list[Visit]:
-        urls = self._urls
-        accesses = sorted(
-            zip(client.page_times, client.pages, client.referers, strict=True),
-            key=lambda access: access[0],
-        )
-        return [
-            Visit(
-                time=when,
-                url=_text(urls[page]),
-                reached=Reached.LINK if referer != _NO_PAGE else Reached.TYPED,
-                from_url=_text(urls[referer]) if referer != _NO_PAGE else None,
-            )
-            for when, page, referer in accesses
-        ]
+        visits = []
+        for when, page, referer in zip(
+            client.page_times, client.pages, client.referers, strict=True
+        ):
+            before = _text(self._urls[referer]) if referer != _NO_PAGE else None
+            reached = Reached.TYPED if before is None else Reached.LINK
+            url = _text(self._urls[page])
+            visits.append(Visit(time=when, url=url, reached=reached, from_url=before))
+        return sorted(visits, key=lambda visit: visit.time)
 
 
 def _text(url: bytes) -> str:
@@ -287,7 +276,8 @@ class SquidImporter:
         traces = Traces(topic, "squid import", with_referers=False)
         groups = GroupFilter(max_per_day, max_per_minute, min_pages)
         traces.collect(squid_accesses(log_lines(source, tally), tally), tally, groups)
-        return _checked(Imported(traces, tally), source, "Squid's native format")
+        _check_format(tally, source, "Squid's native format")
+        return Imported(traces, tally)
 
 
 class CombinedImporter:
@@ -329,14 +319,13 @@ class CombinedImporter:
                 f"The lines of {source} do not say which site they are of. Name it, for example: "
                 "--site https://www.example.org"
             )
-        return _checked(Imported(traces, tally), source, "the combined format")
+        _check_format(tally, source, "the combined format")
+        return Imported(traces, tally)
 
 
-def _checked(imported: Imported, path: Path, kind: str) -> Imported:
-    tally = imported.tally
+def _check_format(tally: Tally, path: Path, kind: str) -> None:
     if tally.read == tally.skipped[NOT_A_LINE]:
         lines = f"none of {counted(tally.read, 'line')} is" if tally.read else "it holds no line"
         raise SessionError(
             f"{path} is no log in {kind}: {lines} in that format. Check the file's kind."
         )
-    return imported
