@@ -18,7 +18,7 @@ empty query and the case of the path: servers may tell these apart.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import ada_url
 from publicsuffixlist import PublicSuffixList
@@ -33,24 +33,13 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 _ESCAPABLE = re.compile(r"%(?:[0-9A-Fa-f]{2})?|[\[\]\\^`{|}]")
 
 
-class _NormalEscapes(dict[str, str]):
-    """From each match of ``_ESCAPABLE`` to its canonical spelling, computed once."""
-
-    def __missing__(self, found: str) -> str:
-        if len(found) == 1:
-            normal = f"%{ord(found):02X}"
-        else:
-            character = chr(int(found[1:], 16))
-            normal = character if character in _UNRESERVED else found.upper()
-        self[found] = normal
-        return normal
-
-
-_NORMAL_ESCAPES = _NormalEscapes()
-
-
-def _normal_escape(match: re.Match[str]) -> str:
-    return _NORMAL_ESCAPES[match[0]]
+@cache
+def _normal_escape(found: str) -> str:
+    """The canonical spelling of what ``_ESCAPABLE`` matches."""
+    if len(found) == 1:
+        return f"%{ord(found):02X}"
+    character = chr(int(found[1:], 16))
+    return character if character in _UNRESERVED else found.upper()
 
 
 def canonicalize(url: str, base: str | None = None) -> str | None:
@@ -75,7 +64,9 @@ def canonicalize(url: str, base: str | None = None) -> str | None:
     if _ESCAPABLE.search(href, path_start) is None:
         return href
     # The host stays out of it: an IPv6 address keeps its brackets.
-    return href[:path_start] + _ESCAPABLE.sub(_normal_escape, href[path_start:])
+    return href[:path_start] + _ESCAPABLE.sub(
+        lambda match: _normal_escape(match[0]), href[path_start:]
+    )
 
 
 def _without_credentials(href: str, path_start: int) -> str:
@@ -109,7 +100,7 @@ def _registered_domain(key: str) -> str:
     return str(domain) if domain else host
 
 
-@lru_cache(maxsize=1)
+@cache
 def _public_suffixes() -> PublicSuffixList:
     # Loaded on first use (tens of milliseconds). Unknown suffixes are not guessed at.
     return PublicSuffixList(accept_unknown=False)

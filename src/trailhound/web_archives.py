@@ -15,7 +15,6 @@ from trailhound.errors import CorpusError, UsageError
 from trailhound.fetching.headers import is_html_type, looks_like_html
 
 _WARC_ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4")
-_PACKAGE_ENDING = ".wacz"
 
 # Pages deflate to a fifth, WARC files that are compressed already not at all.
 _MAX_UNPACKING = 200
@@ -62,11 +61,12 @@ class Archive:
 def find_archives(source: Path) -> Iterator[Archive]:
     """All archives at ``source``, in order of name."""
     if source.is_dir():
-        paths = [path for path in sorted(source.rglob("*")) if _looks_like_archive(path)]
+        endings = (*_WARC_ENDINGS, ".wacz")
+        files = (path for path in sorted(source.rglob("*")) if path.is_file())
+        paths = [path for path in files if path.name.lower().endswith(endings)]
         if not paths:
-            endings = ", ".join((*_WARC_ENDINGS, _PACKAGE_ENDING))
             raise CorpusError(
-                f"The folder {source} holds no web archive (files ending in {endings}). "
+                f"The folder {source} holds no web archive (files ending in {', '.join(endings)}). "
                 "Give a folder with such files, or one file."
             )
     elif source.is_file():
@@ -76,20 +76,9 @@ def find_archives(source: Path) -> Iterator[Archive]:
             f"There is no file or folder {source}. Give a WARC file, a WACZ file, or a folder."
         )
     for path in paths:
-        yield from _archives_in(path)
-
-
-def _looks_like_archive(path: Path) -> bool:
-    name = path.name.lower()
-    return path.is_file() and name.endswith((*_WARC_ENDINGS, _PACKAGE_ENDING))
-
-
-def _archives_in(path: Path) -> Iterator[Archive]:
-    members = _members(path)
-    for member in members:
-        yield Archive(f"{path.name}/{member}", partial(_open_member, path, member))
-    if not members:
-        yield Archive(path.name, partial(_open_file, path))
+        for member in _members(path) or [""]:
+            name = f"{path.name}/{member}" if member else path.name
+            yield Archive(name, partial(_opened, path, member))
 
 
 def _members(path: Path) -> list[str]:
@@ -102,19 +91,12 @@ def _members(path: Path) -> list[str]:
     return sorted(name for name in names if name.lower().endswith(_WARC_ENDINGS))
 
 
-def is_zip_bomb(member: zipfile.ZipInfo) -> bool:
-    """Whether a file in a package unpacks to far more than any archive does."""
-    limit = max(_HARMLESS_BYTES, _MAX_UNPACKING * member.compress_size)
-    return member.file_size > limit
-
-
-def _open_file(path: Path) -> IO[bytes]:
-    return path.open("rb")
-
-
-def _open_member(path: Path, member: str) -> IO[bytes]:
+def _opened(path: Path, member: str) -> IO[bytes]:
+    if not member:
+        return path.open("rb")
     package = zipfile.ZipFile(path)
-    if is_zip_bomb(package.getinfo(member)):
+    info = package.getinfo(member)
+    if info.file_size > max(_HARMLESS_BYTES, _MAX_UNPACKING * info.compress_size):
         package.close()
         raise OSError("it would unpack to far more than any web archive does")
     # The open file keeps the package open until it is closed itself.

@@ -39,8 +39,6 @@ _SAFE_HEADERS = {
 FILE_NAME = "collector.json"
 MAX_BROWSERS = 50
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_GROUPS, _GROUP_LENGTH = 4, 5
-"""Twenty letters of five bits: 100 bits cannot be guessed."""
 _EXTENSION_ORIGIN = re.compile(r"chrome-extension://[a-p]{32}|moz-extension://[0-9a-f-]{36}")
 
 
@@ -100,16 +98,11 @@ def load_pairing(workspace: Path, *, new: bool = False) -> Pairing:
         raise StorageError(
             f"{path} cannot be read ({error}). Delete it, and pair your browsers again."
         ) from error
-    pairing = Pairing(path, _new_token(), [])
+    # Four groups of five letters of five bits each: 100 bits cannot be guessed.
+    groups = ("".join(secrets.choice(_ALPHABET) for _ in range(5)) for _ in range(4))
+    pairing = Pairing(path, "-".join(groups), [])
     pairing.save()
     return pairing
-
-
-def _new_token() -> str:
-    groups = (
-        "".join(secrets.choice(_ALPHABET) for _ in range(_GROUP_LENGTH)) for _ in range(_GROUPS)
-    )
-    return "-".join(groups)
 
 
 class RefusedRequestError(Exception):
@@ -130,33 +123,23 @@ class Guard:
 
     def check(self, request: web.Request) -> None:
         """Raise :class:`RefusedRequestError` unless the request is the extension's."""
-        self._check_host(request)
-        origin = self._checked_origin(request)
-        if request.method == hdrs.METH_OPTIONS:
-            return
-        _check_form(request)
-        self._check_token(request, origin)
-
-    def _check_host(self, request: web.Request) -> None:
-        """Another name for this machine's address is DNS rebinding."""
+        # Another name for this machine's address is DNS rebinding.
         allowed = {f"127.0.0.1:{self.port}", f"localhost:{self.port}"}
         hosts = request.headers.getall(hdrs.HOST, [])
         if len(hosts) != 1 or hosts[0].lower() not in allowed:
             raise RefusedRequestError(403, "This host is not served here.")
-
-    def _checked_origin(self, request: web.Request) -> str:
         origins = request.headers.getall(hdrs.ORIGIN, [])
         if len(origins) != 1 or not is_extension_origin(origins[0]):
             raise RefusedRequestError(403, "Only the Trailhound extension may speak to this port.")
-        return origins[0]
-
-    def _check_token(self, request: web.Request, origin: str) -> None:
+        if request.method == hdrs.METH_OPTIONS:
+            return
+        _check_form(request)
         scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
         if scheme != "Bearer" or not self._pairing.knows(token):
             raise RefusedRequestError(
                 401, "The pairing code is wrong or old. Copy it again from 'trailhound collect'."
             )
-        if request.path != PAIR_PATH and not self._pairing.is_paired(origin):
+        if request.path != PAIR_PATH and not self._pairing.is_paired(origins[0]):
             raise RefusedRequestError(401, "This browser is not paired. Enter the pairing code.")
 
 

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self
 
 import msgspec
@@ -38,8 +37,6 @@ DEFAULT_PORT = 8917
 _LOOPBACK = "127.0.0.1"
 _SHUTDOWN_SECONDS = 2.0
 
-Learn = Callable[[str], str]
-"""Learns the topic with this name; the result in a sentence."""
 Report = Callable[[str], None]
 """Told in a line what happened. The words may come from the web."""
 
@@ -67,8 +64,8 @@ class LearningStatus:
 class Learner:
     """Learns in a thread, so that browsers are answered meanwhile."""
 
-    def __init__(self, learn: Learn, report: Callable[[str], None]) -> None:
-        self._learn = learn
+    def __init__(self, workspace: Workspace, report: Report) -> None:
+        self._workspace = workspace
         self._report = report
         self._one_at_a_time = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -92,26 +89,19 @@ class Learner:
     async def _run(self, topic: str) -> None:
         async with self._one_at_a_time:
             try:
-                self._status[topic] = LearningStatus(
-                    "done", await asyncio.to_thread(self._learn, topic)
-                )
+                learned = await asyncio.to_thread(self._learn, topic)
+                self._status[topic] = LearningStatus("done", learned)
             except TrailhoundError as error:
                 self._status[topic] = LearningStatus("failed", f"Learning failed: {error}")
         self._report(self._status[topic].message)
 
-
-def learn_in(workspace: Workspace) -> Learn:
-    """Learning from all sessions that a topic of ``workspace`` has."""
-
-    def learn(topic: str) -> str:
-        learned = learn_into(workspace, LearningRequest(topic))
-        graph = learned.model.graph
+    def _learn(self, topic: str) -> str:
+        """Learn from all sessions that the topic has; the result in a sentence."""
+        graph = learn_into(self._workspace, LearningRequest(topic)).model.graph
         return (
             f"Learned '{topic}' from {counted(len(graph.pages), 'page')}, "
             f"{len(graph.targets)} of them useful."
         )
-
-    return learn
 
 
 class Collector:
@@ -135,7 +125,7 @@ class Collector:
         self._pairing = pairing
         self._report = report
         self._store = SessionStore(workspace)
-        self._learner = Learner(learn_in(workspace), report) if learn else None
+        self._learner = Learner(workspace, report) if learn else None
         self._guard = Guard(pairing)
         self._runner: web.AppRunner | None = None
 
@@ -178,18 +168,12 @@ class Collector:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
     def _application(self) -> web.Application:
-        application = web.Application(
-            middlewares=[guarded(self._guard)], client_max_size=MAX_BODY_BYTES
-        )
+        guard = guarded(self._guard)
+        application = web.Application(middlewares=[guard], client_max_size=MAX_BODY_BYTES)
         application.router.add_post(PAIR_PATH, self._pair)
         application.router.add_post("/v1/events", self._events)
         application.router.add_post("/v1/forget", self._forget)

@@ -23,7 +23,7 @@ from trailhound.sessions.files import (
     read_with_problems,
     write_session,
 )
-from trailhound.topics.workspace import TopicFolder, Workspace, checked_name
+from trailhound.topics.workspace import Workspace, checked_name
 
 MAX_SESSION_BYTES = 1_000_000_000
 MAX_OPEN_FILES = 32
@@ -170,15 +170,12 @@ class SessionStore:
             self._close(path)
 
     def _path(self, topic: str, session: str) -> Path:
-        return self._folder(topic).sessions_path / f"{session}{SESSION_SUFFIX}"
-
-    def _folder(self, topic: str) -> TopicFolder:
-        return self._workspace.folder_for(topic)
+        return self._workspace.folder_for(topic).sessions_path / f"{session}{SESSION_SUFFIX}"
 
     def _recording(self, path: Path, message: EventsMessage) -> _Recording:
         recording = self._open.pop(path, None)
         if recording is None or not path.exists():
-            self._folder(message.topic).prepare()
+            self._workspace.folder_for(message.topic).prepare()
             recorder = SessionRecorder(path, message.topic, recorder=message.recorder)
             lines = path.read_bytes().splitlines(keepends=True)
             known = {hashlib.sha256(line).digest() for line in lines}
