@@ -212,10 +212,9 @@ class WalkableWeb:
     def exits(self, url: str) -> list[Exit]:
         """Links of the page and its frames that lead to pages of the area."""
         if url not in self._exits:
-            holders = self._plan.pages[url].frames or (url,)
             found = [
                 Exit(url, holder, requested, self._final(requested))
-                for holder in holders
+                for holder in self._plan.pages[url].frames or (url,)
                 for requested in dict.fromkeys(self._plan.pages[holder].links)
             ]
             self._exits[url] = [step for step in found if self._attracts(step)]

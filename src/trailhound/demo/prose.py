@@ -89,14 +89,12 @@ class Prose:
             about = focus is not None and self._random() < share
             pattern = self.pick(voice.topical if about else voice.small_talk)
             if pattern not in sentences:
-                sentences[pattern] = self.fill(pattern, self._pools(focus))
+                pools: Pools = {}
+                if focus is not None:
+                    borrowed = self._random() < self._parameters.vocabulary_overlap
+                    pools = focus.neighbour if borrowed else focus.own
+                sentences[pattern] = self.fill(pattern, pools)
         return " ".join(sentences.values())
-
-    def _pools(self, focus: Focus | None) -> Pools:
-        if focus is None:
-            return {}
-        borrowed = self._random() < self._parameters.vocabulary_overlap
-        return focus.neighbour if borrowed else focus.own
 
     def paragraphs(
         self, voice: Voice, focus: Focus | None, n_paragraphs: int, topical: float | None = None

@@ -54,12 +54,13 @@ class Layout:
         """The page's HTML. Adds the chrome's links to the page's."""
         if page.frames:
             return _frameset(page)
+        text = f"<h1>{escape(page.title)}</h1>\n" + "\n".join(page.blocks)
         if page.kind in ("frame", "print"):
-            return _bare(page)
+            return f"{_head(page)}{text}\n</body>\n</html>\n"
         site, chrome = page.site, page.site.chrome_of(page.section)
         key = (site.host, page.section)
         if key not in self._frames:
-            self._frames[key] = (_top(site, chrome), _bottom(site, chrome))
+            self._frames[key] = _surroundings(site, chrome)
         top, bottom = self._frames[key]
         page.links = [
             *(item.url for item in chrome.header),
@@ -67,8 +68,7 @@ class Layout:
             *(item.url for item in chrome.side),
             *(item.url for item in chrome.footer),
         ]
-        body = "\n".join(page.blocks)
-        return f"{_head(page)}{top}<main>\n<h1>{escape(page.title)}</h1>\n{body}\n</main>\n{bottom}"
+        return f"{_head(page)}{top}<main>\n{text}\n</main>\n{bottom}"
 
 
 def _head(page: PageDraft) -> str:
@@ -80,25 +80,19 @@ def _head(page: PageDraft) -> str:
     )
 
 
-def _top(site: Site, chrome: Chrome) -> str:
-    return (
+def _surroundings(site: Site, chrome: Chrome) -> tuple[str, str]:
+    """What stands above and below the text."""
+    above = (
         f'<header class="banner"><p class="site">{escape(site.name)}</p>\n'
         f'<p class="tagline">{escape(site.tagline)}</p>\n'
         f'<nav class="main-menu"><ul>\n{_links(chrome.header, site)}</ul></nav></header>\n'
     )
-
-
-def _bottom(site: Site, chrome: Chrome) -> str:
-    return (
+    below = (
         f'<aside class="sidebar"><ul>\n{_links(chrome.side, site)}</ul></aside>\n'
         f'<footer class="page-footer"><ul>\n{_links(chrome.footer, site)}</ul>\n'
         f"<p>© {escape(site.name)}</p></footer>\n</body>\n</html>\n"
     )
-
-
-def _bare(page: PageDraft) -> str:
-    body = "\n".join(page.blocks)
-    return f"{_head(page)}<h1>{escape(page.title)}</h1>\n{body}\n</body>\n</html>\n"
+    return above, below
 
 
 def _frameset(page: PageDraft) -> str:

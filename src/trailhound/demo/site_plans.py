@@ -10,14 +10,7 @@ from urllib.parse import urlsplit
 
 from trailhound.demo.pages import PageDraft, Site
 from trailhound.demo.universities import DEPARTMENTS, University
-from trailhound.demo.words import (
-    LANGUAGES,
-    SUBJECTS,
-    PeopleNames,
-    comma_separated,
-    read_data,
-    slug,
-)
+from trailhound.demo.words import LANGUAGES, SUBJECTS, PeopleNames, comma_separated, read_data, slug
 from trailhound.demo.workshop import Workshop
 
 Declaration = Mapping[str, Any]
@@ -81,11 +74,7 @@ class _Planner:
     """Interprets one declaration."""
 
     def __init__(
-        self,
-        workshop: Workshop,
-        kind: str,
-        entry: Declaration,
-        universities: Sequence[University],
+        self, workshop: Workshop, kind: str, entry: Declaration, universities: Sequence[University]
     ) -> None:
         self._shop = workshop
         self._universities = universities

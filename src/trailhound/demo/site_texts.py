@@ -241,17 +241,16 @@ class SiteWriter:
         return self._with_session_id(titled(others))
 
     def _links_threads(self, _: str, place: _Place) -> list[LinkItem]:
-        shown = self._pages("shown", place)
-        items = [LinkItem(thread.url, thread.title, self._last_post()) for thread in shown]
+        shown, items = self._pages("shown", place), []
+        for thread in shown:
+            name = self._random.choice(FIRST_NAMES).lower()
+            replies, number = self._random.randint(1, 40), self._random.randint(1, 99)
+            last = f"({replies} replies, last by {name}{number})"
+            items.append(LinkItem(thread.url, thread.title, last))
         if self._planned.entry.get("session_ids") and items:
             items = self._with_session_id(items)
             items.append(LinkItem(shown[0].url, "permanent link"))
         return items
-
-    def _last_post(self) -> str:
-        name = self._random.choice(FIRST_NAMES).lower()
-        replies, number = self._random.randint(1, 40), self._random.randint(1, 99)
-        return f"({replies} replies, last by {name}{number})"
 
     def _with_session_id(self, items: list[LinkItem]) -> list[LinkItem]:
         """The first link under another address of the same page, where the site has such."""

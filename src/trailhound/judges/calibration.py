@@ -62,9 +62,7 @@ class OwnVerdicts:
         calibrated = calibrate_judges(model)
         name = best_ranked(calibrated)
         self._judge = make_judge(
-            name,
-            Briefing(model.graph, model=model),
-            calibrated={name: calibrated[name].threshold},
+            name, Briefing(model.graph, model=model), calibrated={name: calibrated[name].threshold}
         )
         scores = calibrated[name].scores
         self.own_scores: list[float] = [scores[target] for target in sorted(model.graph.targets)]

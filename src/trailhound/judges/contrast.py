@@ -71,10 +71,7 @@ class ContrastJudge:
 
     @classmethod
     def from_graph(
-        cls,
-        graph: PageGraph,
-        threshold: float | None = None,
-        weights: TermWeights | None = None,
+        cls, graph: PageGraph, threshold: float | None = None, weights: TermWeights | None = None
     ) -> ContrastJudge:
         """Learn from a session with at least one target and one other page.
 

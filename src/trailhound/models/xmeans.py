@@ -48,11 +48,7 @@ class XMeans:
     """The criterion of the final clustering; higher is better."""
 
     def __init__(
-        self,
-        min_clusters: int = 3,
-        max_clusters: int = 8,
-        n_init: int = 5,
-        random_state: int = 0,
+        self, min_clusters: int = 3, max_clusters: int = 8, n_init: int = 5, random_state: int = 0
     ) -> None:
         self.min_clusters = min_clusters
         self.max_clusters = max_clusters

@@ -173,9 +173,7 @@ class PairCounts:
         return self._keys[used], self._seen[used], self._hits[used]
 
     def restore(self, keys: Keys, seen: NDArray[np.uint16], hits: NDArray[np.uint16]) -> None:
-        """Go on from such columns; ValueError when there are more than are ever kept."""
-        self._size = 0
-        self._make(min(FIRST_SLOTS, self._max_slots))
+        """Fill an empty table with such columns; ValueError when they are more than it keeps."""
         self._make_room(len(keys))
         if 2 * len(keys) > len(self._keys):
             raise ValueError(f"it has {len(keys)} pairs, too many")
@@ -236,12 +234,7 @@ class SignatureCounts:
         return users[known], (sums / self._sizes[users])[known] / below[known]
 
     def log_interest_in(
-        self,
-        users: Users,
-        pages: Counts,
-        shown: Sequence[Counts],
-        below: Vector,
-        base: float,
+        self, users: Users, pages: Counts, shown: Sequence[Counts], below: Vector, base: float
     ) -> Vector:
         """SF of users over those of their signatures that a page shows before it is fetched.
 

@@ -10,11 +10,7 @@ import msgspec
 from trailhound.errors import UsageError
 from trailhound.records import Candidate, CrawledPage, Page, Relevance, ScoredLink
 from trailhound.strategies.base import Briefing
-from trailhound.strategies.content_link.link_scores import (
-    InLinks,
-    LinkScorer,
-    RunningMoments,
-)
+from trailhound.strategies.content_link.link_scores import InLinks, LinkScorer, RunningMoments
 from trailhound.strategies.content_link.topic_table import (
     TableGrowth,
     TopicTable,

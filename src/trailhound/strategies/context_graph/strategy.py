@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import ClassVar
 
 import msgspec
@@ -15,6 +14,7 @@ from trailhound.errors import UsageError
 from trailhound.records import CrawledPage, Link, ScoredLink
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.context_graph.layer_classifier import (
+    MIN_FEATURES,
     PRIORS,
     TERMS,
     THRESHOLDS,
@@ -34,12 +34,7 @@ from trailhound.strategies.context_graph.training import (
     context_layers,
     learn_layers,
 )
-from trailhound.strategies.parts import (
-    BackCrawling,
-    back_crawling,
-    check_at_least,
-    check_choice,
-)
+from trailhound.strategies.parts import BackCrawling, back_crawling, check_at_least, check_choice
 
 MODES = ("auto", "inherit", "prefetch")
 AT_ONCE = 1000.0
@@ -125,7 +120,14 @@ class ContextGraphStrategy:
             reference=reference,
             vocabulary=vocabulary,
             literal=literal,
-            classifier=_classifier_parameters(terms, threshold, priors, counts, literal),
+            classifier=ClassifierParameters(
+                n_terms=terms,
+                threshold=("min" if literal else "posterior") if threshold == "auto" else threshold,
+                use_counts=counts or literal,
+                per_feature=not literal,
+                min_features=1 if literal else MIN_FEATURES,
+                priors=priors,
+            ),
         )
         parents = back_crawling(briefing, back_crawl)
         rng = np.random.default_rng(briefing.seed)
@@ -248,16 +250,3 @@ class ContextGraphStrategy:
             raise ValueError(f"it has {kept.n_layers} layers, not {self._classifier.n_layers}")
         self._classifier, self._latest = kept, None
         self._was_rebuilt = True
-
-
-def _classifier_parameters(
-    terms: int, threshold: str, priors: str, counts: bool, literal: bool
-) -> ClassifierParameters:
-    default = "min" if literal else "posterior"
-    repaired = ClassifierParameters(
-        n_terms=terms,
-        threshold=default if threshold == "auto" else threshold,
-        use_counts=counts or literal,
-        priors=priors,
-    )
-    return replace(repaired, per_feature=False, min_features=1) if literal else repaired

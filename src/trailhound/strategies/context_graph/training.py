@@ -71,9 +71,7 @@ class ContextParameters:
 
 
 async def context_layers(
-    briefing: Briefing,
-    parameters: ContextParameters,
-    rng: np.random.Generator,
+    briefing: Briefing, parameters: ContextParameters, rng: np.random.Generator
 ) -> Layers:
     """Pages by layer: back-crawled where something knows who links to the targets.
 

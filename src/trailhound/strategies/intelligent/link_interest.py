@@ -25,11 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailhound.records import CrawledPage
-from trailhound.strategies.intelligent.interest_rule import (
-    InterestRule,
-    LinkOutcomes,
-    Vector,
-)
+from trailhound.strategies.intelligent.interest_rule import InterestRule, LinkOutcomes, Vector
 from trailhound.strategies.intelligent.link_memory import (
     EventCounts,
     KeptCounts,

@@ -183,10 +183,6 @@ class LinkingPages:
             self.words[slot] = words
         self.relevant[slot] = relevant
         self.content[slot] = 0.0
-        self._add_links(slot, links)
-        return slot
-
-    def _add_links(self, slot: int, links: Iterable[str]) -> None:
         judged, parents, number = self._judged, self._parents, self.newest
         verdicts = []
         for url in links:
@@ -202,6 +198,7 @@ class LinkingPages:
         self.children_seen[slot] = len(verdicts)
         self.children_hits[slot] = sum(verdicts)
         drop_oldest(parents, self._max_urls)
+        return slot
 
     def renumber_words(self, moved: Numbers) -> None:
         """Follow a change of the events' numbers; forgotten ones leave."""
