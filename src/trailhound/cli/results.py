@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trailhound.cli.options import JsonOption, TopicArgument, WorkspaceOption, open_workspace
-from trailhound.cli.terminal import harmless, output, print_json, say
+from trailhound.cli.terminal import harmless, output, patiently, print_json, say
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def results(
     marks = _marks(folder)
     with Results(folder.results) as stored:
         if search is not None:
-            found = iter(stored.search(search, min_score=min_score))
+            with patiently("Searching; what was found since the last time is indexed first"):
+                found = iter(stored.search(search, min_score=min_score))
         else:
             found = stored.iterate(min_score=min_score, everything=everything)
         if new and not everything:

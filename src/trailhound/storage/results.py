@@ -15,7 +15,7 @@ both, or in the results only: then it is fetched again, and the last row counts.
 ``found``
     A full-text index over titles and texts of the relevant pages; ``rowid`` is the event's ``id``.
 ``unindexed``
-    What belongs into it and waits: fifty pages together cost half of what they cost one by one.
+    What belongs into it and waits until somebody searches: indexing takes as long as judging.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ _UNINDEXED = (
     "CREATE TABLE IF NOT EXISTS unindexed "
     "(id INTEGER PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL)"
 )
-INDEX_EVERY = 50
-"""Relevant pages that are indexed together."""
+INDEX_TOGETHER = 200
+"""Pages that are indexed in one transaction, in a fifth of a second: a crawl may be waiting."""
 REQUESTS = "requests"
 """In ``state``: all requests of the crawl when a run ended, also those that came to no page."""
 
@@ -147,23 +147,15 @@ class ResultsStore:
     def __init__(self, path: str | Path, known: Container[str] = frozenset()) -> None:
         self.path = Path(path)
         self._known = known
-        self._waiting = 0
         self._connection = RESULTS.open(self.path)
         with RESULTS.explaining(self.path):
-            index_waiting(self._connection)
+            self._connection.execute(_UNINDEXED)
             (self._refusals,) = self._connection.execute("SELECT count(*) FROM refusal").fetchone()
 
     def keep(self, finished: FinishedPage) -> None:
         """Write one page, for good."""
-        with RESULTS.explaining(self.path):
-            with transaction(self._connection):
-                self._write(finished)
-            if self._waiting >= INDEX_EVERY:
-                self._index()
-
-    def _index(self) -> None:
-        index_waiting(self._connection)
-        self._waiting = 0
+        with RESULTS.explaining(self.path), transaction(self._connection):
+            self._write(finished)
 
     def _write(self, finished: FinishedPage) -> None:
         event, page = finished.event, finished.page
@@ -180,7 +172,6 @@ class ResultsStore:
         if page is not None and event.relevance is not None and event.relevance.relevant:
             words = _storable(page.title), _storable(page.text[:MAX_INDEXED_CHARS])
             execute("INSERT INTO unindexed VALUES (?, ?, ?)", (added.lastrowid, *words))
-            self._waiting += 1
 
     def note_refusals(self, refusals: Iterable[tuple[str, str, str | None]]) -> None:
         """Keep why URLs were not queued or not fetched: ``(url, reason, parent)`` each."""
@@ -235,27 +226,31 @@ class ResultsStore:
 
     def copy(self) -> sqlite3.Connection:
         """All of it in memory, as it is now."""
-        self._index()
         copied = sqlite3.connect(IN_MEMORY, isolation_level=None, check_same_thread=False)
         with RESULTS.explaining(self.path):
             self._connection.backup(copied)
+            index_waiting(copied)
         return copied
 
     def close(self) -> None:
         """Let the file go; everything is in it."""
-        try:
-            with RESULTS.explaining(self.path):
-                self._index()
-        finally:
-            self._connection.close()
+        self._connection.close()
 
 
 def index_waiting(connection: sqlite3.Connection) -> None:
     """Let the full-text index catch up."""
-    with transaction(connection):
-        connection.execute(_UNINDEXED)
-        connection.execute("INSERT INTO found (rowid, title, text) SELECT * FROM unindexed")
-        connection.execute("DELETE FROM unindexed")
+    connection.execute(_UNINDEXED)
+    some = "SELECT max(id) FROM (SELECT id FROM unindexed ORDER BY id LIMIT ?)"
+    while True:
+        with transaction(connection):
+            (last,) = connection.execute(some, (INDEX_TOGETHER,)).fetchone()
+            if last is None:
+                return
+            connection.execute(
+                "INSERT INTO found (rowid, title, text) SELECT * FROM unindexed WHERE id <= ?",
+                (last,),
+            )
+            connection.execute("DELETE FROM unindexed WHERE id <= ?", (last,))
 
 
 def index_for_search(path: Path) -> None:
