@@ -196,8 +196,9 @@ def test_a_reader_can_look_up_a_url_while_a_crawl_runs(tmp_path: Path) -> None:
     assert look_up(path, url("seed", "unknown.test")) is None
     frontier.close()
     assert look_up(path, seed.url) == finished
+    assert look_up(tmp_path / "none", seed.url) is None
     with pytest.raises(FrontierError, match=r"There is no frontier .*none"):
-        look_up(tmp_path / "none", seed.url)
+        queue_place(tmp_path / "none", seed.url)
 
 
 def test_the_place_in_the_queue_is_the_order_of_leases(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ _SPARE_ENTRIES = 1024
 class ScheduledHost:
     """What the schedule must know of a host."""
 
-    __slots__ = ("asleep", "changed", "head", "name", "until")
+    __slots__ = ("asleep", "changed", "head", "name", "pages", "until")
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -28,6 +28,8 @@ class ScheduledHost:
         """Its best candidate; ``None`` when it has none."""
         self.until = -math.inf
         """It may not be asked before."""
+        self.pages = 0
+        """Leases of this host that have been finished."""
         self.asleep = False
         """Whether it is among the sleepers."""
         self.changed = False

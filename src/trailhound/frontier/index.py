@@ -133,13 +133,11 @@ class HostQueue(ScheduledHost):
     the old one comes up as well, and is as good as the new. A URL that sinks is taken out first.
     """
 
-    __slots__ = ("_champion", "_newcomers", "_runs", "_standings", "first", "number", "pages")
+    __slots__ = ("_champion", "_newcomers", "_runs", "_standings", "first", "number")
 
     def __init__(self, name: str, number: int, standings: Standings) -> None:
         super().__init__(name)
         self.number = number
-        self.pages = 0
-        """Leases of this host that have been finished."""
         self.first = 0
         """The number of the candidate that is this host's head, or 0."""
         self._standings = standings

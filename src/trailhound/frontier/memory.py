@@ -23,12 +23,11 @@ class _Host(ScheduledHost):
     the waiting candidate.
     """
 
-    __slots__ = ("pages", "queue")
+    __slots__ = ("queue",)
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.queue: list[tuple[Key, str]] = []
-        self.pages = 0
 
 
 class MemoryFrontier:

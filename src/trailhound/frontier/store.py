@@ -224,13 +224,12 @@ class FrontierStore:
 
 def _own(path: Path) -> Ownership:
     """The lock beside the file, which itself stays open to readers."""
-    in_use = FrontierError(
-        f"The frontier {path} is in use by another process. Only one crawl can work on it: wait "
-        "until that one has ended, or stop it, and try again."
-    )
     return Ownership(
         path.with_name(path.name + ".lock"),
-        in_use=in_use,
+        in_use=FrontierError(
+            f"The frontier {path} is in use by another process. Only one crawl can work on it: "
+            "wait until that one has ended, or stop it, and try again."
+        ),
         unwritable=lambda reason: FRONTIER.unwritable(path, reason),
     )
 

@@ -38,39 +38,13 @@ from trailhound.storage.sqlite import DatabaseKind
 
 _TABLES = (
     "CREATE TABLE url (number INTEGER PRIMARY KEY, site INTEGER NOT NULL, path TEXT NOT NULL)",
-    """
-    CREATE TABLE place (
-        first INTEGER PRIMARY KEY,
-        parent,
-        depth INTEGER NOT NULL,
-        memories BLOB NOT NULL,
-        numbers BLOB NOT NULL,
-        priorities BLOB NOT NULL
-    )
-    """,
-    """
-    CREATE TABLE rescore (
-        number INTEGER PRIMARY KEY,
-        arrival INTEGER NOT NULL,
-        numbers BLOB NOT NULL,
-        priorities BLOB NOT NULL
-    )
-    """,
-    """
-    CREATE TABLE finished (
-        number INTEGER PRIMARY KEY,
-        outcome TEXT NOT NULL,
-        priority REAL
-    )
-    """,
-    """
-    CREATE TABLE host (
-        number INTEGER PRIMARY KEY,
-        name TEXT NOT NULL,
-        until REAL NOT NULL,
-        pages INTEGER NOT NULL
-    )
-    """,
+    "CREATE TABLE place (first INTEGER PRIMARY KEY, parent, depth INTEGER NOT NULL, "
+    "memories BLOB NOT NULL, numbers BLOB NOT NULL, priorities BLOB NOT NULL)",
+    "CREATE TABLE rescore (number INTEGER PRIMARY KEY, arrival INTEGER NOT NULL, "
+    "numbers BLOB NOT NULL, priorities BLOB NOT NULL)",
+    "CREATE TABLE finished (number INTEGER PRIMARY KEY, outcome TEXT NOT NULL, priority REAL)",
+    "CREATE TABLE host (number INTEGER PRIMARY KEY, name TEXT NOT NULL, until REAL NOT NULL, "
+    "pages INTEGER NOT NULL)",
 )
 
 FRONTIER = DatabaseKind(
@@ -82,8 +56,6 @@ FRONTIER = DatabaseKind(
     version=1,
     tables=_TABLES,
     pragmas=(
-        "PRAGMA journal_mode = WAL",
-        "PRAGMA synchronous = NORMAL",
         "PRAGMA cache_size = -16384",  # KiB; the system's file cache holds the rest
         "PRAGMA wal_autocheckpoint = 1000",  # pages: 4 MB of log, soon reread after a crash
     ),

@@ -35,34 +35,14 @@ from trailhound.storage.sqlite import DatabaseKind, transaction
 _TABLES = (
     """
     CREATE TABLE event (
-        id INTEGER PRIMARY KEY,
-        number INTEGER NOT NULL,
-        url TEXT NOT NULL,
-        address TEXT NOT NULL,
-        outcome TEXT NOT NULL,
-        parent TEXT,
-        depth INTEGER NOT NULL,
-        priority REAL NOT NULL,
-        memory BLOB NOT NULL,
-        requests INTEGER NOT NULL,
-        requests_total INTEGER NOT NULL,
-        score REAL,
-        relevant INTEGER NOT NULL,
-        links_found INTEGER NOT NULL,
-        links_added INTEGER NOT NULL,
-        links_outside INTEGER NOT NULL,
-        why TEXT NOT NULL,
-        title TEXT NOT NULL,
-        snippet TEXT NOT NULL,
-        language TEXT NOT NULL,
-        duplicate_of TEXT,
-        noindex INTEGER NOT NULL,
-        at REAL NOT NULL,
-        status INTEGER,
-        etag TEXT NOT NULL,
-        last_modified TEXT NOT NULL,
-        known INTEGER NOT NULL,
-        fingerprint INTEGER,
+        id INTEGER PRIMARY KEY, number INTEGER NOT NULL, url TEXT NOT NULL, address TEXT NOT NULL,
+        outcome TEXT NOT NULL, parent TEXT, depth INTEGER NOT NULL, priority REAL NOT NULL,
+        memory BLOB NOT NULL, requests INTEGER NOT NULL, requests_total INTEGER NOT NULL,
+        score REAL, relevant INTEGER NOT NULL, links_found INTEGER NOT NULL,
+        links_added INTEGER NOT NULL, links_outside INTEGER NOT NULL, why TEXT NOT NULL,
+        title TEXT NOT NULL, snippet TEXT NOT NULL, language TEXT NOT NULL, duplicate_of TEXT,
+        noindex INTEGER NOT NULL, at REAL NOT NULL, status INTEGER, etag TEXT NOT NULL,
+        last_modified TEXT NOT NULL, known INTEGER NOT NULL, fingerprint INTEGER,
         current INTEGER NOT NULL
     )
     """,
@@ -82,11 +62,7 @@ RESULTS = DatabaseKind(
     application_id=0x54726C72,  # "Trlr"
     version=1,
     tables=_TABLES,
-    pragmas=(
-        "PRAGMA journal_mode = WAL",
-        "PRAGMA synchronous = NORMAL",
-        "PRAGMA busy_timeout = 2000",  # ms: a reader may hold the file for a moment
-    ),
+    pragmas=("PRAGMA busy_timeout = 2000",),  # ms: a reader may hold the file for a moment
 )
 IN_MEMORY = ":memory:"
 _UNINDEXED = (

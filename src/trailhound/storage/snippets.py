@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trailhound.records import Page
 
@@ -24,14 +23,6 @@ _LETTER = re.compile(r"\w")
 _SENTENCE_END = re.compile(r"(?:\w{3}[)\]\"'”’]*[.!?][)\]\"'”’]*(?=\s|$))|[。！？]")
 
 
-class _Stretch(NamedTuple):
-    """Text from one menu to the next."""
-
-    text: str
-    linked_chars: int
-    """How much of it is words of links."""
-
-
 def snippet_of(page: Page) -> str:
     """The page's own description, else its first prose, links in it included, else how it begins.
 
@@ -39,7 +30,8 @@ def snippet_of(page: Page) -> str:
     """
     if page.description:
         return _shortened(page.description)
-    prose = (each.text for each in _stretches(page) if _is_prose(each))
+    stretches = _stretches(page)
+    prose = (text for text, linked in stretches if len(text) - linked >= max(_PROSE_CHARS, linked))
     return _shortened(_without_headings(next(prose, page.text), page))
 
 
@@ -62,25 +54,23 @@ def _shortened(text: str) -> str:
     return (cut[:blank] if blank > 0 else cut).rstrip(" ,;:-") + "…"
 
 
-def _is_prose(stretch: _Stretch) -> bool:
-    own = len(stretch.text) - stretch.linked_chars
-    return own >= max(_PROSE_CHARS, stretch.linked_chars)
+def _stretches(page: Page) -> Iterator[tuple[str, int]]:
+    """The text between menus, and how many characters of it are words of links.
 
-
-def _stretches(page: Page) -> Iterator[_Stretch]:
-    """The text between menus; a menu is where nothing can be read between one link and the next."""
+    A menu is where nothing can be read between one link and the next.
+    """
     text = page.text[:_SEARCHED_CHARS]
     start = linked = 0
     last_start, last_end = 0, 0
     for first, end in _places_of_links(page, text):
         if last_end and not _LETTER.search(text, last_end, first):
-            yield _Stretch(text[start:last_start].strip(), linked)
+            yield text[start:last_start].strip(), linked
             start, linked = end, 0
         else:
             linked += last_end - last_start if last_start >= start else 0
         last_start, last_end = first, end
     linked += last_end - last_start if last_start >= start else 0
-    yield _Stretch(text[start:].strip(), linked)
+    yield text[start:].strip(), linked
 
 
 def _places_of_links(page: Page, text: str) -> Iterator[tuple[int, int]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from trailhound.errors import TrailhoundError
 
+_WRITE_AHEAD = ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL")
 Migration = Callable[[sqlite3.Connection], object]
 
 _PRIMARY_CODE = 0xFF
@@ -58,7 +59,7 @@ class DatabaseKind:
     tables: tuple[str, ...]
     """The statements that make them."""
     pragmas: tuple[str, ...]
-    """For whoever writes."""
+    """For whoever writes, besides the write-ahead log."""
     migrations: Mapping[int, Migration] = field(default_factory=dict)
     """From a version to the step that makes the next one of it."""
 
@@ -67,7 +68,7 @@ class DatabaseKind:
         with self.explaining(path):
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             try:
-                for pragma in self.pragmas:
+                for pragma in (*_WRITE_AHEAD, *self.pragmas):
                     connection.execute(pragma).fetchall()
                 with transaction(connection):
                     self._prepare(connection, path)

@@ -93,18 +93,17 @@ def repair_archive(folder: Path) -> list[Repair]:
 
 def own_archive(folder: Path) -> Ownership:
     """The right to write to an archive; StorageError when another process has it."""
-    in_use = StorageError(
-        f"The archive {folder} is in use by another process. Wait until that one has ended, or "
-        "stop it, and try again."
-    )
-
-    def unwritable(reason: str) -> StorageError:
-        return StorageError(
+    return Ownership(
+        folder / "archive.lock",
+        in_use=StorageError(
+            f"The archive {folder} is in use by another process. Wait until that one has ended, or "
+            "stop it, and try again."
+        ),
+        unwritable=lambda reason: StorageError(
             f"The archive {folder} cannot be written: {reason}. Check the folder's permissions and "
             "the space on its disk, then try again."
-        )
-
-    return Ownership(folder / "archive.lock", in_use=in_use, unwritable=unwritable)
+        ),
+    )
 
 
 def repair_open_files(folder: Path) -> list[Repair]:
