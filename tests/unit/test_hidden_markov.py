@@ -156,6 +156,12 @@ def test_ordering_by_the_likeliest_state() -> None:
     assert link.memory == lexicographic.memory, "only the order differs"
 
 
+def test_more_states_than_fit_into_one_number_are_ordered_by_the_likeliest() -> None:
+    assert make_strategy("hidden-markov:states=9,order=likeliest", BRIEFING).name
+    with pytest.raises(UsageError, match="do not fit into one priority"):
+        make_strategy("hidden-markov:states=9", BRIEFING)
+
+
 def test_an_unknown_order_is_refused_with_the_choices() -> None:
     with pytest.raises(UsageError, match="lexicographic or likeliest"):
         HiddenMarkovStrategy(learn_topic(GRAPH), order="random")

@@ -57,9 +57,11 @@ class HiddenMarkovStrategy:
         self._classifier = model.classifier()
         n_states, literal = model.hmm.n_states, model.hmm.literal
         # The literal model's numbers do not sum to one, so its last state says something.
-        self._key: PriorityKey = LexicographicKey(n_states, all_states=literal)
-        if order == "likeliest":
-            self._key = LikeliestStateKey(n_states)
+        self._key: PriorityKey = (
+            LikeliestStateKey(n_states)
+            if order == "likeliest"
+            else LexicographicKey(n_states, all_states=literal)
+        )
         self._adoption = Adoption(adapt_every) if adapt_every else None
         self._back_crawl = back_crawl
 
