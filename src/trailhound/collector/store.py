@@ -35,23 +35,6 @@ _LATEST_TIME = 1e11
 _SESSION_ID = re.compile(r"\d{8}t\d{6}-[0-9a-f]{12}")
 
 
-class EventsMessage(msgspec.Struct):
-    """Events of one session, in their order."""
-
-    session: str
-    topic: str
-    events: list[Event]
-    recorder: str = "extension"
-
-
-class ForgetMessage(msgspec.Struct):
-    """A page that must not have been recorded."""
-
-    session: str
-    topic: str
-    url: str
-
-
 class StatusMessage(msgspec.Struct):
     """A question about a topic."""
 
@@ -59,7 +42,20 @@ class StatusMessage(msgspec.Struct):
     topic: str
 
 
-Message = TypeVar("Message", EventsMessage, ForgetMessage, StatusMessage)
+class EventsMessage(StatusMessage):
+    """Events of one session, in their order."""
+
+    events: list[Event]
+    recorder: str = "extension"
+
+
+class ForgetMessage(StatusMessage):
+    """A page that must not have been recorded."""
+
+    url: str
+
+
+Message = TypeVar("Message", bound=StatusMessage)
 
 
 def read_message(body: bytes, kind: type[Message]) -> Message:

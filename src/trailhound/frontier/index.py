@@ -47,7 +47,8 @@ class FrontierIndex:
     def insert_finished(self, url: str, outcome: Outcome) -> int:
         """Number an unseen URL that never waits."""
         number = self.seen.add(url)
-        self.standings.append_finished(outcome)
+        self.standings.expect(1)
+        self.standings.finish(number, outcome)
         return number
 
     def requeue(self, number: int, host: HostQueue, priority: float) -> None:

@@ -170,12 +170,6 @@ class Standings:
         self._size = number + 1
         self.arrive_again(number, priority)
 
-    def append_finished(self, outcome: Outcome) -> None:
-        """A new URL is finished without ever having waited."""
-        number = self._size
-        self.expect(1)
-        self.finish(number, outcome)
-
     def arrive_again(self, number: int, priority: float) -> None:
         """A URL waits under another priority, behind all that wait under the same."""
         self.priorities[number] = priority
@@ -184,7 +178,7 @@ class Standings:
         self.next_arrival += 1
 
     def expect(self, count: int) -> None:
-        """Make room for URLs from an earlier run, which are to ``arrive_together`` or finish."""
+        """Make room for new URLs, which are to ``arrive_together`` or to finish."""
         self._make_room(self._size + count)
         new = slice(self._size, self._size + count)
         self._priorities[new] = OUT_OF_QUEUE

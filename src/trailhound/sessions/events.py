@@ -144,7 +144,6 @@ HtmlLoader = Callable[[str], str]
 """From ``html_ref`` to source; ``LookupError`` when there is none, or UnsafeReferenceError."""
 
 _event_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
-_header_decoder = msgspec.json.Decoder(Header)
 
 
 def parse_session(
@@ -175,18 +174,12 @@ def parse_session(
 def session_lines(session: Session) -> Iterator[bytes]:
     """The session as encoded lines, each ending in a line feed."""
     yield header_line(session.topic, session.user, session.recorder)
-    for event in session.events:
-        yield event_line(event)
+    yield from map(event_line, session.events)
 
 
 def header_line(topic: str, user: str = "", recorder: str = "") -> bytes:
     """The encoded first line of a session."""
-    return _encode(Header(FORMAT_NAME, SESSION_VERSION, topic, user, recorder))
-
-
-def event_line(event: Event) -> bytes:
-    """One encoded event."""
-    return _encode(event)
+    return event_line(Header(FORMAT_NAME, SESSION_VERSION, topic, user, recorder))
 
 
 def event_in(line: bytes) -> Event | None:
@@ -203,7 +196,8 @@ def is_cut_header(content: bytes) -> bool:
     return content.startswith(start[: len(content)])
 
 
-def _encode(record: Header | Event) -> bytes:
+def event_line(record: Event | Header) -> bytes:
+    """One encoded event, or the header."""
     try:
         return msgspec.json.encode(record) + b"\n"
     except UnicodeEncodeError:
@@ -228,7 +222,7 @@ def _read_header(first: tuple[int, bytes, bool] | None, name: str) -> Header:
     if first is None:
         raise SessionError(f"{name} is empty: nothing was recorded. Record the session again.")
     try:
-        header = _header_decoder.decode(first[1])
+        header = msgspec.json.decode(first[1], type=Header)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise _not_a_session(name, first[0], str(error)) from error
     if header.format != FORMAT_NAME:

@@ -11,6 +11,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -154,13 +155,13 @@ def write_warc(folder: Path, addresses: Iterable[str], out: BinaryIO) -> int:
 
 def _places(folder: Path, wanted: set[str]) -> list[CdxEntry]:
     """Where the latest successful answer of each address is."""
-    latest: dict[str, tuple[str, CdxEntry]] = {}
-    for timestamp, entry in _entries(folder):
-        if entry.url in wanted and entry.status.startswith("2"):
-            known = latest.get(entry.url)
-            if known is None or known[0] <= timestamp:
-                latest[entry.url] = (timestamp, entry)
-    return [entry for _, entry in latest.values()]
+    successful = (
+        (timestamp, entry)
+        for timestamp, entry in _entries(folder)
+        if entry.url in wanted and entry.status.startswith("2")
+    )
+    by_time = sorted(successful, key=itemgetter(0))
+    return list({entry.url: entry for _, entry in by_time}.values())
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, CdxEntry]]:

@@ -84,6 +84,11 @@ class AppendFile:
         """Let the file go; it is as it is."""
         self._file.close()
 
+    def discard(self) -> None:
+        """Leave nothing of it."""
+        self.close()
+        self.path.unlink(missing_ok=True)
+
 
 @contextmanager
 def whole_file(path: Path, *, sync: bool = True) -> Iterator[BinaryIO]:

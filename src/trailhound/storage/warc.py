@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
@@ -45,15 +46,15 @@ _MAX_PREFIX_CHARS = 60
 class _OpenFile:
     """A WARC file that is written to, and the lines of its index."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, first_record: bytes) -> None:
         self.name = name
-        self.warc = AppendFile(folder / (name + WARC_SUFFIX + OPEN_SUFFIX))
-        try:
+        with ExitStack() as failed:  # nothing is left of a file that could not even be begun
+            self.warc = AppendFile(folder / (name + WARC_SUFFIX + OPEN_SUFFIX))
+            failed.callback(self.warc.discard)
             self.index = AppendFile(folder / (name + PART_SUFFIX + OPEN_SUFFIX))
-        except BaseException:
-            self.warc.close()
-            self.warc.path.unlink()
-            raise
+            failed.callback(self.index.discard)
+            self.warc.append(first_record)
+            failed.pop_all()
 
     def append(self, records: bytes, index_lines: bytes) -> None:
         """Both or neither."""
@@ -68,24 +69,14 @@ class _OpenFile:
     def complete(self) -> None:
         """Put it on the disk under its final name, with a sorted index."""
         self.warc.sync()
-        self.let_go()
+        self.warc.close()
+        self.index.close()
         with explaining(self.index.path):
             lines = self.index.path.read_bytes().splitlines(keepends=True)
         write_part(self.index.path.with_name(self.name + PART_SUFFIX), lines)
         rename_file(self.warc.path, self.name + WARC_SUFFIX)
         with explaining(self.index.path):
             self.index.path.unlink()
-
-    def let_go(self) -> None:
-        """Close without completing: the next start repairs it."""
-        self.warc.close()
-        self.index.close()
-
-    def discard(self) -> None:
-        """Leave nothing of a file that could not even be begun."""
-        self.let_go()
-        for path in (self.warc.path, self.index.path):
-            path.unlink(missing_ok=True)
 
 
 class ArchiveWriter:
@@ -177,17 +168,10 @@ class ArchiveWriter:
             self._complete_file()
         if self._file is None:
             self._serial += 1
-            self._file = self._new_file(f"{self._stem}-{self._serial:05d}")
+            name = f"{self._stem}-{self._serial:05d}"
+            made_by = self._maker.warcinfo(name + WARC_SUFFIX, self._started_at, self._info)
+            self._file = _OpenFile(self._folder, name, made_by)
         return self._file
-
-    def _new_file(self, name: str) -> _OpenFile:
-        file = _OpenFile(self._folder, name)
-        try:
-            file.append(self._maker.warcinfo(name + WARC_SUFFIX, self._started_at, self._info), b"")
-        except BaseException:
-            file.discard()
-            raise
-        return file
 
     def _complete_file(self) -> None:
         file, self._file = self._file, None  # one that cannot be completed is left to the repair
@@ -197,12 +181,9 @@ class ArchiveWriter:
 
 
 def _index_line(exchange: Exchange, response: StoredResponse, offset: int, file_name: str) -> bytes:
-    mime, status = (
-        mime_type(header_value(exchange.headers, "content-type")),
-        f"{exchange.status:03d}",
-    )
-    place = str(len(response.data)), str(offset), file_name
-    entry = CdxEntry(exchange.url, mime, status, response.payload_digest, *place)
+    mime = mime_type(header_value(exchange.headers, "content-type"))
+    said = exchange.url, mime, f"{exchange.status:03d}", response.payload_digest
+    entry = CdxEntry(*said, str(len(response.data)), str(offset), file_name)
     return cdx_line(entry, cdx_timestamp(exchange.requested_at))
 
 

@@ -69,9 +69,8 @@ class _Entry(msgspec.Struct):
     def redirect(self) -> str | None:
         """Where the answer sent the browser."""
         location = self.response.redirect_url or _header(self.response.headers, "location")
-        if 300 <= self.response.status < 400 and location:
-            return urljoin(self.request.url, location)
-        return None
+        leads = location and 300 <= self.response.status < 400
+        return urljoin(self.request.url, location) if leads else None
 
 
 class _Page(msgspec.Struct):
