@@ -94,7 +94,8 @@ def _about_paths(model: TopicModel) -> Iterator[Advice]:
     graph = model.graph
     if len(graph.targets) == len(graph.pages):
         return
-    reached = {*graph.starts, *(end for begin, end in graph.edges if begin in graph.starts)}
+    starts = {*graph.starts}
+    near = starts | {end for begin, end in graph.edges if begin in starts}
     if not graph.edges and all(map(lacks_content, graph.pages)):
         yield Advice(
             "no-links",
@@ -115,8 +116,8 @@ def _about_paths(model: TopicModel) -> Iterator[Advice]:
             "there.",
             "Reach the useful pages by following links from more general ones.",
         )
-    elif graph.starts and graph.targets <= reached:
-        where = "start pages" if graph.targets <= {*graph.starts} else "one hop from the start page"
+    elif starts and graph.targets <= near:
+        where = "start pages" if graph.targets <= starts else "one hop from the start page"
         yield Advice(
             "targets-near-start",
             f"All targets are {where}, so the paths are too short to learn much from.",
