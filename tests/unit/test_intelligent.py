@@ -67,6 +67,13 @@ def test_the_memory_explains_a_link_in_ratios() -> None:
     assert strategy.explain(b"") == {}
 
 
+def test_a_literal_product_beyond_all_numbers_can_be_explained() -> None:
+    told = fresh().explain(struct.pack("<4f", 5000.0, -5000.0, 0.0, 1.0))
+    assert math.isfinite(told["words of linking pages"])
+    assert told["words of linking pages"] > 1e300
+    assert told["words of the address"] == 0
+
+
 def test_waiting_candidates_are_ranked_again_with_new_weights() -> None:
     strategy = fresh()
     waiting = {each.link.url: each.memory for each in score(strategy, f"{H}wax/1x", f"{H}rain/1x")}

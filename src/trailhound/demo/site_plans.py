@@ -51,13 +51,6 @@ class PlannedSite:
     """Page to what it was made for: a subject, a university, a department."""
 
 
-def plan_site(
-    workshop: Workshop, kind: str, entry: Declaration, universities: Sequence[University]
-) -> PlannedSite:
-    """Register a site and all its pages."""
-    return _Planner(workshop, kind, entry, universities).planned_site()
-
-
 class _Fields(dict[str, object]):
     """What may be named in a path or title; anything else is a label."""
 
@@ -70,7 +63,7 @@ class _Fields(dict[str, object]):
         return self._workshop.label(self._site, english)
 
 
-class _Planner:
+class SitePlanner:
     """Interprets one declaration."""
 
     def __init__(
@@ -89,6 +82,7 @@ class _Planner:
         self._planned = PlannedSite(declared, entry, site, workshop.random(purpose))
 
     def planned_site(self) -> PlannedSite:
+        """The site, registered with all its pages."""
         groups = self._planned.groups
         for name, step in self._declared.get("plan", {}).items():
             if "path" not in step:

@@ -64,9 +64,8 @@ class Department:
     kind: DepartmentKind
     name: str
     home: PageDraft
-    people_page: PageDraft
-    research_page: PageDraft
-    courses_page: PageDraft
+    lists: dict[str, PageDraft]
+    """People, Research, Courses."""
     courses: list[PageDraft] = field(default_factory=list)
     people: list[Person] = field(default_factory=list)
 
@@ -90,9 +89,8 @@ class University:
         self.departments: list[Department] = []
         self._general: dict[str, PageDraft] = {}
         self._news: list[PageDraft] = []
-        self._addresses: Mapping[str, str] = _DECLARED["addresses"][
-            number % len(_DECLARED["addresses"])
-        ]
+        styles: Sequence[Mapping[str, str]] = _DECLARED["addresses"]
+        self._addresses = styles[number % len(styles)]
         self._random = workshop.random(f"university {self.short}")
         self._writing = workshop.random(f"writing {self.short}")
         self._names = PeopleNames(self._random)
@@ -111,50 +109,36 @@ class University:
             linkable = path in ("/", "/library.html")
             self._general[label] = self._shop.page(self.site, path, title, linkable=linkable)
         self._general["Staff"] = self._shop.page(self.site, "/private/staff.html", "Staff pages")
-        self._plan_news()
+        titles = LANGUAGES[self.site.language].titles if self.site.language in LANGUAGES else ()
+        for number in range(3):
+            title = titles[number] if titles else self._shop.title("campus", "town-affairs")
+            path = f"/news/item{number + 1}.html"
+            self._news.append(self._shop.page(self.site, path, title, linkable=True))
         kinds, count = list(DEPARTMENTS.values()), self._shop.parameters.departments_per_university
         for k in range(min(count, len(kinds))):
             # A window that moves on from one university to the next.
             self._plan_department(kinds[(self._number * count + k) % len(kinds)])
         self._set_chrome()
 
-    def _plan_news(self) -> None:
-        foreign = LANGUAGES.get(self.site.language)
-        for number in range(3):
-            title = foreign.titles[number] if foreign else ""
-            title = title or self._shop.title("campus", "town-affairs")
-            page = self._shop.page(self.site, f"/news/item{number + 1}.html", title, linkable=True)
-            self._news.append(page)
-
     def _plan_department(self, kind: DepartmentKind) -> None:
-        shop, base = self._shop, f"/{kind.path}/"
-        name = kind.foreign_names.get(self.site.language) or self._random.choice(kind.names)
-
-        def page(label: str, path: str) -> PageDraft:
-            title = f"{shop.label(self.site, label)} – {name}"
-            return shop.page(self.site, base + path, title, "listing", section=kind.path)
-
-        department = Department(
-            kind,
-            name,
-            shop.page(self.site, base, name, "department", section=kind.path, linkable=True),
-            page("People", "people.html"),
-            page("Research", "research.html"),
-            page("Courses", "courses.html"),
-        )
+        shop, site, base = self._shop, self.site, f"/{kind.path}/"
+        name = kind.foreign_names.get(site.language) or self._random.choice(kind.names)
+        home = shop.page(site, base, name, "department", section=kind.path, linkable=True)
+        department = Department(kind, name, home, {})
+        for label in ("People", "Research", "Courses"):
+            path, title = f"{base}{label.lower()}.html", f"{shop.label(site, label)} – {name}"
+            department.lists[label] = shop.page(site, path, title, "listing", section=kind.path)
         for number in range(_DECLARED["courses"]):
-            department.courses.append(self._plan_course(kind, number))
+            subject = kind.subjects[number % len(kind.subjects)]
+            path = f"{base}courses/{kind.path[:3]}{101 + 10 * number}.html"
+            title = shop.title("campus", subject)
+            course = shop.page(
+                site, path, title, "course", section=kind.path, subject=subject, language="en"
+            )
+            department.courses.append(course)
         for number in range(shop.parameters.people_per_department):
             department.people.append(self._plan_person(kind, number))
         self.departments.append(department)
-
-    def _plan_course(self, kind: DepartmentKind, number: int) -> PageDraft:
-        subject = kind.subjects[number % len(kind.subjects)]
-        path = f"/{kind.path}/courses/{kind.path[:3]}{101 + 10 * number}.html"
-        title = self._shop.title("campus", subject)
-        return self._shop.page(
-            self.site, path, title, "course", section=kind.path, subject=subject, language="en"
-        )
 
     def _plan_person(self, kind: DepartmentKind, number: int) -> Person:
         name, user = self._names.next()
@@ -168,13 +152,9 @@ class University:
             return self._addresses[page_name].format(user=user, department=kind.path)
 
         home = address("home")
-        person = Person(
-            name,
-            user,
-            kind.subjects[number % len(kind.subjects)],
-            page(home, name, "person"),
-            page(address("publications"), f"Publications – {name}", "publications"),
-        )
+        subject, home_page = kind.subjects[number % len(kind.subjects)], page(home, name, "person")
+        papers = page(address("publications"), f"Publications – {name}", "publications")
+        person = Person(name, user, subject, home_page, papers)
         # An old-fashioned home page here and there: a frameset with a menu and a text.
         if number == 4 and self._number % 3 == 0 and home.endswith("/"):
             menu = page(f"{home}menu.html", f"Menu – {name}", "frame")
@@ -209,10 +189,8 @@ class University:
 
     def _set_chrome(self) -> None:
         site, label = self.site, self._shop.label
-        header = [
-            LinkItem(site.url(path), label(site, name))
-            for name, path in _DECLARED["general"].items()
-        ]
+        general = _DECLARED["general"].items()
+        header = [LinkItem(site.url(path), label(site, name)) for name, path in general]
         footer = [
             LinkItem(site.url("/contact.html"), label(site, "Contact")),
             LinkItem(site.url("/about.html"), label(site, "Imprint")),
@@ -223,13 +201,9 @@ class University:
         side = named(self.departments)
         chromes = {"": Chrome(header, side + titled(self._news), footer)}
         for department in self.departments:
-            own = [
-                LinkItem(department.home.url, department.name),
-                LinkItem(department.people_page.url, label(site, "People")),
-                LinkItem(department.research_page.url, label(site, "Research")),
-                LinkItem(department.courses_page.url, label(site, "Courses")),
-            ]
-            chromes[department.kind.path] = Chrome(header, own + side, footer)
+            own = [LinkItem(page.url, label(site, name)) for name, page in department.lists.items()]
+            whole = [*named([department]), *own, *side]
+            chromes[department.kind.path] = Chrome(header, whole, footer)
         self.site.chrome = self._people_site.chrome = chromes
 
     def _neighbours(self) -> list[LinkItem]:
@@ -268,17 +242,13 @@ class University:
         """Department home, people, research, courses and the course pages."""
         shop, home = self._shop, department.home
         shop.write_general(home, 3)
-        home.link_list(
-            [
-                LinkItem(department.people_page.url, "Members of staff"),
-                LinkItem(department.research_page.url, "Research areas"),
-                LinkItem(department.courses_page.url, "Courses this year"),
-            ]
-        )
+        anchors = ("Members of staff", "Research areas", "Courses this year")
+        lists = zip(department.lists.values(), anchors, strict=True)
+        home.link_list([LinkItem(page.url, anchor) for page, anchor in lists])
         self._write_people_page(department)
         self._write_research_page(department)
-        shop.write_general(department.courses_page, 2)
-        department.courses_page.link_list(titled(department.courses))
+        shop.write_general(department.lists["Courses"], 2)
+        department.lists["Courses"].link_list(titled(department.courses))
         for course in department.courses:
             shop.write_article(course, "campus", 4, topical=0.3)
             teacher = self._writing.choice(department.people)
@@ -286,7 +256,7 @@ class University:
             course.link_list(shop.links.related(course, 3))
 
     def _write_people_page(self, department: Department) -> None:
-        page = department.people_page
+        page = department.lists["People"]
         self._shop.write_general(page, 1)
         page.link_list(
             [
@@ -304,7 +274,7 @@ class University:
         return f"{role}, room {self._writing.randint(100, 420)}"
 
     def _write_research_page(self, department: Department) -> None:
-        page = department.research_page
+        page = department.lists["Research"]
         self._shop.write_general(page, 2)
         for subject in dict.fromkeys(person.subject for person in department.people):
             page.heading(SUBJECTS[subject].label)
@@ -319,7 +289,7 @@ class University:
                 [
                     LinkItem(home.url, "Welcome"),
                     LinkItem(person.publications.url, "Publications"),
-                    LinkItem(department.people_page.url, "Colleagues"),
+                    LinkItem(department.lists["People"].url, "Colleagues"),
                     LinkItem(department.home.url, department.name),
                 ]
             )

@@ -14,7 +14,7 @@ from trailhound.demo.browsing import record_sessions
 from trailhound.demo.pages import WebPlan
 from trailhound.demo.parameters import DemoWebParameters
 from trailhound.demo.rendering import Layout, encode, robots_txt
-from trailhound.demo.site_plans import KINDS, host_of, plan_site
+from trailhound.demo.site_plans import KINDS, SitePlanner, host_of
 from trailhound.demo.site_texts import SiteWriter
 from trailhound.demo.trap import TRAP_HOST, first_trap_url, is_trap, trap_page, trap_urls
 from trailhound.demo.universities import University
@@ -112,7 +112,7 @@ def _build_plan(seed: int, parameters: DemoWebParameters) -> WebPlan:
     writers = []
     for kind, declared in KINDS.items():
         for entry in declared["sites"]:
-            planned = plan_site(workshop, kind, entry, universities)
+            planned = SitePlanner(workshop, kind, entry, universities).planned_site()
             writers.append(SiteWriter(workshop, planned, universities))
             writers[-1].surround()
     for university in universities:
