@@ -86,16 +86,16 @@ class SiteWriter:
             elif group not in ("texts", "foreign"):
                 voice = self._declared["plan"].get(group, {}).get("voice", self._voice)
                 for number, page in enumerate(self._planned.groups[group]):
-                    self._write(self._text_frame(page), blocks, _Place(page, voice, number))
+                    self._write(blocks, _Place(self._text_frame(page), voice, number))
 
     def _write_sections(self) -> None:
         text = self._declared["text"]
         for section in self._planned.sections:
             for number, page in enumerate(section.lists):
-                self._write(page, text["lists"], _Place(page, self._voice, number, section))
+                self._write(text["lists"], _Place(page, self._voice, number, section))
             for number, page in enumerate(section.texts):
                 blocks = text["texts"] if page.subject else text["foreign"]
-                self._write(page, blocks, _Place(page, self._voice, number, section))
+                self._write(blocks, _Place(page, self._voice, number, section))
 
     def _text_frame(self, page: PageDraft) -> PageDraft:
         """The page itself, or where it is a frameset the frame with the text."""
@@ -106,10 +106,10 @@ class SiteWriter:
         menu.link_list([*chrome.header[1:], *chrome.side])
         return text
 
-    def _write(self, page: PageDraft, blocks: Sequence[str], place: _Place) -> None:
+    def _write(self, blocks: Sequence[str], place: _Place) -> None:
         for block in blocks:
             verb, _, rest = block.partition(" ")
-            getattr(self, f"_block_{verb}")(rest, place._replace(page=page))
+            getattr(self, f"_block_{verb}")(rest, place)
 
     def _draw(self, numbers: str) -> int:
         """``4``, or one of ``4-10``."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from functools import lru_cache
 from itertools import chain
 from urllib.parse import unquote
@@ -128,7 +128,9 @@ class LinkInterest:
         slots, children = self._links.parents_of_each(urls)
         size = len(urls)
         factors = np.zeros((size, len(FACTORS)))
-        factors[:, 1] = self._address(urls)
+        words = [url_words(url) for url in urls]
+        numbers = self._tokens.find(chain.from_iterable(words))
+        factors[:, 1] = self._product(self._tokens, numbers, words)
         if not len(slots):
             return factors
 
@@ -183,22 +185,13 @@ class LinkInterest:
         self._links.content[: len(words)] = self._content_of(words)
 
     def _content_of(self, pages: Sequence[Numbers]) -> Vector:
-        lengths = np.fromiter(map(len, pages), np.int64, len(pages))
         numbers = np.concatenate(pages) if pages else np.zeros(0, np.int32)
-        owners = np.repeat(np.arange(len(pages)), lengths)
-        return self._product(self._words, numbers, owners, len(pages))
+        return self._product(self._words, numbers, pages)
 
-    def _address(self, urls: Sequence[str]) -> Vector:
-        words = [url_words(url) for url in urls]
-        lengths = np.fromiter(map(len, words), np.int64, len(words))
-        numbers = self._tokens.find(chain.from_iterable(words))
-        owners = np.repeat(np.arange(len(urls)), lengths)
-        return self._product(self._tokens, numbers, owners, len(urls))
-
-    def _product(
-        self, counts: EventCounts, numbers: Numbers, owners: NDArray[np.int64], size: int
-    ) -> Vector:
-        """The logarithm of the product of significant ratios, for each owner of events."""
+    def _product(self, counts: EventCounts, numbers: Numbers, groups: Sequence[Sized]) -> Vector:
+        """The logarithm of the product of significant ratios, for each group of events in turn."""
+        size = len(groups)
+        owners = np.repeat(np.arange(size), np.fromiter(map(len, groups), np.int64, size))
         known = numbers >= 0
         numbers, owners = numbers[known], owners[known]
         seen, hits, base = counts.seen[numbers], counts.hits[numbers], self.base_rate
