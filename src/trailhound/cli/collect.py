@@ -59,14 +59,13 @@ def collect(
 def _introduce(port: int, pairing: Pairing, workspace: Workspace) -> None:
     from trailhound.collector import extension_folder
 
-    folder = extension_folder()
     for line in (
         "Add the extension once:",
         "  Chrome, Chromium, Edge: open chrome://extensions, switch on Developer mode, press",
         "    'Load unpacked' and choose the folder below.",
         "  Firefox: open about:debugging#/runtime/this-firefox, press 'Load Temporary Add-on' and",
         "    choose manifest.json in the folder below. (Firefox forgets it when it closes.)",
-        f"  Folder: {folder}",
+        f"  Folder: {extension_folder()}",
         "Then open its popup and enter the pairing code:",
         f"  {pairing.code(port)}",
         "Name a topic, press Start and browse; press Useful on what you wanted, Submit at the end.",

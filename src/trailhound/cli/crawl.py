@@ -12,28 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trailhound.cli.options import (
-    INTERRUPTED_EXIT_CODE,
-    AllowAddressOption,
-    AllowImpoliteOption,
-    ConfigOption,
-    DelayOption,
-    ExcludeOption,
-    JsonOption,
-    ResolveOption,
-    ScopeOption,
-    SetOption,
-    StrategyOption,
-    TopicArgument,
-    UserAgentOption,
-    WorkspaceOption,
-    assigned,
-    listed_urls,
-    open_workspace,
-    settings_from,
-    several,
-    where,
-)
+from trailhound.cli import options
 
 if TYPE_CHECKING:
     from trailhound.topics.crawl import TopicCrawl
@@ -47,27 +26,29 @@ ask = partial(typer.Option, rich_help_panel="What to ask besides the web")
 
 
 def crawl(
-    topic: TopicArgument,
+    topic: options.TopicArgument,
     seed: Annotated[
         list[str] | None,
-        where("--seed", "-s", metavar="URL", help="Page to start from; repeatable."),
+        options.where("--seed", "-s", metavar="URL", help="Page to start from; repeatable."),
     ] = None,
     seeds: Annotated[
-        Path | None, where(metavar="FILE", help="File of seeds, one in a line; - is stdin.")
+        Path | None, options.where(metavar="FILE", help="File of seeds, one in a line; - is stdin.")
     ] = None,
     seeds_from: Annotated[
         str | None,
-        where(metavar="search", help="Start from what --search finds for the topic's words, too."),
+        options.where(
+            metavar="search", help="Start from what --search finds for the topic's words, too."
+        ),
     ] = None,
     sitemaps: Annotated[
-        bool | None, where("--sitemaps/--no-sitemaps", help="Start from sitemaps as well.")
+        bool | None, options.where("--sitemaps/--no-sitemaps", help="Start from sitemaps as well.")
     ] = None,
     same_domain: Annotated[
-        bool | None, where("--same-domain/--any-domain", help="Stay on the seeds' domains.")
+        bool | None, options.where("--same-domain/--any-domain", help="Stay on the seeds' domains.")
     ] = None,
-    scope: ScopeOption = None,
-    exclude: ExcludeOption = None,
-    strategy: StrategyOption = None,
+    scope: options.ScopeOption = None,
+    exclude: options.ExcludeOption = None,
+    strategy: options.StrategyOption = None,
     judge: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Is a page on topic; see 'trailhound judges'."),
@@ -109,11 +90,11 @@ def crawl(
         list[str] | None,
         plugged(metavar="NAME", help="Who else gets each page, such as jsonl; repeatable."),
     ] = None,
-    user_agent: UserAgentOption = None,
-    delay: DelayOption = None,
-    allow_impolite: AllowImpoliteOption = None,
-    allow_address: AllowAddressOption = None,
-    resolve: ResolveOption = None,
+    user_agent: options.UserAgentOption = None,
+    delay: options.DelayOption = None,
+    allow_impolite: options.AllowImpoliteOption = None,
+    allow_address: options.AllowAddressOption = None,
+    resolve: options.ResolveOption = None,
     workers: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Processes that read and score pages."),
@@ -122,10 +103,10 @@ def crawl(
         int | None,
         typer.Option(min=1, max=65535, metavar="PORT", help="Serve Prometheus on this machine."),
     ] = None,
-    set_: SetOption = None,
-    config: ConfigOption = None,
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
+    set_: options.SetOption = None,
+    config: options.ConfigOption = None,
+    workspace: options.WorkspaceOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Crawl the web for more pages like those you marked useful.
 
@@ -151,15 +132,15 @@ def crawl(
     if restart and (resume or refresh):
         raise UsageError("--restart begins anew, and --resume goes on. Give one of them.")
     chosen = {
-        "crawl.seeds": several(listed_urls(seed or (), seeds, "seeds")),
+        "crawl.seeds": options.listed_urls(seed or (), seeds, "seeds"),
         "crawl.seeds_from": seeds_from,
         "crawl.strategy": strategy,
         "judge.kind": judge,
         "crawl.max_requests": max_requests,
         "crawl.max_time": _seconds(max_time),
         "crawl.same_domain": same_domain,
-        "crawl.scope": several(scope),
-        "crawl.exclude": several(exclude),
+        "crawl.scope": scope,
+        "crawl.exclude": exclude,
         "crawl.sitemaps": sitemaps,
         "crawl.give_up_after": give_up_after,
         "crawl.workers": workers,
@@ -167,19 +148,21 @@ def crawl(
         "sources.trace": trace,
         "sources.search": search,
         "fetch.fetcher": fetcher,
-        "output.sinks": several(sink),
+        "output.sinks": sink,
         "fetch.user_agent": user_agent,
         "fetch.delay_seconds": delay,
-        "fetch.allow_addresses": several(allow_address),
+        "fetch.allow_addresses": allow_address,
         "fetch.allow_impolite": allow_impolite,
-        "fetch.resolve": several(resolve),
+        "fetch.resolve": resolve,
         "output.metrics_port": metrics,
     }
-    flags = assigned(set_) | {key: each for key, each in chosen.items() if each is not None}
+    flags = options.assigned(set_) | options.given(chosen)
     with patiently("Reading the model"):
         from trailhound.topics.crawl_plan import CrawlRequest
 
-        request = CrawlRequest(settings_from(flags, config), flags, resume, restart, refresh)
+        request = CrawlRequest(
+            options.settings_from(flags, config), flags, resume, restart, refresh
+        )
         opened = _open(topic, workspace, request)
     with opened as running:
         try:
@@ -191,13 +174,13 @@ def crawl(
             say("\n".join(next_steps(running)))
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(INTERRUPTED_EXIT_CODE)
+            os._exit(options.INTERRUPTED_EXIT_CODE)
         if as_json:
             print_json(told_to_machines(running))
         else:
             show_summary(running)
         if running.stop_reason is StopReason.INTERRUPTED:
-            raise typer.Exit(INTERRUPTED_EXIT_CODE)
+            raise typer.Exit(options.INTERRUPTED_EXIT_CODE)
 
 
 def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> TopicCrawl:
@@ -205,7 +188,7 @@ def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> TopicCra
     from trailhound.topics.crawl import open_crawl
     from trailhound.topics.crawl_plan import needs_no_session
 
-    place = open_workspace(workspace)
+    place = options.open_workspace(workspace)
     folder = place.folder_for(topic)
     if folder.exists() or request.resume or not needs_no_session(request.settings):
         folder = place.topic(topic)
@@ -233,9 +216,7 @@ def _seconds(text: str | None) -> float | None:
     from trailhound.config.values import parse_duration
     from trailhound.errors import UsageError
 
-    if text is None:
-        return None
-    seconds = parse_duration(text)
-    if not seconds > 0:
+    seconds = None if text is None else parse_duration(text)
+    if seconds is not None and not seconds > 0:
         raise UsageError(f"--max-time {text} is no time to crawl in. Give more, for example 10m.")
     return seconds

@@ -18,7 +18,7 @@ MEAN_COLUMNS = (("found", "found", 1), ("hosts", "hosts", 1), ("cpu_ms_per_fetch
 
 def show_summary(results: ExperimentResults) -> None:
     """One row per strategy, best nAUC first; then what the figures mean, and what is odd."""
-    names = sorted(results.summary, key=lambda name: -results.summary[name]["nauc"].mean)
+    names = results.ranked()
     columns = [heading for _, heading in INTERVAL_COLUMNS]
     columns += [heading for _, heading, _ in MEAN_COLUMNS]
     cells = [_figures(results.summary[name]) for name in names]
@@ -27,8 +27,16 @@ def show_summary(results: ExperimentResults) -> None:
         columns.insert(1, "p")
         for name, row in zip(names, cells, strict=True):
             row.insert(1, format_p(p_values[name]) if name in p_values else "–")
-    show_matrix(_title(results), cells, names, columns)
-    for note in (_meaning(results), *_queries(results)):
+    title = (
+        f"{results.corpus.name}: {counted(len(results.parameters.topics), 'topic')}, "
+        f"{counted(len(results.runs), 'run')} of at most "
+        f"{counted(results.parameters.max_requests, 'request')}"
+    )
+    show_matrix(title, cells, names, columns)
+    meaning = "Means over topics, with 95 % intervals; CPU ms per request."
+    if results.baseline is not None:
+        meaning += f" p: nAUC against {results.baseline}, sign-flip test, Holm."
+    for note in (meaning, *_queries(results)):
         output.print(Text(note, style="dim"))
     for warning in beaten_bounds(results):
         output.print(Text(f"Check this: {warning}", style="bold"))
@@ -45,21 +53,6 @@ def _estimate(estimate: Estimate) -> str:
         f"{value:.3f}".removeprefix("0") for value in (estimate.mean, estimate.low, estimate.high)
     )
     return f"{mean} [{low}–{high}]"
-
-
-def _title(results: ExperimentResults) -> str:
-    return (
-        f"{results.corpus.name}: {counted(len(results.parameters.topics), 'topic')}, "
-        f"{counted(len(results.runs), 'run')} of at most "
-        f"{counted(results.parameters.max_requests, 'request')}"
-    )
-
-
-def _meaning(results: ExperimentResults) -> str:
-    text = "Means over topics, with 95 % intervals; CPU ms per request."
-    if results.baseline is not None:
-        text += f" p: nAUC against {results.baseline}, sign-flip test, Holm."
-    return text
 
 
 def _queries(results: ExperimentResults) -> list[str]:
@@ -85,9 +78,13 @@ def show_topics(topics: Sequence[TopicOverview]) -> None:
     figures = ("session", "targets", "relevant", "findable")
     rows = []
     for topic in topics:
-        counts = (topic.session_pages, topic.targets, topic.relevant)
-        known = [*map(str, counts), "" if topic.problem else _range(topic.findable)]
-        rows.append([topic.topic, *(["–"] * 4 if topic.problem else known)])
+        cells = ["–"] * 4
+        if not topic.problem:
+            least, most = min(topic.findable), max(topic.findable)
+            findable = str(least) if least == most else f"{least}–{most}"
+            counts = (topic.session_pages, topic.targets, topic.relevant, findable)
+            cells = list(map(str, counts))
+        rows.append([topic.topic, *cells])
     show_table(["topic", *figures], rows, figures)
     notes = [topic.problem for topic in topics if topic.problem]
     notes.append(
@@ -95,9 +92,3 @@ def show_topics(topics: Sequence[TopicOverview]) -> None:
         "count as found; findable: those in reach of the start pages, least to most over seed sets."
     )
     output.print(Text("\n".join(notes), style="dim"))
-
-
-def _range(counts: Sequence[int]) -> str:
-    """All counts when they agree, else the least and the most."""
-    low, high = min(counts), max(counts)
-    return str(low) if low == high else f"{low}–{high}"

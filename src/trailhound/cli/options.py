@@ -91,9 +91,10 @@ def assigned(texts: Sequence[str] | None) -> dict[str, Any]:
     return from_assignments(texts or ())
 
 
-def several(values: Sequence[str] | None) -> tuple[str, ...] | None:
-    """What a repeatable option was given, as a setting holds it; ``None`` when it was not."""
-    return tuple(values) if values else None
+def given(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the flags, by ``section.name``, that were given; lists as settings hold them."""
+    told = {key: value for key, value in flags.items() if value is not None and value != []}
+    return {key: tuple(each) if isinstance(each, list) else each for key, each in told.items()}
 
 
 def open_workspace(folder: Path | None) -> Workspace:

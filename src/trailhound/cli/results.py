@@ -59,10 +59,16 @@ def results(
 
       trailhound results bees --search "varroa treatment"
     """
+    import msgspec
+
     from trailhound.storage.results_reading import Results
+    from trailhound.topics.explaining import shown_path
+    from trailhound.topics.marking import marks_of
 
     folder = crawl_folder(topic, workspace)
-    marks = _marks(folder)
+    marks = {
+        url: "useful" if useful else "not useful" for url, useful in marks_of(folder.topic).items()
+    }
     with Results(folder.results) as stored:
         if search is not None:
             with patiently("Searching; what was found since the last time is indexed first"):
@@ -73,7 +79,14 @@ def results(
             found = (page for page in found if not page.known and page.address not in marks)
         pages = list(islice(found, limit))
         if as_json:
-            _print_json(stored, pages, marks)
+            rows = [
+                msgspec.structs.asdict(page)
+                | {"path": shown_path(stored, page), "marked": marks.get(page.address)}
+                for page in pages
+            ]
+            for row in rows:
+                del row["memory"]
+            print_json(rows)
         else:
             _show(stored, pages, marks)
             say(_count(stored, pages, marks, topic))
@@ -84,27 +97,6 @@ def crawl_folder(topic: str, workspace: Path | None) -> CrawlFolder:
     from trailhound.topics.crawl_folder import CrawlFolder
 
     return CrawlFolder(open_workspace(workspace).topic(topic)).require()
-
-
-def _marks(folder: CrawlFolder) -> Mapping[str, str]:
-    """What ``trailhound mark`` was told, in words, by address."""
-    from trailhound.topics.marking import marks_of
-
-    marks = marks_of(folder.topic)
-    return {url: "useful" if useful else "not useful" for url, useful in marks.items()}
-
-
-def _print_json(stored: Results, pages: list[StoredPage], marks: Mapping[str, str]) -> None:
-    import msgspec
-
-    from trailhound.topics.explaining import shown_path
-
-    rows = []
-    for page in pages:
-        row = msgspec.structs.asdict(page)
-        del row["memory"]
-        rows.append({**row, "path": shown_path(stored, page), "marked": marks.get(page.address)})
-    print_json(rows)
 
 
 def _show(stored: Results, pages: list[StoredPage], marks: Mapping[str, str]) -> None:

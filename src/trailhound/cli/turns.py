@@ -8,24 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trailhound.cli.options import (
-    INTERRUPTED_EXIT_CODE,
-    AllowAddressOption,
-    AllowImpoliteOption,
-    ConfigOption,
-    DelayOption,
-    ExcludeOption,
-    JsonOption,
-    ResolveOption,
-    ScopeOption,
-    StrategyOption,
-    TopicArgument,
-    UserAgentOption,
-    WorkspaceOption,
-    open_workspace,
-    settings_from,
-    several,
-)
+from trailhound.cli import options
 from trailhound.cli.terminal import output, print_json, say, show_table
 from trailhound.counting import counted
 
@@ -35,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def turns(
-    topic: TopicArgument,
+    topic: options.TopicArgument,
     search: Annotated[
         str | None,
         typer.Option(
@@ -60,17 +43,17 @@ def turns(
             "--seed", "-s", metavar="URL", help="Start here, too, in the first round; repeatable."
         ),
     ] = None,
-    strategy: StrategyOption = None,
-    scope: ScopeOption = None,
-    exclude: ExcludeOption = None,
-    user_agent: UserAgentOption = None,
-    delay: DelayOption = None,
-    allow_impolite: AllowImpoliteOption = None,
-    allow_address: AllowAddressOption = None,
-    resolve: ResolveOption = None,
-    config: ConfigOption = None,
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
+    strategy: options.StrategyOption = None,
+    scope: options.ScopeOption = None,
+    exclude: options.ExcludeOption = None,
+    user_agent: options.UserAgentOption = None,
+    delay: options.DelayOption = None,
+    allow_impolite: options.AllowImpoliteOption = None,
+    allow_address: options.AllowAddressOption = None,
+    resolve: options.ResolveOption = None,
+    config: options.ConfigOption = None,
+    workspace: options.WorkspaceOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Take turns with a search engine: ask it, crawl from what it names, learn, ask better.
 
@@ -94,22 +77,23 @@ def turns(
 
     near = TurnLimits()
     limits = TurnLimits(words, near.hits, new_seeds, None if all_clusters else near.hops)
-    flags = {
-        "crawl.strategy": strategy,
-        "crawl.scope": several(scope),
-        "crawl.exclude": several(exclude),
-        "sources.search": search,
-        "fetch.user_agent": user_agent,
-        "fetch.delay_seconds": delay,
-        "fetch.allow_impolite": allow_impolite,
-        "fetch.allow_addresses": several(allow_address),
-        "fetch.resolve": several(resolve),
-    }
-    given = {key: value for key, value in flags.items() if value is not None}
-    request = TurnsRequest(
-        settings_from(given, config), given, rounds, max_requests, tuple(seed or ()), limits
+    flags = options.given(
+        {
+            "crawl.strategy": strategy,
+            "crawl.scope": scope,
+            "crawl.exclude": exclude,
+            "sources.search": search,
+            "fetch.user_agent": user_agent,
+            "fetch.delay_seconds": delay,
+            "fetch.allow_impolite": allow_impolite,
+            "fetch.allow_addresses": allow_address,
+            "fetch.resolve": resolve,
+        }
     )
-    place = open_workspace(workspace)
+    request = TurnsRequest(
+        options.settings_from(flags, config), flags, rounds, max_requests, tuple(seed or ()), limits
+    )
+    place = options.open_workspace(workspace)
     running = SearchTurns(place, place.topic(topic), request, notify=say)
     reports = []
     for report in running.run(run_shown):
@@ -131,7 +115,7 @@ def turns(
     else:
         _show(running, reports)
     if running.interrupted:
-        raise typer.Exit(INTERRUPTED_EXIT_CODE)
+        raise typer.Exit(options.INTERRUPTED_EXIT_CODE)
     if running.problem and not reports:
         raise typer.Exit(1)
 

@@ -25,8 +25,6 @@ FILE_VARIABLE = "TRAILHOUND_CONFIG"
 OTHER_VARIABLES = frozenset({FILE_VARIABLE, "TRAILHOUND_WORKSPACE", "TRAILHOUND_CORPORA"})
 """Of the environment, with a meaning beside the settings."""
 
-DEFAULT = "default"
-
 
 @dataclass(frozen=True)
 class Configuration:
@@ -54,20 +52,14 @@ def configure(
     file: Path | None = None,
 ) -> Configuration:
     """Put the sources together. ``flags`` are by ``section.name``; ``None`` is not given."""
-    values: dict[str, Any] = {}
-    origins: dict[str, str] = {}
-    layers = (
-        _from_file(file) if file is not None else {},
-        _from_environment(environment or {}),
-        {key: (value, "flag") for key, value in (flags or {}).items() if value is not None},
-    )
-    for layer in layers:
-        for key, (value, origin) in layer.items():
-            values[key], origins[key] = value, origin
-    settings = Settings().changed(values)
-    return Configuration(
-        settings, {each.key: origins.get(each.key, DEFAULT) for each in all_settings()}
-    )
+    found = {
+        **(_from_file(file) if file is not None else {}),
+        **_from_environment(environment or {}),
+        **{key: (value, "flag") for key, value in (flags or {}).items() if value is not None},
+    }
+    settings = Settings().changed({key: value for key, (value, _) in found.items()})
+    origins = {each.key: found.get(each.key, (None, "default"))[1] for each in all_settings()}
+    return Configuration(settings, origins)
 
 
 def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
@@ -80,7 +72,7 @@ def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
             raise ConfigError(f"'{text}' sets nothing. Write it as crawl.avoid_traps=false.")
         name = OLD_NAMES.get(key.strip(), key.strip())
         if name not in known:
-            raise ConfigError(f"{unknown_name('setting', name, known)}")
+            raise ConfigError(str(unknown_name("setting", name, known)))
         found[name] = _read(known[name], value, name, from_text)
     return found
 

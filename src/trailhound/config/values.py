@@ -13,9 +13,8 @@ from trailhound.errors import ConfigError
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?[smhd])+")
 _PART = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
-_TRUE = {"true": True, "yes": True, "on": True, "1": True}
-_FALSE = {"false": False, "no": False, "off": False, "0": False}
-_BOOLEANS = {**_TRUE, **_FALSE}
+_BOOLEANS = dict.fromkeys(("true", "yes", "on", "1"), True)
+_BOOLEANS |= dict.fromkeys(("false", "no", "off", "0"), False)
 
 
 def parse_duration(text: str) -> float:

@@ -63,9 +63,7 @@ class LabResults:
 
     def summary(self) -> dict[str, Mapping[str, Estimate]]:
         """Per strategy, best nAUC first, and metric: the mean over topics with its interval."""
-        summary = self.results.summary
-        ranked = sorted(summary, key=lambda name: -summary[name]["nauc"].mean)
-        return {name: summary[name] for name in ranked}
+        return {name: self.results.summary[name] for name in self.results.ranked()}
 
     def bound_beaten(self) -> list[BeatenBound]:
         """Runs that did better than the oracle from the same seeds."""

@@ -26,13 +26,9 @@ def curve_from_finds(steps: Iterable[tuple[int, bool]], budget: int) -> list[int
     curve: list[int] = []
     found = 0
     for requests, is_new in steps:
-        if requests > 0:
-            curve.extend([found] * (requests - 1))
+        curve.extend([found] * requests)
         found += is_new
-        if requests > 0:
-            curve.append(found)
-        elif curve:
-            # An item that cost nothing (answered from what is known) belongs to the last GET.
+        if curve:  # an item that cost nothing, as it was known, belongs to the GET before
             curve[-1] = found
     return curve[:budget]
 

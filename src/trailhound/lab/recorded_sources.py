@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from trailhound.errors import SourceError
 from trailhound.lab.corpora import Corpus, Trail
 from trailhound.lab.corpora.contents import access_log
-from trailhound.lab.importers import Progress, import_corpus
+from trailhound.lab.importers import import_corpus
 from trailhound.lab.topics.assembly import LabTopic
 from trailhound.lab.topics.base import generator_for
 from trailhound.records import Page
@@ -80,9 +80,7 @@ def _index_of(corpus: Corpus) -> PageIndex:
     return index
 
 
-def recorded_trace(
-    corpus: Corpus, topic: LabTopic, noise: float = 0.0, seed: int = 0
-) -> TraceIndex | None:
+def recorded_trace(corpus: Corpus, topic: LabTopic, noise: float = 0.0) -> TraceIndex | None:
     """The trails of other people than those of the session; ``None`` when the corpus has none.
 
     ``noise`` is the share of accesses that are replaced by random pages of the corpus: what the
@@ -98,15 +96,15 @@ def recorded_trace(
             "relevant pages and later ones are left out. Choose another topic."
         )
     return trace_in_memory(
-        _accesses(corpus, topic, trails, noise, seed),
+        _accesses(corpus, topic, trails, noise),
         lambda user: int.from_bytes(hashlib.blake2b(user, digest_size=8).digest(), "little"),
     )
 
 
 def _accesses(
-    corpus: Corpus, topic: LabTopic, trails: Sequence[Trail], noise: float, seed: int
+    corpus: Corpus, topic: LabTopic, trails: Sequence[Trail], noise: float
 ) -> Iterator[PageAccess]:
-    rng = generator_for(seed, topic.name, "trace noise")
+    rng = generator_for(0, topic.name, "trace noise")
     pages = [url for url in corpus.page_urls if url not in topic.closed]
     for access in access_log(trails):
         url = access.url
@@ -156,7 +154,7 @@ def _ways(session: Session) -> frozenset[tuple[str, ...]]:
 
 
 @contextmanager
-def open_content(path: Path, progress: Progress | None = None) -> Iterator[Content]:
+def open_content(path: Path) -> Iterator[Content]:
     """Look pages up in a corpus, a WARC or WACZ file, or a folder of these.
 
     An archive is read once from beginning to end, into a corpus that goes away afterwards.
@@ -165,5 +163,5 @@ def open_content(path: Path, progress: Progress | None = None) -> Iterator[Conte
         if path.is_dir() or path.name.lower().endswith(_ARCHIVE_ENDINGS):
             folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="trailhound-"))
             archive, path = path, Path(folder) / "content.thc"
-            import_corpus("warc", archive, path, progress)
+            import_corpus("warc", archive, path)
         yield opened.enter_context(Corpus.open(path)).page

@@ -209,3 +209,7 @@ class ExperimentResults(msgspec.Struct, frozen=True, kw_only=True):
     """Per strategy and metric: mean over topics and 95 % interval."""
     comparisons: list[Comparison]
     runs: list[RunResult]
+
+    def ranked(self) -> list[str]:
+        """The strategies, best nAUC first."""
+        return sorted(self.summary, key=lambda name: -self.summary[name]["nauc"].mean)

@@ -141,8 +141,12 @@ class _Run:
     def _asked_for(self) -> TurnPlan:
         if not self._plan.searches:
             return TurnPlan((), ())
+
+        def is_known(url: str) -> bool:
+            return url in self._shown or self._frontier.outcome_of(url) is not None
+
         plan = self._driver.run(
-            plan_turn(self._model, self._search, self._is_known, self._asked, self._plan.limits)
+            plan_turn(self._model, self._search, is_known, self._asked, self._plan.limits)
         )
         self._asked.update(query.text for query in plan.queries)
         return plan
@@ -150,9 +154,6 @@ class _Run:
     @cached_property
     def _verdicts(self) -> OwnVerdicts:
         return OwnVerdicts(self._own_model)
-
-    def _is_known(self, url: str) -> bool:
-        return url in self._shown or self._frontier.outcome_of(url) is not None
 
     def _crawl(self, seeds: Sequence[str], until: int) -> None:
         if self._requests() >= until:

@@ -81,14 +81,13 @@ def _draw_links(
 
 
 def _ends(start: Point, end: Point, start_radius: float, end_radius: float) -> tuple[Point, Point]:
-    """Where an arrow leaves one circle and meets the other."""
-    dx, dy = end[0] - start[0], end[1] - start[1]
-    length = math.hypot(dx, dy)
-    ux, uy = dx / length, dy / length
-    gap = 0.03
+    """Where an arrow leaves one circle and meets the other, with a little room between."""
+    length = math.dist(start, end)
+    ux, uy = (end[0] - start[0]) / length, (end[1] - start[1]) / length
+    leave, meet = start_radius + 0.03, end_radius + 0.03
     return (
-        (start[0] + ux * (start_radius + gap), start[1] + uy * (start_radius + gap)),
-        (end[0] - ux * (end_radius + gap), end[1] - uy * (end_radius + gap)),
+        (start[0] + ux * leave, start[1] + uy * leave),
+        (end[0] - ux * meet, end[1] - uy * meet),
     )
 
 

@@ -79,10 +79,7 @@ def svg_text(figure: Figure, description: str) -> str:
     if opening is None:
         raise ValueError("Matplotlib wrote an SVG without a view box")
     start = f'<svg viewBox="{opening[1]}" role="img" aria-label="{escape(description)}">'
-    return _with_css_colours(start + svg[opening.end() :])
-
-
-def _with_css_colours(svg: str) -> str:
+    svg = start + svg[opening.end() :]
     for stand_in, colour in _VARIABLES.items():
         svg = svg.replace(stand_in, colour)
     return re.sub(r"#0300([0-9a-f]{2})", lambda match: f"var(--series-{int(match[1], 16)})", svg)

@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from trailhound.models.diagnosis import Diagnosis
 from trailhound.models.judge_figures import JudgeFigures
 from trailhound.reports.concept_picture import draw_concept_graph
 from trailhound.reports.html import (
@@ -33,35 +32,28 @@ _DARKEST = 0.75
 def render_inspection(learned: LearnedTopic) -> str:
     """The whole page as HTML text. It loads nothing and runs nothing."""
     diagnosis = learned.diagnosis
-    template = template_environment("trailhound.reports").get_template("inspect.html.j2")
-    return template.render(
-        origin=learned.origin,
-        diagnosis=diagnosis,
-        states=state_names(len(diagnosis.level_sizes)),
-        cluster_names=_cluster_names(diagnosis),
-        distances=[distances(cluster) for cluster in diagnosis.clusters],
-        pictures=_pictures(diagnosis),
-        judge_name=learned.judge_name,
-        judges=learned.figures_by_judge,
-    )
-
-
-def _cluster_names(diagnosis: Diagnosis) -> list[str]:
-    return [cluster_name(cluster.number) for cluster in diagnosis.clusters]
-
-
-def _pictures(diagnosis: Diagnosis) -> dict[str, str]:
     states = state_names(len(diagnosis.level_sizes))
-    clusters = _cluster_names(diagnosis)
+    clusters = [cluster_name(cluster.number) for cluster in diagnosis.clusters]
     transition = "transition matrix A: from a page's distance to that of a page it links to"
     emission = "emission matrix B: which clusters the pages at each distance belong to"
-    return {
+    pictures = {
         "levels": draw_level_sizes(diagnosis.level_sizes),
         "concepts": draw_concept_graph(diagnosis),
         "transition": draw_heat_map(diagnosis.transition, states, states, transition),
         "emission": draw_heat_map(diagnosis.emission, states, clusters, emission),
         "judge": draw_judge(diagnosis.judge),
     }
+    template = template_environment("trailhound.reports").get_template("inspect.html.j2")
+    return template.render(
+        origin=learned.origin,
+        diagnosis=diagnosis,
+        states=states,
+        cluster_names=clusters,
+        distances=[distances(cluster) for cluster in diagnosis.clusters],
+        pictures=pictures,
+        judge_name=learned.judge_name,
+        judges=learned.figures_by_judge,
+    )
 
 
 def draw_heat_map(
@@ -76,34 +68,26 @@ def draw_heat_map(
         axes = figure.add_subplot()
         for y, row in enumerate(rows):
             for x, value in enumerate(row):
-                _cell(axes, x, y, value)
+                strength = min(max(value, 0.0), 1.0) * _DARKEST
+                corner = (x - 0.5, y - 0.5)
+                axes.add_patch(Rectangle(corner, 1, 1, fc=OTHER_COLOUR, alpha=strength, lw=0))
+                axes.text(x, y, f"{value:.2f}", ha="center", va="center", fontsize=8)
         _frame(axes, row_names, column_names)
         return svg_text(figure, description)
-
-
-def _cell(axes: Axes, x: int, y: int, value: float) -> None:
-    strength = min(max(value, 0.0), 1.0) * _DARKEST
-    axes.add_patch(
-        Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=OTHER_COLOUR, alpha=strength, linewidth=0)
-    )
-    axes.text(x, y, f"{value:.2f}", ha="center", va="center", fontsize=8)
 
 
 def _frame(axes: Axes, row_names: Sequence[str], column_names: Sequence[str]) -> None:
     axes.set_xlim(-0.5, len(column_names) - 0.5)
     axes.set_ylim(len(row_names) - 0.5, -0.5)
-    axes.set_xticks(range(len(column_names)), [_stacked(name) for name in column_names])
+    # Two words above each other: columns are narrow.
+    stacked = [name.replace(" ", "\n", 1) for name in column_names]
+    axes.set_xticks(range(len(column_names)), stacked)
     axes.set_yticks(range(len(row_names)), row_names)
     axes.tick_params(length=0, labelsize=8)
     axes.xaxis.tick_top()
     axes.grid(visible=False)
     for spine in axes.spines.values():
         spine.set_visible(False)
-
-
-def _stacked(name: str) -> str:
-    """Two words above each other: columns are narrow."""
-    return name.replace(" ", "\n", 1)
 
 
 def draw_level_sizes(sizes: Sequence[int]) -> str:

@@ -9,17 +9,10 @@ from trailhound.models.diagnosis import ClusterFigures
 from trailhound.topics.learned import Origin
 
 
-def state_name(state: int, n_states: int) -> str:
-    """Hops to a target; the last state holds all that is farther."""
-    if state == 0:
-        return "target"
-    hops = counted(state, "hop")
-    return f"{hops} or more" if state == n_states - 1 else hops
-
-
 def state_names(n_states: int) -> list[str]:
-    """All of them, nearest first."""
-    return [state_name(state, n_states) for state in range(n_states)]
+    """Hops to a target, nearest first; the last state holds all that is farther."""
+    names = ["target", *(counted(hops, "hop") for hops in range(1, n_states))]
+    return [*names[:-1], f"{names[-1]} or more"] if n_states > 1 else names
 
 
 def cluster_name(number: int) -> str:

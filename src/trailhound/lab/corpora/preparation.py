@@ -87,7 +87,7 @@ def _compressor() -> zstandard.ZstdCompressor:
 class PagePreparation:
     """Prepares pages in this process (``jobs=1``) or in several others, in order."""
 
-    def __init__(self, jobs: int = 1) -> None:
+    def __init__(self, jobs: int) -> None:
         self._jobs = jobs
         self._pool: ProcessPoolExecutor | None = None
         self._batch: list[SourcePage] = []

@@ -34,7 +34,7 @@ RunCurve = Callable[[RunResult, FloatArray], FloatArray]
 class Curve:
     """One line of a figure: values at t = ``fetches`` and the limits of its band."""
 
-    fetches: FloatArray
+    fetches: npt.NDArray[np.int64]
     mean: FloatArray
     low: FloatArray
     high: FloatArray
@@ -83,24 +83,22 @@ def lift(n_pages: int) -> RunCurve:
     return curve
 
 
-def strategy_curve(
-    results: ExperimentResults, strategy: str, quantity: RunCurve, n_points: int = 160
-) -> Curve:
+def strategy_curve(results: ExperimentResults, strategy: str, quantity: RunCurve) -> Curve:
     """Mean over topics (runs averaged within each) with its pointwise bootstrap band."""
     budget = results.parameters.max_requests
-    points = _drawn_points(budget, n_points)
+    points = _drawn_points(budget, 160)
     by_topic: dict[str, list[FloatArray]] = defaultdict(list)
     for run in results.runs:
         if run.strategy == strategy:
             by_topic[run.topic].append(quantity(run, hold_flat(run.curve, budget))[points])
     mean, low, high = bands(np.array([np.mean(rows, axis=0) for rows in by_topic.values()]))
-    return Curve(_fetches(points), mean, low, high)
+    return Curve(points + 1, mean, low, high)
 
 
-def topic_curve(results: ExperimentResults, strategy: str, topic: str, n_points: int = 60) -> Curve:
+def topic_curve(results: ExperimentResults, strategy: str, topic: str) -> Curve:
     """Mean of one topic's runs, with their smallest and largest values as limits."""
     budget = results.parameters.max_requests
-    points = _drawn_points(budget, n_points)
+    points = _drawn_points(budget, 60)
     rows = np.array(
         [
             hold_flat(run.curve, budget)[points]
@@ -108,17 +106,15 @@ def topic_curve(results: ExperimentResults, strategy: str, topic: str, n_points:
             if run.strategy == strategy and run.topic == topic
         ]
     )
-    return Curve(_fetches(points), rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0))
+    return Curve(points + 1, rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0))
 
 
 def _drawn_points(budget: int, n_points: int) -> npt.NDArray[np.int64]:
-    """Positions to draw, first and last included: more would only make the file larger."""
+    """Positions to draw, first and last included: more would only make the file larger.
+
+    Position 0 is the state after the first fetch.
+    """
     return np.unique(np.linspace(0, budget - 1, min(budget, n_points)).round().astype(np.int64))
-
-
-def _fetches(points: npt.NDArray[np.int64]) -> FloatArray:
-    """Position 0 is the state after the first fetch."""
-    return (points + 1).astype(np.float64)
 
 
 @dataclass(frozen=True)

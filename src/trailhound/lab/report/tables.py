@@ -6,6 +6,7 @@ import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from trailhound.lab.results import Comparison, Estimate, ExperimentResults, RunResult
 from trailhound.lab.statistics import (
@@ -88,12 +89,11 @@ def detail_table(results: ExperimentResults) -> Table:
 
 
 def _strategy_table(results: ExperimentResults, columns: Sequence[Column]) -> Table:
-    ranked = sorted(results.summary, key=lambda name: -results.summary[name]["nauc"].mean)
     # Results of an earlier version lack what it did not measure.
     columns = [c for c in columns if all(c.metric in each for each in results.summary.values())]
     rows = tuple(
         (_name(name), *(_estimate(results.summary[name][c.metric], c.digits) for c in columns))
-        for name in ranked
+        for name in results.ranked()
     )
     return Table((("strategy", ""), *((c.heading, c.hint) for c in columns)), rows)
 
@@ -171,23 +171,24 @@ def outcome_table(results: ExperimentResults) -> Table:
 
 def command_line(results: ExperimentResults) -> str:
     """The command that repeats the experiment."""
-    parameters = results.parameters
-    words = ["trailhound", "lab", "run", results.corpus.name]
-    for strategy in parameters.strategies:
-        words += ["--strategy", strategy]
-    for topic in parameters.topics:
-        words += ["--topic", topic]
-    if parameters.topics_file is not None:
-        words += ["--topics", parameters.topics_file]
-    for beginning in parameters.without:
-        words += ["--without", beginning]
-    if parameters.judge != "auto":
-        words += ["--judge", parameters.judge]
-    for key, value in parameters.settings.items():
-        words += ["--set", f"{key}={','.join(value) if isinstance(value, list) else value}"]
-    words += ["--max-requests", str(parameters.max_requests)]
-    words += ["--seed-sets", str(parameters.seed_sets), "--seed", str(parameters.seed)]
-    return shlex.join([*words, "-o", "OUT"])
+    asked = results.parameters
+    options = {
+        "--strategy": asked.strategies,
+        "--topic": asked.topics,
+        "--topics": [] if asked.topics_file is None else [asked.topics_file],
+        "--without": asked.without,
+        "--judge": [] if asked.judge == "auto" else [asked.judge],
+        "--set": [
+            f"{key}={','.join(value) if isinstance(value, list) else value}"
+            for key, value in asked.settings.items()
+        ],
+        "--max-requests": [str(asked.max_requests)],
+        "--seed-sets": [str(asked.seed_sets)],
+        "--seed": [str(asked.seed)],
+        "-o": ["OUT"],
+    }
+    given = [(option, value) for option, values in options.items() for value in values]
+    return shlex.join(["trailhound", "lab", "run", results.corpus.name, *chain(*given)])
 
 
 def format_p(p: float) -> str:
@@ -235,19 +236,15 @@ def threshold_table(results: ExperimentResults) -> Table:
     """How many fetched pages are at least so similar to a training target."""
     if not any(run.similarities for run in results.runs):
         return Table((), ())
-    headings = tuple((f"≥ {threshold}", "") for threshold in THRESHOLDS)
-    rows = [
-        (
-            _name(strategy),
-            *(_mean_cell(results, strategy, _at_least(each), digits=1) for each in THRESHOLDS),
-        )
-        for strategy in results.parameters.strategies
-    ]
-    return Table((("strategy", ""), *headings), tuple(rows))
 
+    def at_least(threshold: float) -> Callable[[RunResult], float]:
+        return lambda run: float(sum(each >= threshold for each in run.similarities))
 
-def _at_least(threshold: float) -> Callable[[RunResult], float]:
-    return lambda run: float(sum(each >= threshold for each in run.similarities))
+    rows = tuple(
+        (_name(name), *(_mean_cell(results, name, at_least(t), digits=1) for t in THRESHOLDS))
+        for name in results.parameters.strategies
+    )
+    return Table((("strategy", ""), *((f"≥ {t}", "") for t in THRESHOLDS)), rows)
 
 
 def _rivals(results: ExperimentResults) -> list[str]:

@@ -160,7 +160,7 @@ class Assembler:
         return Copies(self.corpus)
 
     def seed_ground(
-        self, answers: Answers, no_seeds: frozenset[int], off_limits: frozenset[int] = frozenset()
+        self, answers: Answers, no_seeds: frozenset[int], off_limits: frozenset[int]
     ) -> SeedGround:
         """Pages from which a crawl for these answers may start."""
         web = self._open_web(off_limits)

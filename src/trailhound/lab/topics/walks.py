@@ -68,16 +68,15 @@ def walk(
     graph: LinkGraph, urls: Sequence[str], errand: Errand, topic: str, rng: np.random.Generator
 ) -> Session:
     """Browse along the links of ``graph`` and return the session."""
-    walker = _Walker(graph, urls, errand, rng)
-    walker.run()
-    return walker.transcript.session(topic, recorder="simulated walk")
+    transcript = _Walker(graph, urls, errand, rng).run()
+    return transcript.session(topic, recorder="simulated walk")
 
 
 class _Walker:
     def __init__(
         self, graph: LinkGraph, urls: Sequence[str], errand: Errand, rng: np.random.Generator
     ) -> None:
-        self.transcript = Transcript()
+        self._transcript = Transcript()
         self._graph = graph
         self._urls = urls
         self._errand = errand
@@ -87,14 +86,19 @@ class _Walker:
         self._marked: set[int] = set()
         self._time = _FIRST_TIME
 
-    def run(self) -> None:
+    def run(self) -> Transcript:
         self._type_start()
         for goal in self._errand.goals:
             if self._done():
                 break
             if goal not in self._marked:
                 self._head_for(goal)
-        self._look_for_more()
+        for _ in range(_EXTRA_LOOKS):  # after a short errand, look around for a while
+            if len(self._seen) >= FEW_PAGES:
+                break
+            self._type_start()
+            self._wrong_turn()
+        return self._transcript
 
     def _done(self) -> bool:
         return len(self._marked) >= self._errand.max_marks or len(self._seen) >= MAX_PAGES
@@ -110,14 +114,6 @@ class _Walker:
                 shown = self._opened[-1]
                 nearer = [page for page in self._links_of(shown) if hops[page] == hops[shown] - 1]
                 self._click(self._pick(nearer))
-
-    def _look_for_more(self) -> None:
-        """After a short errand, look around from the start page for a while."""
-        for _ in range(_EXTRA_LOOKS):
-            if len(self._seen) >= FEW_PAGES:
-                break
-            self._type_start()
-            self._wrong_turn()
 
     def _return_towards(self, hops: Sequence[int]) -> None:
         """Back to the opened page from which the goal is fewest clicks away, or start again."""
@@ -158,11 +154,8 @@ class _Walker:
         others = self._unwanted_links(self._opened[-1])
         fresh = [page for page in others if page not in self._seen]
         if not fresh:
-            fresh = [page for page in others if self._has_fresh_links(page)]
+            fresh = [page for page in others if set(self._unwanted_links(page)) - self._seen]
         return self._pick(fresh or others) if others else None
-
-    def _has_fresh_links(self, page: int) -> bool:
-        return any(linked not in self._seen for linked in self._unwanted_links(page))
 
     def _unwanted_links(self, page: int) -> list[int]:
         return [linked for linked in self._links_of(page) if linked not in self._errand.wanted]
@@ -188,9 +181,9 @@ class _Walker:
 
     def _show(self, reached: Reached) -> None:
         page = self._opened[-1]
-        self.transcript.visit(self._time, self._urls[page], reached)
+        self._transcript.visit(self._time, self._urls[page], reached)
         self._time += round(float(self._rng.uniform(*_READING_SECONDS)), 1)
         self._seen.add(page)
         if page in self._errand.wanted and page not in self._marked:
             self._marked.add(page)
-            self.transcript.mark_useful()
+            self._transcript.mark_useful()
