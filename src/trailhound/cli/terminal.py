@@ -232,11 +232,9 @@ def import_bar() -> Iterator[ImportProgress]:
     """A bar that says what is being read and how much of it is done."""
     with _bar() as bar:
         line = bar.add_task("reading", total=None)
-
-        def show(done: int, total: int | None, what: str) -> None:
-            bar.update(line, completed=done, total=total, description=what)
-
-        yield show
+        yield lambda done, total, what: bar.update(
+            line, completed=done, total=total, description=what
+        )
 
 
 @contextmanager

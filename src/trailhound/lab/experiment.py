@@ -80,14 +80,16 @@ def plan_experiment(
     for spec in chosen:
         check_spec(spec)
     check_judge(judge)
+    named = _chosen_topics(corpus, topics, topics_file, without)
+    digest = hashlib.sha256(topics_file.read_bytes()).hexdigest() if topics_file else None
     parameters = Parameters(
         strategies=chosen,
-        topics=_chosen_topics(corpus, topics, topics_file, without),
+        topics=named,
         max_requests=max_requests,
         seed_sets=seed_sets,
         seed=seed,
         topics_file=None if topics_file is None else topics_file.name,
-        topics_digest=None if topics_file is None else _sha256(topics_file),
+        topics_digest=digest,
         judge=judge,
         without=list(without),
         settings=_checked_settings(settings or {}),
@@ -206,15 +208,6 @@ def _chosen_topics(
 
 def _without_repeats(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
-
-
-def _sha256(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise UsageError(
-            f"Cannot read the topics file {path}: {error.strerror}. Check the name."
-        ) from error
 
 
 def finished_runs(

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 
 import msgspec
 import numpy as np
@@ -65,14 +66,10 @@ class FinishedCrawl:
 
     def within(self, budget: int) -> FinishedCrawl:
         """What begins before a budget is spent that pays for learning as well."""
-        left = budget - self.learning_cost
-        begun = 0
-        for event in self.events:
-            if left <= 0:
-                break
-            left -= event.requests + event.queries
-            begun += 1
-        return replace(self, events=self.events[:begun])
+        costs = (event.requests + event.queries for event in self.events)
+        before = accumulate(costs, initial=self.learning_cost)
+        begun = [e for e, spent in zip(self.events, before, strict=False) if spent < budget]
+        return replace(self, events=begun)
 
 
 class TopicRunner:

@@ -6,9 +6,9 @@ import fnmatch
 import logging
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from trailhound.lab.topics.assembly import Draft
 from trailhound.lab.topics.base import TopicSource, most_targets, shuffled
 from trailhound.lab.topics.seeds import front_page
 from trailhound.lab.topics.walks import Errand, walk
-from trailhound.records import Page
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import read_session
 from trailhound.urls import canonicalize
@@ -61,39 +60,36 @@ class PagePredicate:
         """Whether there is no condition, which stands for no page rather than for all."""
         return not (self.url_patterns or self.words or self.text_patterns)
 
-    def fits_url(self, url: str) -> bool:
-        """The condition on the address."""
-        return not self.url_patterns or any(each.search(url) for each in self.url_patterns)
+    def fits(self, url: str, read: Callable[[], str]) -> bool:
+        """Whether a page does; its title and text are read only if the address does not decide."""
+        if self.is_empty() or not _one_of(self.url_patterns, url):
+            return False
+        if not self.words and not self.text_patterns:
+            return True
+        text = read()
+        return all(word.search(text) for word in self.words) and _one_of(self.text_patterns, text)
 
-    def fits_text(self, page: Page) -> bool:
-        """The conditions on the words."""
-        text = f"{page.title}\n{page.text}"
-        return all(word.search(text) for word in self.words) and (
-            not self.text_patterns or any(each.search(text) for each in self.text_patterns)
-        )
 
-    def reads_text(self) -> bool:
-        """Whether the address alone does not decide."""
-        return bool(self.words or self.text_patterns)
+def _one_of(patterns: Sequence[Pattern], text: str) -> bool:
+    return not patterns or any(each.search(text) for each in patterns)
 
 
 def fitting_pages(corpus: Corpus, predicates: Sequence[PagePredicate]) -> list[frozenset[int]]:
     """For each predicate, the numbers of the pages that fit.
 
-    All are tried in one pass: reading a page costs more than trying it, and pages are only read
-    when a predicate asks for words.
+    All are tried in one pass: reading a page costs more than trying it.
     """
+
+    def text_of(number: int) -> str:
+        page = corpus.page_by_id(number)
+        return f"{page.title}\n{page.text}"
+
     found: list[set[int]] = [set() for _ in predicates]
     for number, url in enumerate(corpus.page_urls):
-        page: Page | None = None
+        read = cache(partial(text_of, number))
         for predicate, fitting in zip(predicates, found, strict=True):
-            if predicate.is_empty() or not predicate.fits_url(url):
-                continue
-            if predicate.reads_text():
-                page = page or corpus.page_by_id(number)
-                if not predicate.fits_text(page):
-                    continue
-            fitting.add(number)
+            if predicate.fits(url, read):
+                fitting.add(number)
     return [frozenset(each) for each in found]
 
 
@@ -142,12 +138,10 @@ class FileTopic:
     """One topic of a file."""
 
     name: str
-    urls: tuple[str, ...]
+    written: TopicTable
     predicate: PagePredicate
     session: Path | None
-    """A recorded session; without one, the session is a simulated walk from ``start``."""
-    start: str | None
-    seeds: tuple[str, ...]
+    """A recorded session; without one, the session is a simulated walk."""
 
 
 def read_topics_file(path: Path) -> dict[str, FileTopic]:
@@ -190,7 +184,7 @@ def _topic(path: Path, name: str, table: object) -> FileTopic:
             "url_regexes, words or text_regexes."
         )
     session = None if written.session is None else path.parent / written.session
-    return FileTopic(name, written.urls, predicate, session, written.start, written.seeds)
+    return FileTopic(name, written, predicate, session)
 
 
 def _checked(where: str, table: object) -> TopicTable:
@@ -239,15 +233,13 @@ class FileTopics(TopicSource):
                 f"Topic '{name}' is empty: no recorded page fits it. Check its URLs and patterns "
                 "against the corpus, in full and with their scheme."
             )
-        if topic.session is not None:
-            session = read_session(topic.session)
-        else:
-            session = self._walk(topic, members, rng)
-        given = tuple(self._page(name, "seed", url) for url in topic.seeds)
+        recorded = topic.session and read_session(topic.session)
+        session = recorded or self._walk(topic, members, rng)
+        given = tuple(self._page(name, "seed", url) for url in topic.written.seeds)
         return Draft(name, session, members, frozenset(), given_seeds=given, insists=True)
 
     def _members(self, topic: FileTopic) -> frozenset[int]:
-        listed = [self._find(url) for url in topic.urls]
+        listed = [self._find(url) for url in topic.written.urls]
         if None in listed:
             _log.warning(
                 "%d of the %d URLs listed for topic '%s' are not in the corpus.",
@@ -282,8 +274,8 @@ class FileTopics(TopicSource):
 
     def _start(self, topic: FileTopic, members: frozenset[int]) -> int:
         """The start page named, else a front page of the corpus from which most can be reached."""
-        if topic.start is not None:
-            return self._page(topic.name, "start page", topic.start)
+        if topic.written.start is not None:
+            return self._page(topic.name, "start page", topic.written.start)
         urls = self._corpus.page_urls
         proposed = sorted(set(self._corpus.page_ids(self._corpus.start_urls)))
         for pages in (proposed, range(len(urls))):
