@@ -18,7 +18,7 @@ from trailhound.demo.site_plans import KINDS, SitePlanner, host_of
 from trailhound.demo.site_texts import SiteWriter
 from trailhound.demo.trap import TRAP_HOST, first_trap_url, is_trap, trap_page, trap_urls
 from trailhound.demo.universities import University
-from trailhound.demo.words import TOPIC_KEYS, TOPICS
+from trailhound.demo.words import TOPIC_KEYS
 from trailhound.demo.workshop import Workshop
 from trailhound.sessions.events import Session
 
@@ -58,8 +58,6 @@ class DemoWeb:
     """General pages, at least two links from any member of a topic."""
     readings: tuple[Reading, ...]
     """What many people read before the sessions were recorded, in order of time: an access log."""
-    topic_labels: Mapping[str, str]
-    """Topic to its name for people."""
 
     @classmethod
     def generate(cls, seed: int = 7, parameters: DemoWebParameters | None = None) -> DemoWeb:
@@ -82,7 +80,6 @@ class DemoWeb:
             sessions=MappingProxyType(record_sessions(plan, starts, seed, parameters)),
             start_urls=starts,
             readings=record_readings(plan, seed, parameters),
-            topic_labels=MappingProxyType({topic.key: topic.label for topic in TOPICS}),
         )
 
     def respond(self, url: str) -> DemoResponse:

@@ -90,8 +90,7 @@ def _language(labels: Mapping[str, str], **lines: str) -> Language:
 
 
 SUBJECTS = {key: _subject(key, entry) for key, entry in read_data("subjects").items()}
-TOPICS = tuple(subject for subject in SUBJECTS.values() if subject.topic)
-TOPIC_KEYS = tuple(subject.key for subject in TOPICS)
+TOPIC_KEYS = tuple(subject.key for subject in SUBJECTS.values() if subject.topic)
 VOICES = _voices(read_data("voices"))
 LANGUAGES = {code: _language(**entry) for code, entry in read_data("languages").items()}
 

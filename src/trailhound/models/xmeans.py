@@ -44,8 +44,6 @@ class XMeans:
     labels_: Labels
     """Cluster of each training point, shape (n_points,)."""
     n_clusters_: int
-    bic_: float
-    """The criterion of the final clustering; higher is better."""
 
     def __init__(
         self, min_clusters: int = 3, max_clusters: int = 8, n_init: int = 5, random_state: int = 0
@@ -67,7 +65,7 @@ class XMeans:
         # One thread: the order of sums is fixed, and so few points gain nothing from more.
         with threadpool_limits(limits=1, user_api="openmp"):
             best = self._search(points, min(self.min_clusters, n_distinct), n_distinct)
-        self.cluster_centers_, self.labels_, self.bic_ = best.centers, best.labels, best.bic
+        self.cluster_centers_, self.labels_ = best.centers, best.labels
         self.n_clusters_ = len(best.centers)
         return self
 
