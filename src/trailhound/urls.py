@@ -59,7 +59,8 @@ def canonicalize(url: str, base: str | None = None) -> str | None:
     href = href.partition("#")[0]
     path_start = href.index("/", 8)
     if "@" in href:
-        href = _without_credentials(href, path_start)
+        scheme, _, authority = href[:path_start].partition("://")
+        href = f"{scheme}://{authority.rpartition('@')[2]}{href[path_start:]}"
         path_start = href.index("/", 8)
     if _ESCAPABLE.search(href, path_start) is None:
         return href
@@ -67,13 +68,6 @@ def canonicalize(url: str, base: str | None = None) -> str | None:
     return href[:path_start] + _ESCAPABLE.sub(
         lambda match: _normal_escape(match[0]), href[path_start:]
     )
-
-
-def _without_credentials(href: str, path_start: int) -> str:
-    """``href`` without ``user:password@`` in front of its host."""
-    scheme, _, rest = href[:path_start].partition("://")
-    host = rest.rpartition("@")[2]
-    return f"{scheme}://{host}{href[path_start:]}"
 
 
 def host_key(url: str) -> str:

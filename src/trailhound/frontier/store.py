@@ -170,7 +170,10 @@ class FrontierStore:
             connection.executemany("INSERT INTO url VALUES (?, ?, ?)", urls)
             places = self._place_rows()
             connection.executemany("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)", places)
-            self._write_outcomes(connection)
+            ended = [(n, each[0].value, each[1]) for n, each in self._outcomes.items() if each]
+            connection.executemany("INSERT OR REPLACE INTO finished VALUES (?, ?, ?)", ended)
+            reopened = [(number,) for number, each in self._outcomes.items() if each is None]
+            connection.executemany("DELETE FROM finished WHERE number = ?", reopened)
             hosts = [(h.number, h.name, h.until, h.pages) for h in self._hosts.values()]
             connection.executemany(_SAVE_HOST, hosts)
         self._urls.clear()
@@ -196,14 +199,6 @@ class FrontierStore:
                     pack_priorities([candidate.priority for candidate in candidates]),
                 )
                 first += len(numbers)
-
-    def _write_outcomes(self, connection: sqlite3.Connection) -> None:
-        for number, ended in self._outcomes.items():
-            if ended is None:
-                connection.execute("DELETE FROM finished WHERE number = ?", (number,))
-            else:
-                row = number, ended[0].value, ended[1]
-                connection.execute("INSERT OR REPLACE INTO finished VALUES (?, ?, ?)", row)
 
     def commit(self) -> None:
         """Write the changes and make them survive a crash."""

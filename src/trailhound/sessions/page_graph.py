@@ -134,14 +134,9 @@ def _latest(pages: set[int], shown_at: dict[int, int]) -> list[int]:
 def _starts(events: Iterable[Visit | Mark], book: AddressBook) -> tuple[int, ...]:
     pages: dict[int, None] = {}
     for event in events:
-        if isinstance(event, Visit) and _begins(event):
-            pages.update(dict.fromkeys(sorted(book.linked_from(event.url))))
+        if isinstance(event, Visit) and event.frame_of is None:
+            chosen = event.reached in (Reached.TYPED, Reached.BOOKMARK)
+            first = event.from_url is None and event.reached in (Reached.LINK, Reached.FORM)
+            if chosen or first:
+                pages.update(dict.fromkeys(sorted(book.linked_from(event.url))))
     return tuple(pages)
-
-
-def _begins(visit: Visit) -> bool:
-    if visit.frame_of is not None:
-        return False
-    if visit.reached in (Reached.TYPED, Reached.BOOKMARK):
-        return True
-    return visit.from_url is None and visit.reached in (Reached.LINK, Reached.FORM)

@@ -83,7 +83,9 @@ def collect_pages(events: Sequence[Visit | Mark], content: Content) -> ShownPage
         page = _from_source(source, url) if source else content(url)
         _add(shown, url, page, titles.get(url, ""))
     _open_framesets(shown, content)
-    _forget_addresses_that_only_redirect(shown)
+    for requested, ends in shown.redirects.items():  # an address that only redirects is no page
+        if requested not in shown.with_content and any(end in shown.pages for end in ends):
+            shown.pages.pop(requested, None)
     return shown
 
 
@@ -121,12 +123,6 @@ def _open_framesets(shown: ShownPages, content: Content) -> None:
                 if inner is not None:
                     _add(shown, link.url, inner, "")
                     waiting.extend([inner] if inner.is_frameset else [])
-
-
-def _forget_addresses_that_only_redirect(shown: ShownPages) -> None:
-    for requested, ends in shown.redirects.items():
-        if requested not in shown.with_content and any(end in shown.pages for end in ends):
-            shown.pages.pop(requested, None)
 
 
 class AddressBook:
