@@ -8,6 +8,7 @@ canonical (see :mod:`trailhound.urls`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
@@ -121,6 +122,11 @@ class Exchange(msgspec.Struct, frozen=True):
     """Why ``body`` is not whole, in the words of WARC: length, time, disconnect, unspecified."""
 
 
+def header_value(headers: Iterable[tuple[str, str]], name: str) -> str:
+    """The first value of a header (``name`` in lower case); empty without one."""
+    return next((value for key, value in headers if key.lower() == name), "")
+
+
 class FetchResult(msgspec.Struct, frozen=True):
     """What came back for one URL."""
 
@@ -150,8 +156,7 @@ class FetchResult(msgspec.Struct, frozen=True):
 
     def header(self, name: str) -> str:
         """The first value of a header of the last answer; empty without one."""
-        wanted = name.lower()
-        return next((value for key, value in self.headers if key.lower() == wanted), "")
+        return header_value(self.headers, name.lower())
 
 
 class Relevance(msgspec.Struct, frozen=True, gc=False):

@@ -160,7 +160,7 @@ def test_pages_are_on_the_web_exactly_when_their_addresses_have_a_canonical_form
     scheme: str, host: str, rest: str
 ) -> None:
     urls = [scheme + host + rest, f"{scheme}{host}/other", f"{scheme}{host}/third"]
-    traces, tally = Traces("bees", "test", with_referers=False), Tally("lines")
+    traces, tally = Traces("bees", "test"), Tally("lines")
     traces.collect([(b"client", 1.0, url.encode(), b"") for url in urls], tally, ANYBODY)
     wrong = sum(canonicalize(url) is None for url in urls)
     assert tally.skipped["not an address on the web"] == wrong

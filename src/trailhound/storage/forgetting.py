@@ -13,11 +13,11 @@ from typing import Any
 
 import msgspec
 
+from trailhound.records import header_value
 from trailhound.storage.cdxj import INDEX_NAME, PART_SUFFIX, merge_index, parse_line, write_part
 from trailhound.storage.files import explaining, replace_file
 from trailhound.storage.results import RESULTS, index_waiting
 from trailhound.storage.sqlite import purge, transaction
-from trailhound.storage.warc_records import header_value
 from trailhound.storage.warc_repair import (
     WARC_SUFFIX,
     KeptRecords,

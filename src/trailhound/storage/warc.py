@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
-from trailhound.records import Exchange
+from trailhound.records import Exchange, header_value
 from trailhound.storage.cdxj import (
     PART_SUFFIX,
     CdxEntry,
@@ -30,7 +30,6 @@ from trailhound.storage.warc_records import (
     RecordMaker,
     StoredResponse,
     cdx_timestamp,
-    header_value,
 )
 from trailhound.storage.warc_repair import WARC_SUFFIX, Repair, own_archive, repair_open_files
 

@@ -170,11 +170,6 @@ def _one_line(text: str) -> str:
     return text if text.isprintable() else _LINE_BREAK.sub(" ", text)
 
 
-def header_value(headers: Iterable[tuple[str, str]], name: str) -> str:
-    """The first value of a header (``name`` in lower case); empty without one."""
-    return next((value for key, value in headers if key.lower() == name), "")
-
-
 def _head(first_line: str, headers: Iterable[tuple[str, str]]) -> bytes:
     safe = map(_one_line, [first_line, *(f"{name}: {value}" for name, value in headers)])
     # Headers are Latin-1 by contract; a URL that is not canonical may hold more.

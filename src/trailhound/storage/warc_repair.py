@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from trailhound.counting import counted
 from trailhound.errors import StorageError
+from trailhound.records import header_value
 from trailhound.storage.cdxj import (
     PART_SUFFIX,
     CdxEntry,
@@ -34,7 +35,6 @@ from trailhound.storage.files import (
     replace_file,
 )
 from trailhound.storage.locks import Ownership
-from trailhound.storage.warc_records import header_value
 
 WARC_SUFFIX = ".warc.gz"
 

@@ -140,10 +140,9 @@ class _Client:
 class Traces:
     """Sessions made of accesses, one for each person; may be gone through several times."""
 
-    def __init__(self, topic: str, recorder: str, *, with_referers: bool) -> None:
+    def __init__(self, topic: str, recorder: str) -> None:
         self._topic = topic
         self._recorder = recorder
-        self._with_referers = with_referers
         self._clients: dict[bytes, _Client] = {}
         self._numbers: dict[bytes, int] = {b"": _NO_PAGE}
         self._urls: list[bytes] = []
@@ -218,8 +217,8 @@ class Traces:
         return len(self._clients)
 
     def __iter__(self) -> Iterator[Session]:
-        # A log in the common format has no place for referring pages.
-        named = self._with_referers and any(
+        # Squid's logs, and those in the common format, have no place for referring pages.
+        named = any(
             number != _NO_PAGE for client in self._clients.values() for number in client.referers
         )
         for name, client in self._clients.items():
@@ -273,7 +272,7 @@ class SquidImporter:
     ) -> Imported:
         """A session for each person. The log names no referring pages: the page before counts."""
         tally = Tally("line")
-        traces = Traces(topic, "squid import", with_referers=False)
+        traces = Traces(topic, "squid import")
         groups = GroupFilter(max_per_day, max_per_minute, min_pages)
         traces.collect(squid_accesses(log_lines(source, tally), tally), tally, groups)
         _check_format(tally, source, "Squid's native format")
@@ -311,7 +310,7 @@ class CombinedImporter:
                 "--site https://example.org"
             )
         tally = Tally("line")
-        traces = Traces(topic, "combined import", with_referers=True)
+        traces = Traces(topic, "combined import")
         groups = GroupFilter(max_per_day, max_per_minute, min_pages)
         traces.collect(combined_accesses(log_lines(source, tally), tally, site), tally, groups)
         if tally.skipped[NO_HOST] and not tally.kept:
