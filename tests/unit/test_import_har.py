@@ -104,6 +104,21 @@ def test_images_scripts_requests_and_failures_are_counted() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        entry(GARDEN, 2, status=302, redirect="http://["),
+        entry("http://[", 2, status=302, redirect="/b"),
+        entry("http://[", 2),
+        entry("https://garden.test:99999/", 2),
+    ],
+)
+def test_addresses_that_are_none_are_damage(damaged: dict[str, Any]) -> None:
+    found = imported(entry(GARDEN, 1), damaged, entry(GARDEN + "bees", 3, Referer="http://["))
+    assert [visit.url for visit in visits(found)] == [GARDEN, GARDEN + "bees"]
+    assert found.tally.skipped == {"damaged entry": 1}
+
+
 def test_forms_reloads_and_frames_are_told_apart() -> None:
     found = imported(
         entry(GARDEN, 1),

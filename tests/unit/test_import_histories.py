@@ -203,6 +203,17 @@ def test_damaged_rows_are_counted(tmp_path: Path) -> None:
     assert found.tally.skipped["damaged visit"] == 1
 
 
+def test_addresses_that_are_none_are_damage(tmp_path: Path) -> None:
+    steps = [Step(HOME, 1), Step("http://[", 1), Step(BEES, 1), Step(QUEEN, 1)]
+    path = chrome_history(tmp_path / "History", steps)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE visits SET from_visit = 9e999 WHERE id = 3")
+        db.commit()
+    found = ChromeImporter().read(path, "bees")
+    assert [each.url for each in visits(found)] == [HOME, QUEEN]
+    assert found.tally.skipped == {"damaged visit": 2}
+
+
 def test_an_older_chrome_without_openers_is_read(tmp_path: Path) -> None:
     path = chrome_history(tmp_path / "History", [Step(HOME, 1), Step(BEES, 0, 1)])
     with closing(sqlite3.connect(path)) as db:

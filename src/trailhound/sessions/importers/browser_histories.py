@@ -19,7 +19,9 @@ import msgspec
 from trailhound.errors import SessionError, UsageError
 from trailhound.sessions.events import Reached, Session, Visit
 from trailhound.sessions.importers.base import Bookmark, Imported, Tally
+from trailhound.urls import canonicalize
 
+_DAMAGED = "damaged visit"
 _EPOCH_SECONDS = 11_644_473_600
 """From 1601, where Chrome's microseconds begin, to 1970."""
 
@@ -96,8 +98,8 @@ def _rows(
                 int(opener or 0),
                 *meaning(kind),
             )
-        except (TypeError, ValueError):
-            tally.skip("damaged visit")
+        except (TypeError, ValueError, OverflowError):
+            tally.skip(_DAMAGED)
 
 
 def _visits(rows: Iterable[_Row], tally: Tally) -> Iterator[Visit]:
@@ -107,6 +109,8 @@ def _visits(rows: Iterable[_Row], tally: Tally) -> Iterator[Visit]:
     for row in by_number.values():
         if not row.url.startswith(("http://", "https://")):
             tally.skip("not on the web")
+        elif canonicalize(row.url) is None:
+            tally.skip(_DAMAGED)
         elif row.number in passed:
             tally.skip("redirect (part of the visit it led to)")
         elif row.unseen:

@@ -19,10 +19,12 @@ from trailhound.errors import SessionError
 from trailhound.sessions.events import Reached, Session, Visit
 from trailhound.sessions.importers.base import Imported, Tally, file_to_read, title_of, unix_time
 from trailhound.text.encoding import decode
+from trailhound.urls import canonicalize
 from trailhound.web_archives import ServerAnswer
 
 _FRAMES = ("iframe", "frame", "subdocument")
 _DOCUMENTS = ("document", *_FRAMES, "other", "")
+_DAMAGED = "damaged entry"
 
 
 class _Pair(msgspec.Struct):
@@ -67,7 +69,7 @@ class _Entry(msgspec.Struct):
 
     @property
     def redirect(self) -> str | None:
-        """Where the answer sent the browser."""
+        """Where the answer sent the browser; ``ValueError`` when that is no address."""
         location = self.response.redirect_url or _header(self.response.headers, "location")
         leads = location and 300 <= self.response.status < 400
         return urljoin(self.request.url, location) if leads else None
@@ -137,7 +139,7 @@ def _titles(pages: Iterable[msgspec.Raw]) -> dict[str, str]:
     for raw in pages:
         try:
             page = msgspec.json.decode(raw, type=_Page)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
         if not page.title.startswith(("http://", "https://")):  # Chrome puts the address there
             found[page.id] = page.title
@@ -150,7 +152,7 @@ def _in_order(entries: Iterable[msgspec.Raw], tally: Tally) -> list[tuple[float,
         try:
             entry = _decode_entry(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            tally.skip("damaged entry")
+            tally.skip(_DAMAGED)
             continue
         when = unix_time(entry.started)
         if when is None:
@@ -175,7 +177,12 @@ class _Walk:
     def add(self, when: float, entry: _Entry) -> None:
         """A page becomes a visit; everything else is counted."""
         first = self._asked_first.pop(entry.request.url, entry)
-        if (target := entry.redirect) is not None:
+        try:
+            target = entry.redirect
+        except ValueError:
+            self._tally.skip(_DAMAGED)
+            return
+        if target is not None:
             self._asked_first[target] = first
             self._tally.skip("redirect (part of the visit it led to)")
         elif reason := _why_no_page(entry):
@@ -226,6 +233,8 @@ def _why_no_page(entry: _Entry) -> str:
     answer = ServerAnswer(entry.request.url, entry.response.status, content.mime_type or "-")
     if not entry.request.url.startswith(("http://", "https://")):
         return "not on the web"
+    if canonicalize(entry.request.url) is None:
+        return _DAMAGED
     if entry.purpose not in _DOCUMENTS:
         return "asked for by a script or as a part of a page"
     if entry.request.method.upper() not in ("GET", "POST"):
