@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from trailhound.cli.options import JsonOption
 from trailhound.cli.terminal import output, print_json, show_table
-
-if TYPE_CHECKING:
-    from trailhound.plugins import Registered
 
 
 def strategies(as_json: JsonOption = False) -> None:
@@ -73,21 +69,18 @@ def plugins(as_json: JsonOption = False) -> None:
 
     known = list(registered())
     if as_json:
-        told = [asdict(each) for each in known]
-        for each in told:
-            required = [name for name, value in each["options"].items() if value is REQUIRED]
-            each["options"] |= dict.fromkeys(required, "required")
+        told = [asdict(plugin) for plugin in known]
+        for plugin in told:
+            required = [name for name, value in plugin["options"].items() if value is REQUIRED]
+            plugin["options"] |= dict.fromkeys(required, "required")
         print_json(told)
         return
-    show_table(
-        ("kind", "name", "what it is", "options", "from"),
-        [(each.kind, each.name, each.summary, _own_options(each), each.provider) for each in known],
-    )
+    rows = []
+    for each in known:
+        options = "" if each.kind in ("strategy", "judge") else _in_words(each.options)
+        rows.append((each.kind, each.name, each.summary, options, each.provider))
+    show_table(("kind", "name", "what it is", "options", "from"), rows)
     output.print("'trailhound strategies' and 'trailhound judges' have the options of those.")
-
-
-def _own_options(each: Registered) -> str:
-    return "" if each.kind in ("strategy", "judge") else _in_words(each.options)
 
 
 def _in_words(options: Mapping[str, object]) -> str:

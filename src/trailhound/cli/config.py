@@ -22,10 +22,7 @@ app = typer.Typer(
 
 
 @app.command("show")
-def show(
-    config: ConfigOption = None,
-    as_json: JsonOption = False,
-) -> None:
+def show(config: ConfigOption = None, as_json: JsonOption = False) -> None:
     """Show every setting with its value, its origin and its meaning.
 
     Example:

@@ -171,7 +171,8 @@ def crawl(
         except KeyboardInterrupt:
             # Without closing anything: what a killed crawl leaves is in order, too.
             say("Stopped at once. Everything up to the last finished page is safe.")
-            say("\n".join(next_steps(running)))
+            for line in next_steps(running):
+                say(line)
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(options.INTERRUPTED_EXIT_CODE)

@@ -91,11 +91,7 @@ def main(
     ] = False,
     verbose: Annotated[
         bool,
-        typer.Option(
-            "--verbose",
-            "-v",
-            help="Tell on stderr what is being done, page by page.",
-        ),
+        typer.Option("--verbose", "-v", help="Tell on stderr what is being done, page by page."),
     ] = False,
 ) -> None:
     """A focused web crawler that learns from how people browse.

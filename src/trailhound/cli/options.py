@@ -117,22 +117,16 @@ def settings_from(flags: Mapping[str, Any], file: Path | None) -> Settings:
 
 def listed_urls(given: Sequence[str], file: Path | None, noun: str) -> list[str]:
     """Those given and those in a file; its comments (#) and empty lines do not count."""
-    urls = list(given)
-    if file is not None:
-        lines = (line.strip() for line in _read(file, noun).splitlines())
-        urls += [line for line in lines if line and not line.startswith("#")]
-    return urls
-
-
-def _read(file: Path, noun: str) -> str:
     from trailhound.errors import UsageError
 
+    if file is None:
+        return list(given)
     try:
-        if str(file) == "-":
-            return sys.stdin.read()
-        return file.read_text("utf-8-sig")
+        text = sys.stdin.read() if str(file) == "-" else file.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"The {noun} {file} cannot be read: {error}.") from error
+    lines = (line.strip() for line in text.splitlines())
+    return [*given, *(line for line in lines if line and not line.startswith("#"))]
 
 
 def make_folder_of(path: Path) -> None:

@@ -204,12 +204,10 @@ def all_settings() -> Iterator[Setting]:
     """In the order of the file."""
     for section in msgspec.structs.fields(Settings):
         for field in msgspec.structs.fields(section.type):
-            yield Setting(
-                key := f"{section.name}.{field.name}",
-                variable_of(key),
-                field.type,
-                _description(field.type),
-            )
+            key = f"{section.name}.{field.name}"
+            notes = getattr(field.type, "__metadata__", ())
+            description = next((note.description for note in notes if note.description), "")
+            yield Setting(key, variable_of(key), field.type, description)
 
 
 def variable_of(key: str) -> str:
@@ -227,8 +225,3 @@ def with_new_names(sections: Mapping[str, Any]) -> dict[str, Any]:
             rest = {key: value for key, value in content.items() if key != name}
             renamed[section] = {new.partition(".")[2]: content[name], **rest}
     return renamed
-
-
-def _description(kind: Any) -> str:
-    notes = getattr(kind, "__metadata__", ())
-    return next((note.description for note in notes if note.description), "")

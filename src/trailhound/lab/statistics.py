@@ -175,33 +175,17 @@ def compare(
     if baseline is None:
         return []
     rivals = [strategy for strategy in strategies if strategy != baseline]
-    return [
-        comparison
-        for metric in COMPARED_METRICS
-        for comparison in _compare_by(metric, runs, rivals, baseline)
-    ]
-
-
-def _compare_by(
-    metric: str, runs: Sequence[RunResult], rivals: Sequence[str], baseline: str
-) -> list[Comparison]:
-    of_baseline = topic_means(runs, baseline, metric)
-    differences = [
-        [mean - of_baseline[topic] for topic, mean in topic_means(runs, rival, metric).items()]
-        for rival in rivals
-    ]
-    p_values = [sign_flip_p(values) for values in differences]
-    return [
-        Comparison(
-            strategy=rival,
-            baseline=baseline,
-            metric=metric,
-            difference=estimate(values),
-            topics=len(values),
-            p=p,
-            p_holm=p_holm,
-        )
-        for rival, values, p, p_holm in zip(
-            rivals, differences, p_values, holm(p_values), strict=True
-        )
-    ]
+    comparisons: list[Comparison] = []
+    for metric in COMPARED_METRICS:
+        of_baseline = topic_means(runs, baseline, metric)
+        differences = [
+            [mean - of_baseline[topic] for topic, mean in topic_means(runs, rival, metric).items()]
+            for rival in rivals
+        ]
+        p_values = [sign_flip_p(values) for values in differences]
+        found = zip(rivals, differences, p_values, holm(p_values), strict=True)
+        comparisons += [
+            Comparison(rival, baseline, metric, estimate(values), len(values), p, p_holm)
+            for rival, values, p, p_holm in found
+        ]
+    return comparisons

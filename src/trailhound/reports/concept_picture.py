@@ -30,7 +30,9 @@ def draw_concept_graph(diagnosis: Diagnosis) -> str:
     """All clusters and the links between them."""
     clusters = diagnosis.clusters
     places = _places(len(clusters))
-    radii = _radii(clusters)
+    most = max(1, *(cluster.pages for cluster in clusters))
+    shares = [math.sqrt(cluster.pages / most) for cluster in clusters]
+    radii = [_SMALLEST + (_LARGEST - _SMALLEST) * share for share in shares]
     with new_figure(6.4, 5.6) as figure:
         axes = figure.add_subplot()
         axes.set_axis_off()
@@ -48,12 +50,6 @@ def _places(count: int) -> list[Point]:
     """The targets in the middle, the others on a circle from the top clockwise."""
     angles = [math.pi / 2 - 2 * math.pi * number / max(count - 1, 1) for number in range(count - 1)]
     return [(0.0, 0.0), *[(math.cos(angle), math.sin(angle)) for angle in angles]]
-
-
-def _radii(clusters: Sequence[ClusterFigures]) -> list[float]:
-    most = max(cluster.pages for cluster in clusters)
-    shares = [math.sqrt(cluster.pages / most) if most else 0.0 for cluster in clusters]
-    return [_SMALLEST + (_LARGEST - _SMALLEST) * share for share in shares]
 
 
 def _draw_links(

@@ -90,18 +90,14 @@ def describe_topics(
     """Build every topic and count."""
     with Corpus.open(corpus) as opened:
         source = topic_source(opened, topics_file)
-        return [_describe(source, name, n_seed_sets, seed) for name in source.names()]
-
-
-def _describe(source: TopicSource, name: str, n_seed_sets: int, seed: int) -> TopicOverview:
-    try:
-        topic = source.build(name, n_seed_sets=n_seed_sets, seed=seed)
-    except TopicError as error:
-        return TopicOverview(topic=name, problem=str(error))
-    return TopicOverview(
-        topic=name,
-        session_pages=len(topic.graph.pages),
-        targets=len(topic.graph.targets),
-        relevant=len(topic.relevant),
-        findable=topic.findable,
-    )
+        told = []
+        for name in source.names():
+            try:
+                topic = source.build(name, n_seed_sets=n_seed_sets, seed=seed)
+            except TopicError as error:
+                told.append(TopicOverview(name, problem=str(error)))
+            else:
+                pages, targets = len(topic.graph.pages), len(topic.graph.targets)
+                found = TopicOverview(name, pages, targets, len(topic.relevant), topic.findable)
+                told.append(found)
+        return told
