@@ -25,7 +25,7 @@ from publicsuffixlist import PublicSuffixList
 
 from trailhound.errors import UsageError
 
-_BARE_HOST = re.compile(r"[^\s/:@?#]+\.[^\s/:@?#]+(:\d+)?([/?#]|$)")
+_BARE_HOST = re.compile(r"[^\s/:@?#]+\.[^\s/:@?#]+(:[0-9]+)?([/?#]|$)")
 _WEB_SCHEMES = ("http://", "https://")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 

@@ -33,6 +33,7 @@ FIREFOX = "moz-extension://0a1b2c3d-0000-4000-8000-0123456789ab"
 SESSION = "20260101t120000-00ff00ff00ff"
 OTHER = "20260101t120000-00ff00ff00aa"
 PAGE = "http://garden.example/"
+FULL_WIDTH_DAY = "".join(chr(ord(digit) + 0xFEE0) for digit in SESSION[:8])
 
 
 class Speaker:
@@ -260,6 +261,7 @@ def send_without_end(speaker: Speaker) -> int:
     [
         pytest.param({"session": "../../evil"}, id="session with path"),
         pytest.param({"session": "con"}, id="device"),
+        pytest.param({"session": FULL_WIDTH_DAY + SESSION[8:]}, id="full-width digits"),
         pytest.param({"session": SESSION + "\0"}, id="null byte"),
         pytest.param({"topic": ""}, id="no topic"),
         pytest.param({"topic": "a\x1b[2Jb"}, id="control characters"),

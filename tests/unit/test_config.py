@@ -141,6 +141,12 @@ def test_durations(text: str, seconds: float) -> None:
     assert parse_duration(f" {text.upper()} ") == seconds
 
 
+@pytest.mark.parametrize("text", ["", "soon", "10 months", "１０m", "1m５s"])
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(ConfigError, match="no length of time"):
+        parse_duration(text)
+
+
 def test_the_file_is_the_one_named_or_the_one_here(tmp_path: Path) -> None:
     assert find_file(None, {}, tmp_path) is None
     here = written(tmp_path, "")

@@ -41,7 +41,7 @@ def wikispeedia_pack(folder: Path) -> Path:
         "categories.tsv.xz": "# FORMAT: article category\n\nBee\tzoo.Insects\nBee\tzoo.Makers\n"
         "Wax\tzoo.Things\nMissing\tzoo.Things\nbroken\n",
         "paths_finished_unique.tsv.xz": "# header\n\n"
-        "u1\t1000\t30\tBee;Wax;<;%C3%89\t1\nu1\t2000\t5\tBee;Missing\tNULL\nu1\tx\n",
+        "u1\t1000\t30\tBee;Wax;<;%C3%89\t1\nu1\t2000\t5\tBee;Missing\tNULL\nu1\tx\nu1\t3000\t²\tBee\t1\n",
         "paths_unfinished.tsv.xz": "u2\t3000\t1810\tWax;Bee\t%C3%89\ttimeout\n"
         "u3\t4000\t9\tWax\tUnknown:Target\trestart\nu3\t4000\t9\tWax\n",
     }
@@ -84,7 +84,7 @@ def test_wikispeedia_says_what_was_left_out(tmp_path: Path) -> None:
     notes = "\n".join(info.notes)
     assert "1 × category of an article without a page" in notes
     assert "1 × incomplete line of the table of categories" in notes
-    assert "2 × finished game that is incomplete or visits an article without a page" in notes
+    assert "3 × finished game that is incomplete or visits an article without a page" in notes
     assert "1 × unfinished game" in notes
     assert "Licence" in notes
 

@@ -182,6 +182,12 @@ def test_headers_cannot_smuggle_lines_in(tmp_path: Path) -> None:
     assert b"detail: line relevant: yes\r\n" in metadata.body
 
 
+def test_files_whose_numbers_are_not_ours_are_not_counted_on(tmp_path: Path) -> None:
+    (tmp_path / "bees-20260301120000-００００７.warc.gz").touch()
+    archive(tmp_path, (exchange("http://bees.test/", b"hives", requested_at=AT),))
+    assert (tmp_path / "bees-20260301120000-00001.warc.gz").exists()
+
+
 def test_files_are_rotated_by_size(tmp_path: Path) -> None:
     pages = [
         (exchange(f"http://bees.test/{number}", bytes(range(256)) * 20, requested_at=AT + number),)

@@ -32,7 +32,7 @@ MAX_TITLE_LENGTH = 1_000
 MAX_EVENTS = 1_000
 _LATEST_TIME = 1e11
 """In seconds, some 3,000 years ahead: a clock that counts milliseconds is wrong here."""
-_SESSION_ID = re.compile(r"\d{8}t\d{6}-[0-9a-f]{12}")
+_SESSION_ID = re.compile(r"[0-9]{8}t[0-9]{6}-[0-9a-f]{12}")
 
 
 class StatusMessage(msgspec.Struct):

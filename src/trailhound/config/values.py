@@ -11,8 +11,8 @@ import msgspec
 from trailhound.errors import ConfigError
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?[smhd])+")
-_PART = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
+_DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?[smhd])+")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)([smhd])")
 _BOOLEANS = dict.fromkeys(("true", "yes", "on", "1"), True)
 _BOOLEANS |= dict.fromkeys(("false", "no", "off", "0"), False)
 

@@ -12,7 +12,7 @@ from trailhound.urls import canonicalize, host_key, registered_domain
 
 Scope = Callable[[str], bool]
 
-_PORT = re.compile(r":(\d+)$")
+_PORT = re.compile(r":([0-9]+)\Z")
 
 
 def make_scope(

@@ -13,7 +13,7 @@ _FIRST_YEAR = 2024
 _LAST_YEAR = 9999
 _DAYS = (5, 12, 19, 26)
 _TRAP_PATH = re.compile(
-    rf"http://{re.escape(TRAP_HOST)}/calendar/(\d{{4}})/(\d\d)(?:/(\d\d))?\Z", re.ASCII
+    rf"http://{re.escape(TRAP_HOST)}/calendar/([0-9]{{4}})/([0-9]{{2}})(?:/([0-9]{{2}}))?\Z"
 )
 _MONTHS = [
     "January",

@@ -147,7 +147,7 @@ class AddressBook(AbstractResolver):
         return self._own_resolver
 
 
-_ADDRESS = re.compile(r"\[(?P<v6>[^\]]+)\](?::(?P<p6>\d+))?|(?P<v4>[^:]+)(?::(?P<p4>\d+))?")
+_ADDRESS = re.compile(r"\[(?P<v6>[^\]]+)\](?::(?P<p6>[0-9]+))?|(?P<v4>[^:]+)(?::(?P<p4>[0-9]+))?")
 
 
 _EVERY_HOST = ""

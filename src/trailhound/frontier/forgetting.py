@@ -27,7 +27,7 @@ _FINISH = (
     "ON CONFLICT (number) DO UPDATE SET outcome = excluded.outcome"
 )
 
-_BLANKED = re.compile(r"https?://(forgotten-\d+\.invalid/|[^/]+/-forgotten-\d+$)")
+_BLANKED = re.compile(r"https?://(forgotten-[0-9]+\.invalid/|[^/]+/-forgotten-[0-9]+$)")
 
 
 def is_blanked(url: str) -> bool:

@@ -26,7 +26,7 @@ from trailhound.storage.files import explaining, replace_file
 INDEX_NAME = "index.cdxj"
 PART_SUFFIX = ".cdxj"
 
-_WWW = re.compile(r"\Awww\d*\.")
+_WWW = re.compile(r"\Awww[0-9]*\.")
 _SLASHES = re.compile(r"//+")
 _ESCAPED = re.compile(rb"%[0-9a-fA-F]{2}")
 _ASPX_SESSION = re.compile(

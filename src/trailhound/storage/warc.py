@@ -37,7 +37,7 @@ MAX_FILE_BYTES = 1_000_000_000
 SYNC_BYTES = 64_000_000
 """At the latest after so many bytes they are put on the disk itself."""
 
-_SERIAL = re.compile(rf"-(\d{{5,}}){re.escape(WARC_SUFFIX)}\Z")
+_SERIAL = re.compile(rf"-([0-9]{{5,}}){re.escape(WARC_SUFFIX)}\Z")
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+|_+")
 _MAX_PREFIX_CHARS = 60
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -214,7 +215,7 @@ def _index_line(head: bytes, file_name: str, offset: int, length: int) -> bytes 
     mime = mime_type(header_value(headers_in(http_head), "content-type"))
     status = http_head.split(" ", 2)[1]
     entry = CdxEntry(url, mime, status, digest, str(length), str(offset), file_name)
-    return cdx_line(entry, "".join(filter(str.isdigit, header_value(warc, "warc-date")))[:14])
+    return cdx_line(entry, re.sub("[^0-9]", "", header_value(warc, "warc-date"))[:14])
 
 
 def headers_in(head: str) -> list[tuple[str, str]]:

@@ -43,7 +43,7 @@ MAX_NOFRAMES = 3
 
 _MAYBE_HIDDEN = '[hidden],[style*="none" i],[style*="hidden" i]'
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_REFRESH = re.compile(r"""\s*[\d.]*\s*[;,]?\s*url\s*=\s*["']?\s*([^"'>]+)""", re.IGNORECASE)
+_REFRESH = re.compile(r"""\s*[0-9.]*\s*[;,]?\s*url\s*=\s*["']?\s*([^"'>]+)""", re.IGNORECASE)
 
 
 def extract_page(

@@ -92,7 +92,7 @@ def _record_games(
 
 def _trail(fields: list[str], urls: Mapping[str, str], finished: bool) -> Trail | None:
     """Columns: user, time, duration, path; then a rating, or target and end (timeout, restart)."""
-    if len(fields) < (4 if finished else 6) or not all(map(str.isdigit, fields[1:3])):
+    if len(fields) < (4 if finished else 6) or not all(map(str.isdecimal, fields[1:3])):
         return None
     names = fields[3].split(";")
     if any(name != BACK and name not in urls for name in names):

@@ -47,7 +47,7 @@ FORMAT_NAME = "trailhound-trace"
 FORMAT_VERSION = 1
 
 _LOCK = "lock"
-_DRAFT = re.compile(rf"\..+{re.escape(SUFFIX)}\.\d+\.part")
+_DRAFT = re.compile(rf"\..+{re.escape(SUFFIX)}\.[0-9]+\.part")
 _YOUNG_SECONDS = 60.0
 """A draft in which nothing is made or deleted for so long is not being begun or completed."""
 
