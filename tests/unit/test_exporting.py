@@ -70,12 +70,25 @@ def test_csv_can_be_read_back() -> None:
     out.write(b"")  # still open: the caller closes it
 
 
-@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r", "\n"])
+PLAIN_SIGNS = ["=", "+", "-", "@", "\t", "\r", "\n"]
+WIDE_SIGNS = ["\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe66", "\u2212"]
+HIDDEN_SIGNS = ["\u200b=", "\ufeff+", "\u2060\u00ad-", " @", "\xa0\uff1d", "\x00=", "\ufe0f="]
+
+
+@pytest.mark.parametrize("sign", PLAIN_SIGNS + WIDE_SIGNS + HIDDEN_SIGNS)
 def test_csv_never_lets_a_spreadsheet_calculate_what_strangers_wrote(sign: str) -> None:
     out = io.BytesIO()
     write_csv([evil(f"{sign}cmd|' /C calc'!A0")], out)
     (row,) = csv.DictReader(io.StringIO(out.getvalue().decode(), newline=""))
     assert row["title"].startswith("'")
+
+
+@pytest.mark.parametrize("title", ["Bees", "", "\u200b", "蜂蜜 = honey", "ﬁne", "½ = 0.5"])
+def test_other_titles_stay_as_they_are_in_csv(title: str) -> None:
+    out = io.BytesIO()
+    write_csv([evil(title)], out)
+    (row,) = csv.DictReader(io.StringIO(out.getvalue().decode(), newline=""))
+    assert row["title"] == title
 
 
 def test_urls_are_lines() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
@@ -48,8 +49,12 @@ _KINDS = {
 
 FIELDS = tuple(_KINDS)
 
-_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA_SIGNS = "=+-@\N{MINUS SIGN}"
 """With one of these in front, a spreadsheet would calculate what a stranger wrote."""
+_CELL_BREAKS = "\t\r\n"
+"""Likewise: what follows may land in a cell of its own."""
+_UNSEEN = ("Cc", "Cf", "Mn", "Zl", "Zp", "Zs")
+"""Categories of characters that a spreadsheet may drop: controls, joiners, marks, spaces."""
 
 _PARQUET_BATCH = 5_000
 
@@ -128,9 +133,17 @@ def _rows(pages: Iterable[StoredPage]) -> Iterator[dict[str, Any]]:
 
 
 def _harmless(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(_FORMULA_SIGNS):
-        return "'" + value
-    return value
+    return "'" + value if isinstance(value, str) and _may_calculate(value) else value
+
+
+def _may_calculate(text: str) -> bool:
+    """Whether the first character that is seen begins a formula, full-width signs included."""
+    for character in text:
+        if character in _CELL_BREAKS:
+            return True
+        if unicodedata.category(character) not in _UNSEEN:
+            return unicodedata.normalize("NFKC", character)[0] in _FORMULA_SIGNS
+    return False
 
 
 def write_warc(folder: Path, addresses: Iterable[str], out: BinaryIO) -> int:
