@@ -25,6 +25,8 @@ class Outcome(StrEnum):
     TOO_LARGE = "too-large"
     TIMEOUT = "timeout"
     UNREACHABLE = "unreachable"
+    UNKNOWN_HOST = "unknown-host"
+    """DNS knows no such host."""
     ROBOTS = "robots"
     TOO_MANY_REDIRECTS = "too-many-redirects"
     OUT_OF_SCOPE = "out-of-scope"
@@ -43,7 +45,8 @@ class Outcome(StrEnum):
     BROKEN = "broken"
     """Our own code failed on this page; the event's ``why`` carries the error."""
     SKIPPED = "skipped"
-    """The crawl's own rules kept it from being fetched: its host had had its share, say."""
+    """The crawl's own rules kept it from being fetched: its host had had its share, or is
+    unknown to DNS."""
 
 
 class LinkKind(StrEnum):

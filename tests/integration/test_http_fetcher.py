@@ -350,10 +350,11 @@ def test_a_refused_connection_is_unreachable(obey_robots: bool) -> None:
 
 
 @pytest.mark.parametrize("host", ["unmapped.example", "a..b", "x" * 64 + ".example", "-"])
-def test_a_host_that_does_not_resolve_is_unreachable(host: str) -> None:
-    result = fetch(Site(page()), f"http://{host}/", obey_robots=False)
-    assert result.outcome is Outcome.UNREACHABLE
-    assert result.detail
+@pytest.mark.parametrize("obey_robots", [True, False])
+def test_a_host_that_does_not_resolve_is_unknown(host: str, obey_robots: bool) -> None:
+    result = fetch(Site(page()), f"http://{host}/", obey_robots=obey_robots)
+    assert result.outcome is Outcome.UNKNOWN_HOST
+    assert "DNS knows no such host" in result.detail
 
 
 @pytest.mark.parametrize(

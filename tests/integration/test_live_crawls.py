@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import urllib.request
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,13 +14,19 @@ from live_webs import Resource, Site, TinySite
 from rich.console import Console
 
 from trailhound.cli.crawl_view import CrawlDisplay
+from trailhound.config import configure
+from trailhound.crawling import build
 from trailhound.crawling.budget import StopReason
+from trailhound.crawling.build import OwnParts
 from trailhound.crawling.metrics import CrawlMetrics, metrics_served
 from trailhound.demo import DemoWeb
 from trailhound.errors import ConfigError, UsageError
+from trailhound.fetching.http import polite_settings
+from trailhound.fetching.resolver import MappedResolver
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl import TopicCrawl
+from trailhound.topics.crawl import TopicCrawl, open_crawl
+from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.explaining import Explainer
 from trailhound.topics.workspace import TopicFolder
 
@@ -401,6 +408,33 @@ def test_settings_that_cannot_work_are_found_before_anything_is_written(
     with pytest.raises(UsageError, match="has not been crawled yet"), demo.resumed():
         pass
     assert not (demo.topic.path / "crawl").exists()
+
+
+def test_a_host_without_dns_costs_two_requests_whatever_leads_there(
+    topic: TopicFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        build,
+        "polite_settings",
+        lambda fetch: replace(polite_settings(fetch), backoff_seconds=0.01),
+    )
+    dead = [f"http://dead.test/{number}" for number in range(30)]
+    with TinySite({"/": page(*dead, "/a"), "/a": page()}) as server:
+        flags = tiny(topic, server).flags(crawl__seeds=["http://tiny.test/"])
+        flags["fetch.resolve"] = ()
+        nowhere_else = MappedResolver({"tiny.test": f"127.0.0.1:{server.port}"}, use_dns=False)
+        request = CrawlRequest(configure(flags).settings, flags)
+        with open_crawl(topic, request, own=OwnParts(resolver=nowhere_else)) as crawl:
+            events = run(crawl)
+            assert crawl.stop_reason is StopReason.FRONTIER_EMPTY
+            assert crawl.progress.outcomes == {"fetched": 2, "unknown-host": 2}
+            assert crawl.progress.requests == 4
+        asked = {event.url for event in events}
+        results = Results(crawl.folder.results)
+        reasons = [results.refusal_of(url) for url in dead if url not in asked]
+        results.close()
+    assert len(reasons) == 28
+    assert all(reason is not None and "DNS knows no" in reason[0] for reason in reasons)
 
 
 def test_a_crawl_that_reaches_nobody_ends_at_once_and_says_why(topic: TopicFolder) -> None:

@@ -12,11 +12,13 @@ import pytest
 from aiohttp import web
 
 from trailhound.errors import ConfigError
+from trailhound.fetching.client import HttpClient, PoliteClient
 from trailhound.fetching.http import HttpFetcher, Validators
 from trailhound.fetching.politeness import Politeness, PoliteSettings
 from trailhound.fetching.resolver import MappedResolver
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FetchResult, Outcome
+from trailhound.urls import host_key
 
 AGENT = "bees-bot/1.0 (+https://example.org/bot)"
 Reply = Callable[[web.Request], web.Response]
@@ -199,6 +201,35 @@ def test_back_off_grows_and_ends_with_an_answer() -> None:
     settings = PoliteSettings(backoff_seconds=0.1)
     results = Site(reply).run(fetch_in_turn(*[f"http://a.test/{n}" for n in range(4)]), settings)
     assert [result.retry_after_seconds for result in results] == [0.1, 0.2, None, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("url", "outcome"),
+    [
+        ("http://nowhere.example/", Outcome.UNKNOWN_HOST),
+        ("http://closed.test/", Outcome.UNREACHABLE),  # nothing listens at port 1
+    ],
+)
+def test_a_host_that_cannot_be_reached_waits_longer_each_time(url: str, outcome: Outcome) -> None:
+    time = Time()
+    politeness = Politeness(
+        PoliteSettings(max_wait_seconds=1000.0), clock=time.clock, sleep=time.sleep
+    )
+    closed = MappedResolver({"closed.test": "127.0.0.1:1"}, use_dns=False)
+    client = PoliteClient(
+        HttpClient(AGENT, resolver=closed, allow_addresses=["closed.test"]), politeness
+    )
+
+    async def pauses() -> list[float]:
+        found = []
+        for _ in range(3):
+            assert (await client.get(url, max_bytes=100)).failure is outcome
+            found.append(politeness.free_in(host_key(url)))
+            time.now += found[-1]
+        await client.close()
+        return found
+
+    assert asyncio.run(pauses()) == [10.0, 20.0, 40.0]
 
 
 def test_what_an_earlier_run_agreed_with_a_host_still_holds() -> None:

@@ -87,6 +87,11 @@ def link(url: str, priority: float = 1.0) -> Candidate:
     return Candidate(url, priority, b"m", PARENT, 1)
 
 
+def not_in_dns(gate: LinkGate, url: str) -> None:
+    event = PageEvent(1, url, url, Outcome.UNKNOWN_HOST, PARENT, 1, 1.0, 1, 1)
+    gate.keep(FinishedPage(event, link(url), FetchResult(url, Outcome.UNKNOWN_HOST, url), None))
+
+
 def dealt_with(gate: LinkGate, url: str, relevant: bool = False, parent: str = PARENT) -> None:
     event = PageEvent(1, url, url, Outcome.FETCHED, parent, 1, 1.0, 1, 1, Relevance(0.5, relevant))
     result = FetchResult(url, Outcome.FETCHED, url)
@@ -153,6 +158,34 @@ def test_a_host_that_gives_nothing_gets_no_more_links_nor_fetches() -> None:
     assert frontier.outcome_of("http://b.test/1") is Outcome.SKIPPED
     gate.close()
     assert [url for url, _, _ in states.refused] == ["http://b.test/2", "http://b.test/1"]
+
+
+def test_a_host_that_dns_does_not_know_twice_is_done_with_and_its_seeds_too() -> None:
+    states = States()
+    gate = LinkGate(store=states)
+    frontier = GuardedFrontier(MemoryFrontier(), gate)
+    frontier.add([Candidate("http://dead.test/seed", 2.0), link("http://dead.test/1")])
+    not_in_dns(gate, "http://dead.test/2")
+    assert gate.admit(link("http://dead.test/3")) is not None, "once is no rule"
+    not_in_dns(gate, "http://dead.test/4")
+    frontier.delay_host("dead.test", 100.0)
+    frontier.finish("http://dead.test/4", Outcome.UNKNOWN_HOST)
+    assert gate.admit(link("http://dead.test/5")) is None
+    assert frontier.lease(5, 0.0) == []
+    assert frontier.stats().waiting == 0, "nothing waits for a host that is not there"
+    gate.close()
+    assert {url for url, _, _ in states.refused} == {
+        f"http://dead.test/{page}" for page in ("seed", 1, 5)
+    }
+    assert all("DNS knows no such host as dead.test" in reason for _, reason, _ in states.refused)
+
+
+def test_a_host_that_answers_in_between_is_not_dead() -> None:
+    gate = LinkGate()
+    for _ in range(3):
+        not_in_dns(gate, "http://b.test/1")
+        dealt_with(gate, "http://b.test/2")
+    assert gate.admit_fetch(link("http://b.test/3"))
 
 
 def test_relevant_pages_and_links_to_them_earn_a_host_more() -> None:

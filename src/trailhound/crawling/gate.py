@@ -1,12 +1,13 @@
 """Between the links that a strategy scored and the frontier: what is not worth a place there.
 
-Tracking parameters are taken off; traps (:mod:`.traps`) and hosts that have had their share are
-refused, with a reason that is kept. :class:`GuardedFrontier` puts the gate in front of any
-frontier.
+Tracking parameters are taken off; traps (:mod:`.traps`), hosts that have had their share and hosts
+that DNS does not know are refused, with a reason that is kept.
+:class:`GuardedFrontier` puts the gate in front of any frontier.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
@@ -97,6 +98,35 @@ class HostBudget:
         return cap if caps.max_pages is None else min(cap, caps.max_pages)
 
 
+DNS_FAILURES = 2
+"""In a row, after which a host is done with for this run."""
+
+_MAX_DEAD = 50_000
+
+
+class DeadHosts:
+    """Hosts that DNS does not know. They are asked about twice; another run asks anew."""
+
+    def __init__(self) -> None:
+        self._failures: OrderedDict[str, int] = OrderedDict()
+
+    def record(self, host: str, unknown: bool) -> bool:
+        """Count a fetch; whether ``host`` has just turned out to be dead."""
+        if not unknown:
+            self._failures.pop(host, None)
+            return False
+        self._failures[host] = self._failures.get(host, 0) + 1
+        if len(self._failures) > _MAX_DEAD:
+            self._failures.popitem(last=False)
+        return self._failures[host] == DNS_FAILURES
+
+    def reason_against(self, host: str) -> str | None:
+        """Why nothing of ``host`` is asked for, in words; ``None`` for those that may live."""
+        if self._failures.get(host, 0) < DNS_FAILURES:
+            return None
+        return f"no-dns: DNS knows no such host as {host}, asked {DNS_FAILURES} times"
+
+
 STATE_NAME = "link-gate"
 SAVE_EVERY = 100
 """Pages between two copies of what the gate remembers; a killed crawl forgets fewer."""
@@ -144,7 +174,7 @@ class GateStore(Protocol):
 
 class LinkGate:
     """Asks trap guard and host budget, those that there are; a sink too, as the budget depends on
-    what hosts give.
+    what hosts give. Dead hosts are refused in any case.
     """
 
     def __init__(
@@ -155,6 +185,9 @@ class LinkGate:
     ) -> None:
         self.traps = traps
         self.hosts = hosts
+        self.buried: list[str] = []
+        """Dead hosts whose URLs may be ended at once; whoever does so clears it."""
+        self._dead = DeadHosts()
         self._store = store
         self._admitted: set[str] = set()
         self._refused: list[Refusal] = []
@@ -179,15 +212,20 @@ class LinkGate:
 
     def _reason_against(self, url: str) -> str | None:
         reason = self.traps.reason_against(url) if self.traps is not None else None
-        if reason is None and self.hosts is not None:
-            reason = self.hosts.reason_against(host_key(url))
-        return reason
+        return reason or self._reason_against_host(host_key(url))
+
+    def _reason_against_host(self, host: str) -> str | None:
+        had_its_share = self.hosts.reason_against(host) if self.hosts is not None else None
+        return self._dead.reason_against(host) or had_its_share
 
     def admit_fetch(self, candidate: Candidate) -> bool:
-        """Whether a queued candidate should still be fetched: its host may have had its share."""
-        if self.hosts is None or candidate.parent is None:
-            return True
-        reason = self.hosts.reason_against(host_key(candidate.url))
+        """Whether a queued candidate should still be fetched: much may be known of its host by now.
+
+        Of a dead host not even a seed.
+        """
+        host = host_key(candidate.url)
+        is_seed = candidate.parent is None
+        reason = self._dead.reason_against(host) if is_seed else self._reason_against_host(host)
         if reason is None:
             return True
         self._refused.append((candidate.url, reason, candidate.parent))
@@ -196,23 +234,26 @@ class LinkGate:
     def keep(self, finished: FinishedPage) -> None:
         """Write down what was refused, and count what the page's host gave."""
         event = finished.event
+        host = host_key(event.final_url)
+        if self._dead.record(host, event.outcome is Outcome.UNKNOWN_HOST):
+            self.buried.append(host)
         if self.hosts is not None and finished.page is not None and event.relevance is not None:
-            host = host_key(event.final_url)
             found = event.relevance.relevant and event.duplicate_of is None
             self.hosts.record(host, found)
             if found and event.parent is not None and host_key(event.parent) != host:
                 self.hosts.credit(host_key(event.parent))
         self._pages += 1
-        self._write_refusals()
+        self.write_refusals()
         if self._pages % SAVE_EVERY == 0:
             self._save()
 
     def close(self) -> None:
         """Keep what is remembered."""
-        self._write_refusals()
+        self.write_refusals()
         self._save()
 
-    def _write_refusals(self) -> None:
+    def write_refusals(self) -> None:
+        """Keep the reasons so far."""
         if self._store is not None and self._refused:
             self._store.note_refusals(self._refused)
         self._refused = []
@@ -265,12 +306,16 @@ class GuardedFrontier:
                     leased.append(candidate)
                 else:
                     self._inner.finish(candidate.url, Outcome.SKIPPED)
+        self._gate.write_refusals()  # perhaps no page follows
         return leased
 
     def finish(self, url: str, outcome: Outcome) -> None:
         """End a lease. A page that has not changed counts as what it was: fetched."""
         unchanged = outcome is Outcome.NOT_MODIFIED
         self._inner.finish(url, Outcome.FETCHED if unchanged else outcome)
+        for host in self._gate.buried:  # its URLs have nothing to wait for
+            self._inner.delay_host(host, 0.0)
+        self._gate.buried.clear()
 
     def state_of(self, url: str) -> UrlState | None:
         """All that is known about a URL."""

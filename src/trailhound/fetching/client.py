@@ -144,10 +144,11 @@ class HttpClient:
         except (OSError, UnicodeError) as error:
             if isinstance(error, OSError) and error.errno in OWN_TROUBLE:
                 return self._own_trouble(_words(error))
-            detail = f"no connection: {_words(error)}"
-            # DNS itself may be in trouble; otherwise there is no such host.
-            again = 0.0 if error.args[:1] == (socket.EAI_AGAIN,) else None
-            return Answer(failure=Outcome.UNREACHABLE, detail=detail, retry_after_seconds=again)
+            if error.args[:1] == (socket.EAI_AGAIN,):  # DNS itself is in trouble
+                detail = f"no connection: {_words(error)}"
+                return Answer(failure=Outcome.UNREACHABLE, detail=detail, retry_after_seconds=0.0)
+            detail = f"DNS knows no such host: {_words(error)}"
+            return Answer(failure=Outcome.UNKNOWN_HOST, detail=detail)
 
     async def get(
         self,
@@ -264,8 +265,7 @@ class PoliteClient:
         host = host_key(url)
         address = await self._client.locate(url)
         if isinstance(address, Answer):
-            temporary = address.retry_after_seconds is not None
-            return self._take_note(host, address) if temporary else address
+            return self._not_located(host, address)
         try:
             turn = await self._politeness.begin(host, address)
         except NotYetError as error:
@@ -283,6 +283,13 @@ class PoliteClient:
     async def close(self) -> None:
         """Close all connections."""
         await self._client.close()
+
+    def _not_located(self, host: str, answer: Answer) -> Answer:
+        """Without an address nothing was asked, but DNS was: the host's next URL waits."""
+        if answer.failure is Outcome.UNKNOWN_HOST:
+            self._politeness.failed(host)
+        temporary = answer.retry_after_seconds is not None
+        return self._take_note(host, answer) if temporary else answer
 
     def _take_note(self, host: str, answer: Answer) -> Answer:
         """Back off from a host in trouble, and say for how long."""

@@ -129,9 +129,9 @@ class RobotsRules:
             self._read(answer, origin, site)
         age = _MAX_AGE_SECONDS
         if site.refusal is not None:
-            # A postponed question was not asked at all: the next who comes asks it.
-            postponed = site.refusal.outcome is Outcome.POSTPONED
-            age = 0.0 if postponed else site.refusal.retry_after_seconds or _RETRY_SECONDS
+            # Nothing was asked of the site: the next who comes asks.
+            unasked = site.refusal.outcome in (Outcome.POSTPONED, Outcome.UNKNOWN_HOST)
+            age = 0.0 if unasked else site.refusal.retry_after_seconds or _RETRY_SECONDS
         site.expires = self._clock() + age
 
     def _read(self, answer: Answer, origin: str, site: _Site) -> None:
@@ -154,6 +154,8 @@ class RobotsRules:
                 break
             url = target
             answer = await self._get(url)
+            if answer.failure is Outcome.UNKNOWN_HOST:  # which is not the site's own
+                answer = replace(answer, failure=Outcome.UNREACHABLE)
         return answer
 
     async def _get(self, url: str) -> Answer:

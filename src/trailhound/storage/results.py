@@ -83,6 +83,7 @@ _TELLS_NOTHING_NEW = frozenset(
         Outcome.DUPLICATE,
         Outcome.TIMEOUT,
         Outcome.UNREACHABLE,
+        Outcome.UNKNOWN_HOST,
         Outcome.SERVER_ERROR,
         Outcome.BUSY,
         Outcome.POSTPONED,

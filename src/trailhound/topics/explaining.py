@@ -33,6 +33,7 @@ _ENDS = {
     Outcome.TOO_LARGE: "it is larger than max_bytes",
     Outcome.TIMEOUT: "the server took too long",
     Outcome.UNREACHABLE: "the server could not be reached",
+    Outcome.UNKNOWN_HOST: "DNS knows no such host",
     Outcome.ROBOTS: "the robots.txt of its site does not allow it",
     Outcome.TOO_MANY_REDIRECTS: "it redirects without end",
     Outcome.OUT_OF_SCOPE: "it redirects to where the crawl may not go",
@@ -42,7 +43,7 @@ _ENDS = {
     Outcome.BUSY: "the server was busy, again and again",
     Outcome.POSTPONED: "there was no time or no request left for it",
     Outcome.BROKEN: "our own code failed on it",
-    Outcome.SKIPPED: "its host had had its share of the crawl",
+    Outcome.SKIPPED: "a rule of the crawl's own kept it away",
 }
 
 
