@@ -51,7 +51,7 @@ MISSING = [
     f"{CRAWL} --seeds none.txt",
     f"{CRAWL} --trace none.log --strategy collaborative",
     f"{CRAWL} --backlinks none.txt --strategy context-graph",
-    f"{CRAWL} --search none.warc",
+    f"{CRAWL} --strategy content-link:query=bees --search none.warc",
     f"{CRAWL} --judge none.py",
     f"{CRAWL} --strategy none.py",
     "turns {topic} --search none.warc --user-agent bot(+http://tiny.test/)",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tiny_lab_web import leaf_url, write_tiny_web
+from tiny_lab_web import ONE_BY_ONE, leaf_url, write_tiny_web
 
+from trailhound.config.settings import Settings
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.results import ExperimentPlan, Parameters, RunTask
 from trailhound.lab.runner import TopicRunner
@@ -26,7 +27,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
 
 @pytest.fixture(scope="module")
 def bench(corpus: Corpus) -> SearchTurnsBench:
-    return SearchTurnsBench(corpus, topic_source(corpus).build("bees", n_seed_sets=1, seed=SEED))
+    topic = topic_source(corpus).build("bees", n_seed_sets=1, seed=SEED)
+    return SearchTurnsBench(corpus, topic, Settings().changed(ONE_BY_ONE))
 
 
 PLAN = TurnsPlan("best-first", rounds=3, max_requests=45, limits=TurnLimits(words=3, seeds=4))
@@ -122,7 +124,12 @@ def test_a_strategy_that_asks_nothing_pays_for_no_search(corpus: Corpus) -> None
 def test_a_query_for_the_topics_words_is_charged(corpus: Corpus) -> None:
     spec = "content-link:query=honey hive,results=6"
     parameters = Parameters(
-        strategies=[spec], topics=["bees"], max_requests=30, seed_sets=1, seed=SEED
+        strategies=[spec],
+        topics=["bees"],
+        max_requests=30,
+        seed_sets=1,
+        seed=SEED,
+        settings=ONE_BY_ONE,
     )
     result = TopicRunner(ExperimentPlan(corpus.path, parameters)).run(RunTask("bees", 0, spec))
     assert (result.learning_queries, result.learning_pages, result.queries) == (1, 6, 0)
