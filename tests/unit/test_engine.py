@@ -194,10 +194,33 @@ def test_the_time_budget_ends_a_crawl() -> None:
         frontier=MemoryFrontier(),
         fetcher=TinyWeb(WEB),
         judge=TitleJudge(),
-        clock=lambda: float(next(ticks)),
+        steady=lambda: float(next(ticks)),
     )
     assert list(crawl.run([u("a")], max_seconds=4.0))
     assert crawl.stop_reason is StopReason.TIME_SPENT
+
+
+@pytest.mark.parametrize("jump", [-7200.0, 7200.0])
+def test_a_clock_that_is_put_does_not_end_a_crawl(jump: float) -> None:
+    put = [0.0]
+
+    class PuttingJudge(TitleJudge):
+        def judge(self, page: Page) -> Relevance:
+            put[0] += jump
+            return super().judge(page)
+
+    frontier, wall = MemoryFrontier(), (lambda: time.time() + put[0])
+    crawl = Crawler(
+        strategy=BreadthFirstStrategy(),
+        frontier=frontier,
+        fetcher=TinyWeb(WEB),
+        judge=PuttingJudge(),
+        politeness=Politeness(PoliteSettings(delay_seconds=0.01), frontier, wall_clock=wall),
+        patience_seconds=60.0,
+        clock=wall,
+    )
+    assert len(list(crawl.run([u("a")], max_seconds=600.0))) == 7
+    assert crawl.stop_reason is StopReason.FRONTIER_EMPTY
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])

@@ -173,6 +173,7 @@ def build_crawl(
         patience_seconds=crawl.max_idle,
         troubles=troubles,
         clock=clock.wall,
+        steady=clock.steady,
     )
 
 

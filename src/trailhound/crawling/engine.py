@@ -68,7 +68,8 @@ class Crawler:
       ``concurrency`` that keeps them busy.
     * ``asked`` says how many questions sources have been asked so far; they count as requests
       then.
-    * ``clock`` is the frontier's: the wall clock when that outlives the process.
+    * ``clock`` is the frontier's: the wall clock when that outlives the process. ``steady`` never
+      jumps; the time budget is counted on it.
     * ``troubles`` hears what plug-ins fail at without ending the crawl.
     * When every host that has something left wants to be left alone for longer than
       ``patience_seconds``, the crawl ends rather than wait; ``None`` waits for ever.
@@ -93,6 +94,7 @@ class Crawler:
         patience_seconds: float | None = None,
         troubles: Troubles | None = None,
         clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self.strategy = strategy
         self.judge = judge
@@ -113,6 +115,7 @@ class Crawler:
         self._in_scope = in_scope
         self._asked = asked or (lambda: 0)
         self._clock = clock
+        self._steady = steady
         analyst = partial(
             Analyst,
             judge,
@@ -213,15 +216,18 @@ class Crawler:
         self, in_flight: InFlight, allowance: Allowance, budget: Budget
     ) -> None:
         """Keep as many fetches going as may be, until something ends the crawl."""
-        started = self._clock()
+        started = self._steady()
         while True:
-            spent = self._stop_wish or budget.spent(self.requests, self._clock() - started)
-            if spent is None and not self._is_mid_page:
-                self._start_fetches(in_flight, allowance)
+            seconds = self._steady() - started
+            spent = self._stop_wish or budget.spent(self.requests, seconds)
+            if not self._is_mid_page:
+                self.politeness.follow_wall_clock()
+                if spent is None:
+                    self._start_fetches(in_flight, allowance)
             if len(in_flight):
                 await self._sleep(self._host_ready_in(in_flight))
                 continue
-            self.stop_reason = spent or await self._wait_for_a_host(budget, started)
+            self.stop_reason = spent or await self._wait_for_a_host(budget, seconds)
             if self.stop_reason:
                 return
 
@@ -243,16 +249,15 @@ class Crawler:
         """Candidates that may be in flight: more while a page waits for the answer of a source."""
         return self.concurrency * (PATIENT_PAGES if self._digestion.awaits_answer else 1)
 
-    async def _wait_for_a_host(self, budget: Budget, started: float) -> StopReason | None:
+    async def _wait_for_a_host(self, budget: Budget, spent_seconds: float) -> StopReason | None:
         """Sleep until some host may be asked again; a reason to stop when none ever will be."""
-        now = self._clock()
-        seconds = self.frontier.ready_in(now)
+        seconds = self.frontier.ready_in(self._clock())
         if seconds is None:
             return None if self._restocked() else StopReason.FRONTIER_EMPTY
         if self.patience_seconds is not None and seconds > self.patience_seconds:
             return StopReason.HOSTS_ASLEEP
         if budget.max_seconds is not None:
-            seconds = min(seconds, max(0.0, started + budget.max_seconds - now))
+            seconds = min(seconds, max(0.0, budget.max_seconds - spent_seconds))
         await self._sleep(seconds)
         return None
 

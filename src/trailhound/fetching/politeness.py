@@ -35,6 +35,8 @@ MAX_BACKOFF_SECONDS = 900.0
 """The longest wait of our own; a server may ask for more."""
 
 _MAX_REMEMBERED = 50_000
+_JUMP_SECONDS = 1.0
+"""By so much the wall clock must be put before hosts' times are told anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,8 @@ class Politeness:
         self._sleep = sleep
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
         self._addresses: dict[str, float] = {}
+        self._wall_offset: float | None = None
+        """What the wall clock showed above the steady one when the ledger's times were told."""
         self._takes_turns = False
         """Whether the fetcher says itself when a host has been asked."""
 
@@ -207,6 +211,20 @@ class Politeness:
         if hold_seconds:
             self.hold(host, hold_seconds)
         self._settle(host, state)
+
+    def follow_wall_clock(self) -> None:
+        """Tell the ledger its times anew when the wall clock, on which they are, was put.
+
+        Otherwise hosts would sleep longer by as much as it was put back.
+        """
+        offset = self._wall_clock() - self._clock()
+        if self._wall_offset is None:
+            self._wall_offset = offset
+        elif abs(offset - self._wall_offset) > _JUMP_SECONDS:
+            self._wall_offset = offset
+            for host, state in self._hosts.items():
+                if math.isfinite(state.promised_until):
+                    self._write(host, state, state.promised_until)
 
     # For fetchers
 
