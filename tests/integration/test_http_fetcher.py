@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import time
 from collections.abc import Awaitable, Callable
 from typing import TypedDict, Unpack
 
@@ -238,6 +239,21 @@ def test_a_slow_server_times_out() -> None:
     result = fetch(Site(sleep), timeout_seconds=0.2)
     assert result.outcome is Outcome.TIMEOUT
     assert result.detail == "no answer within 0.2 s"
+
+
+@pytest.mark.parametrize("robots_too", [False, True])
+def test_no_server_is_blamed_for_what_this_process_missed(robots_too: bool) -> None:
+    async def suspend(request: web.Request) -> web.Response:
+        time.sleep(3)
+        await asyncio.sleep(1)
+        return web.Response(text=HTML, content_type="text/html")
+
+    site = Site(suspend, suspend if robots_too else None)
+    missed = fetch(site, timeout_seconds=1.0)
+    assert (missed.outcome, missed.requests) == (Outcome.POSTPONED, 0 if robots_too else 1)
+    assert missed.detail == "this process stood still meanwhile"
+    assert missed.retry_after_seconds is not None
+    assert missed.retry_after_seconds < 60, "robots.txt that could not be read is asked for later"
 
 
 def test_a_slow_body_times_out() -> None:

@@ -23,6 +23,7 @@ from trailhound.fetching.body import Body, make_exchange, read_page, read_some
 from trailhound.fetching.connections import (
     OWN_TROUBLE,
     Attempt,
+    StandstillWatch,
     close_idle_connections,
     current_attempt,
     max_connections,
@@ -37,6 +38,7 @@ from trailhound.urls import canonicalize, host_key
 REDIRECT_STATUSES = frozenset([301, 302, 303, 307, 308])
 BUSY_STATUSES = frozenset([429, 503])
 _NO_CONTACT = frozenset([Outcome.TIMEOUT, Outcome.UNREACHABLE])
+_CUT_SHORT = _NO_CONTACT | {Outcome.SERVER_ERROR}  # what a standstill of ours may look like
 
 # Header bytes that were not UTF-8 arrive as lone surrogates: U+DC80 to U+DCFF.
 _RAW_BYTE = re.compile("[\udc80-\udcff]")
@@ -61,6 +63,8 @@ class Answer:
     """What the archive keeps; ``None`` when no answer came."""
     retry_after_seconds: float | None = None
     """When to ask again, if that makes sense."""
+    was_sent: bool = False
+    """Of a postponed one: a request was made, and this process missed its answer."""
 
     @property
     def succeeded(self) -> bool:
@@ -121,6 +125,7 @@ class HttpClient:
         self._total_seconds = timeout_seconds
         self._guard = AddressGuard(allow_addresses)
         self._book = AddressBook(self._guard, resolver)
+        self._standstill = StandstillWatch()
         self._session: aiohttp.ClientSession | None = None
         # Here, and not in aiohttp, whose time-outs would run while a request waits.
         self._room = asyncio.Semaphore(max_connections())
@@ -132,6 +137,12 @@ class HttpClient:
         known = self._book.known_address(host, port)
         if known is not None:
             return known
+        with self._standstill.watching() as stood_still:
+            found = await self._look_up(host, port)
+            missed = isinstance(found, Answer) and found.failure in _CUT_SHORT and stood_still()
+            return self._missed(was_sent=False) if missed else found
+
+    async def _look_up(self, host: str, port: int) -> str | Answer:
         try:
             async with asyncio.timeout(self._connect_seconds):
                 return await self._book.first_address(host, port)
@@ -165,9 +176,13 @@ class HttpClient:
         token = current_attempt.set(attempt)
         try:
             async with self._room:
-                return await self._ask(target, attempt, max_bytes, html_only, headers)
-        except (aiohttp.ClientError, OSError, UnicodeError) as error:
-            return self._failure(error, attempt)
+                with self._standstill.watching() as stood_still:
+                    try:
+                        answer = await self._ask(target, attempt, max_bytes, html_only, headers)
+                    except (aiohttp.ClientError, OSError, UnicodeError) as error:
+                        answer = self._failure(error, attempt)
+                    missed = answer.failure in _CUT_SHORT and stood_still()
+                    return self._missed(was_sent=True) if missed else answer
         finally:
             current_attempt.reset(token)
 
@@ -216,6 +231,15 @@ class HttpClient:
             failure=Outcome.POSTPONED,
             detail=f"this machine can open no more connections now: {words}",
             retry_after_seconds=_OWN_TROUBLE_SECONDS,
+        )
+
+    def _missed(self, *, was_sent: bool) -> Answer:
+        """The answer may have come, or the time have run out, while this process stood still."""
+        return Answer(
+            failure=Outcome.POSTPONED,
+            detail="this process stood still meanwhile",
+            retry_after_seconds=_OWN_TROUBLE_SECONDS,
+            was_sent=was_sent,
         )
 
     def _failure(self, error: Exception, attempt: Attempt) -> Answer:

@@ -10,8 +10,11 @@ requests, as many for connections that are kept alive.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -31,8 +34,48 @@ OWN_TROUBLE = frozenset([errno.EMFILE, errno.ENFILE, errno.ENOBUFS])
 _USUAL_DESCRIPTORS = 1024  # where the system does not tell
 _MOST_DESCRIPTORS = 16_384  # no crawl needs more
 
+_STANDSTILL_SECONDS = 2.0
+_BEAT_SECONDS = 0.5
+
 _CODINGS = "gzip, deflate, br, zstd"
 _ACCEPT = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"
+
+
+class StandstillWatch:
+    """Notices when this process stands still: suspended, or with something holding up its loop.
+
+    Time-outs run meanwhile, and servers hang up; that is no fault of theirs.
+    """
+
+    def __init__(self) -> None:
+        self._watchers = 0
+        self._ended_at = float("-inf")
+        """Of the last standstill."""
+        self._timer: asyncio.TimerHandle | None = None
+
+    @contextmanager
+    def watching(self) -> Iterator[Callable[[], bool]]:
+        """Gives a function that tells whether there was a standstill since."""
+        began_at = asyncio.get_running_loop().time()
+        self._watchers += 1
+        if self._timer is None:
+            self._await_beat()
+        try:
+            yield lambda: self._ended_at > began_at
+        finally:
+            self._watchers -= 1
+            if not self._watchers and self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
+    def _await_beat(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(_BEAT_SECONDS, self._beat)
+
+    def _beat(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if self._timer is not None and now - self._timer.when() > _STANDSTILL_SECONDS:
+            self._ended_at = now
+        self._await_beat()
 
 
 @dataclass(slots=True)

@@ -77,8 +77,8 @@ class _Hops:
             url=self.urls[0],
             outcome=outcome,
             final_url=self.last,
-            # What was postponed was not asked for.
-            requests=len(self.urls) - (outcome is Outcome.POSTPONED),
+            # What was postponed was not asked for, as a rule.
+            requests=len(self.urls) - (outcome is Outcome.POSTPONED and not answer.was_sent),
             status=answer.status,
             content_type=answer.content_type,
             body=answer.body if fetched else b"",
