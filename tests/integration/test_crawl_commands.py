@@ -202,8 +202,9 @@ def test_config_shows_origins_and_finds_mistakes(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
-    web: DemoWeb, port: int, tmp_path: Path
+@pytest.mark.parametrize("stop_signal", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
+def test_stop_signals_stop_cleanly_and_say_how_to_go_on(
+    web: DemoWeb, port: int, tmp_path: Path, stop_signal: str
 ) -> None:
     topic = learn(web, min(web.topics), tmp_path)
     seeds = [option for seed in web.start_urls for option in ("--seed", seed)]
@@ -217,7 +218,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
     )
     log = topic.path / "crawl" / "log.jsonl"
     wait_until(lambda: log.exists() and log.read_bytes().count(b'"page"') > 20)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(getattr(signal, stop_signal))
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert "it was interrupted" in out

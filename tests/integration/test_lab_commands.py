@@ -169,16 +169,16 @@ def test_a_full_disk_leaves_nothing_under_the_final_name(corpus: Path, tmp_path:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
-@pytest.mark.parametrize("stop_signal", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("stop_signal", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_an_interruption_keeps_finished_runs(
-    corpus: Path, tmp_path: Path, stop_signal: signal.Signals
+    corpus: Path, tmp_path: Path, stop_signal: str
 ) -> None:
     options = [*RUN_OPTIONS, "--seed-sets", "400", "--jobs", "2", "-o", str(tmp_path / "out")]
     command = [*COMMAND, "lab", "run", str(corpus), *options]
     partial = tmp_path / "out" / "runs.partial.jsonl"
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         wait_until(lambda: lines_in(partial) >= 4)
-        process.send_signal(stop_signal)
+        process.send_signal(getattr(signal, stop_signal))
         _, messages = process.communicate(timeout=30)
     assert process.returncode == 130, messages
     assert "give the same command again" in messages.replace("\n", " ")

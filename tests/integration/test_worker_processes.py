@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,6 +59,15 @@ def test_ctrl_c_ends_the_crawl_and_its_workers_quietly() -> None:
         assert errors == ""
         assert crawl.returncode == 0
         wait_until(lambda: not any(map(is_alive, workers)))
+
+
+@pytest.mark.parametrize("kind", ["SIGINT", "SIGHUP", "SIGQUIT"])
+def test_what_a_terminal_sends_to_all_of_its_processes_ends_no_worker(kind: str) -> None:
+    with running_crawl() as (_, workers):
+        for worker in workers:
+            os.kill(worker, getattr(signal, kind))
+        time.sleep(0.3)
+        assert all(map(is_alive, workers))
 
 
 def test_workers_do_not_outlive_a_crawl_that_is_killed() -> None:

@@ -12,7 +12,7 @@ import trailhound
 
 ROOT = Path(trailhound.__file__).parent
 
-FIRST_TIER = frozenset({"records", "errors", "urls", "counting", "notebooks", "config"})
+FIRST_TIER = frozenset({"records", "errors", "urls", "counting", "notebooks", "config", "signals"})
 LEARNING = FIRST_TIER | {"sessions", "text", "models"}
 RANKING = LEARNING | {"sources", "strategies", "judges", "plugins"}
 STORES = frozenset({"frontier", "fetching", "storage"})
@@ -31,6 +31,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "records": frozenset(),
     "errors": frozenset(),
     "counting": frozenset(),
+    "signals": frozenset(),
     "notebooks": frozenset({"errors"}),
     "urls": FIRST_TIER,
     "sources": FIRST_TIER | {"sessions", "text", "fetching", "storage", "web_archives"},

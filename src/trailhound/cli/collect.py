@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trailhound.cli.options import WorkspaceOption, open_workspace
-from trailhound.cli.terminal import on_stop_signals, say
+from trailhound.cli.terminal import say
+from trailhound.signals import on_stop_signals
 
 if TYPE_CHECKING:
     from trailhound.collector import Pairing

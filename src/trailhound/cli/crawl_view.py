@@ -13,7 +13,6 @@ from trailhound.cli.terminal import (
     duration,
     harmless,
     messages,
-    on_stop_signals,
     output,
     say,
     share,
@@ -23,6 +22,7 @@ from trailhound.cli.terminal import (
 from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
 from trailhound.records import Outcome, PageEvent
+from trailhound.signals import on_stop_signals
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,8 +40,8 @@ _SHOWN_HOSTS = 5
 def run_shown(crawl: TopicCrawl) -> None:
     """Run a crawl to its end, shown on stderr.
 
-    The first Ctrl-C, or a request to terminate, stops it cleanly; the second raises
-    KeyboardInterrupt at once.
+    The first Ctrl-C, a request to terminate, or the end of the terminal stops it cleanly; the
+    second raises KeyboardInterrupt at once.
     """
     display = CrawlDisplay(crawl)
     with on_stop_signals(display.stop), display.shown():

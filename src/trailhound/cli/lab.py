@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -168,12 +167,14 @@ def report(
 def _interruptible(out: Path) -> Iterator[None]:
     """Ctrl-C and a polite kill end the experiment in order, and say how to go on."""
     from trailhound.cli.terminal import say
+    from trailhound.signals import on_stop_signals
 
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
     try:
-        yield
+        with on_stop_signals(interrupt):
+            yield
     except KeyboardInterrupt:
         say(f"Stopped. Finished runs are kept in {out}; give the same command again to continue.")
         raise typer.Exit(INTERRUPTED_EXIT_CODE) from None
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -6,7 +6,6 @@ Results go to stdout; progress and messages go to stderr.
 from __future__ import annotations
 
 import logging
-import signal
 import threading
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -213,18 +212,6 @@ def patiently(first_step: str) -> Iterator[Callable[[str], None]]:
         timer.cancel()
         timer.join()
         status.stop()
-
-
-@contextmanager
-def on_stop_signals(act: Callable[[], object]) -> Iterator[None]:
-    """Ctrl-C and a request to terminate call ``act`` while the context lasts."""
-    kinds = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(kind, lambda *_: act()) for kind in kinds]
-    try:
-        yield
-    finally:
-        for kind, handler in zip(kinds, before, strict=True):
-            signal.signal(kind, handler)
 
 
 @contextmanager

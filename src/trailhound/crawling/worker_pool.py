@@ -17,7 +17,6 @@ import gc
 import logging
 import multiprocessing
 import pickle
-import signal
 import socket
 import struct
 from collections import deque
@@ -30,6 +29,7 @@ from threadpoolctl import threadpool_limits
 
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, note_failure
 from trailhound.errors import ConfigError, TrailhoundError
+from trailhound.signals import leave_signals_to_parent
 
 _LENGTH = struct.Struct("<I")
 """In front of every message: how many bytes follow."""
@@ -40,8 +40,7 @@ _job_decoder = msgspec.msgpack.Decoder(PageJob)
 
 def serve(connection: socket.socket, recipe: AnalystRecipe) -> None:
     """Run a worker."""
-    # Ctrl-C reaches every process of the terminal; the parent alone decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_signals_to_parent()
     # One thread: the matrices are small, and the cores have workers of their own.
     with connection, threadpool_limits(limits=1):
         analyst, start = _start(recipe)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
-import signal
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -41,6 +40,7 @@ from trailhound.lab.results_files import PARTIAL_NAME, PartialHeader, PartialRun
 from trailhound.lab.runner import RunFailure, TopicRunner
 from trailhound.lab.statistics import choose_baseline, compare, summarise
 from trailhound.lab.topics import topic_source
+from trailhound.signals import leave_signals_to_parent
 from trailhound.strategies.choosing import check_spec
 
 CREATED_BY = f"trailhound {__version__}"
@@ -258,8 +258,7 @@ def _stop(pool: ProcessPoolExecutor) -> None:
 
 def _start_worker(plan: ExperimentPlan) -> None:
     global _runner
-    # Ctrl-C reaches every process of the terminal; the parent alone decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_signals_to_parent()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _runner = TopicRunner(plan)
 
