@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from live_webs import learn
+from live_webs import USER_AGENT, Resource, TinySite, learn
 
 from command_line import Command, Done
 from trailhound.demo import DemoWeb
@@ -99,3 +101,117 @@ def test_the_live_web_has_no_oracle(ended: Callable[[str], Done]) -> None:
     refused = ended(f"{CRAWL} --strategy oracle")
     assert refused.code == 2
     assert "is for the lab only" in refused.err
+
+
+@pytest.fixture
+def site() -> Iterator[TinySite]:
+    page = Resource(b"<p>Wasps. <a href=/gone>1</a> <a href=/gone?again>2</a>")
+    with TinySite({"/": page}) as server:
+        yield server
+
+
+Crawled = Callable[..., Done]
+
+
+@pytest.fixture
+def crawled(trailhound: Command, site: TinySite, tmp_path: Path) -> Crawled:
+    """How a crawl of the tiny site ends that needs no session."""
+
+    def crawl(
+        seed: str, *more: str, judge: str = "keywords:words=wasp", allowed: bool = True
+    ) -> Done:
+        allow = ["--allow-address", "tiny.test"] if allowed else []
+        where = ["--resolve", f"tiny.test=127.0.0.1:{site.port}", "--user-agent", USER_AGENT]
+        place = ["--workspace", str(tmp_path / "place")]
+        return trailhound(
+            "crawl", "wasps", "--seed", seed, "--judge", judge, *where, *allow, *place, *more
+        )
+
+    return crawl
+
+
+def test_what_went_wrong_is_in_one_table(crawled: Crawled) -> None:
+    done = crawled("http://tiny.test/")
+    assert done.code == 0, done.err
+    assert "went wrong" in done.out
+    (line,) = (line for line in done.out.splitlines() if "there is no such page" in line)
+    assert line.split()[5] == "2"
+    assert re.search(r"http://tiny\.test/gone(\?again)?: HTTP 404 Not Found", line)
+    assert "The seed" not in done.err
+    told = crawled("http://tiny.test/", "--restart", "--json").report
+    assert told["failed"] is None
+    (wrong,) = told["went_wrong"]
+    assert (wrong["outcome"], wrong["times"]) == ("not-found", 2)
+    assert wrong["example"].endswith(": HTTP 404 Not Found")
+
+
+def test_a_crawl_without_trouble_has_no_such_table(crawled: Crawled, site: TinySite) -> None:
+    site.resources["/"] = Resource(b"<p>Wasps.")
+    done = crawled("http://tiny.test/")
+    assert (done.code, "went wrong" in done.out) == (0, False)
+    again = crawled("http://tiny.test/", "--resume")
+    assert again.code == 0, "nothing was left to ask for"
+
+
+@pytest.mark.parametrize(
+    ("seed", "words", "allowed"),
+    [
+        ("http://tiny.test/gone", "was not fetched: HTTP 404 Not Found.", True),
+        ("http://tiny.test/shut", "was not fetched: robots.txt of tiny.test forbids", True),
+        ("http://tiny.test/", "add --allow-address tiny.test.", False),
+        (f"http://{'x' * 64}.example/", "DNS knows no such host", True),
+        ("https://tiny.test/", "cannot be fetched now: robots.txt of tiny.test: no secure", True),
+    ],
+)
+def test_a_seed_says_at_once_why_it_fails_and_the_crawl_fails(
+    crawled: Crawled, site: TinySite, seed: str, words: str, allowed: bool
+) -> None:
+    site.resources["/robots.txt"] = Resource(
+        b"User-agent: *\nDisallow: /shut", headers={"Content-Type": "text/plain"}
+    )
+    done = crawled(seed, allowed=allowed)
+    assert done.code == 1
+    notice = " ".join(done.err.split())
+    assert f"The seed {seed}" in notice
+    assert words in notice
+    assert "Nothing was fetched." in done.out
+    assert "went wrong" in done.out
+    assert "no candidate is left" not in done.out
+    assert "starved" not in done.out
+    told = json.loads(crawled(seed, "--restart", "--json", allowed=allowed).out)
+    assert told["failed"] == "Nothing was fetched."
+    assert told["went_wrong"]
+
+
+def test_a_judge_that_breaks_on_every_page_fails_the_crawl(
+    crawled: Crawled, tmp_path: Path
+) -> None:
+    judge = tmp_path / "failing.py"
+    judge.write_text("def judge(page):\n    raise RuntimeError('no database')\n")
+    done = crawled("http://tiny.test/", judge=str(judge))
+    assert done.code == 1
+    assert "Every page that was fetched was lost" in done.out
+    assert "no database" in done.out
+
+
+@pytest.mark.parametrize(("fails_on", "code"), [("/", 1), ("/gone", 0)])
+def test_a_sink_that_breaks_on_every_page_fails_the_crawl(
+    crawled: Crawled, tmp_path: Path, fails_on: str, code: int
+) -> None:
+    sink = tmp_path / "failing.py"
+    sink.write_text(
+        "class Failing:\n"
+        "    @classmethod\n"
+        "    def open(cls, topic, folder):\n"
+        "        return cls()\n"
+        "    def keep(self, finished):\n"
+        f"        if {fails_on!r} in finished.event.url:\n"
+        "            raise RuntimeError('no database')\n"
+        "    def close(self):\n"
+        "        pass\n"
+    )
+    done = crawled("http://tiny.test/", "--sink", str(sink))
+    assert done.code == code
+    assert ("The sink Failing failed on every page." in done.out) is bool(code)
+    assert "The sink Failing failed" in done.out
+    assert "no database" in done.out

@@ -182,6 +182,8 @@ def crawl(
             show_summary(running)
         if running.stop_reason is StopReason.INTERRUPTED:
             raise typer.Exit(options.INTERRUPTED_EXIT_CODE)
+        if running.failed:
+            raise typer.Exit(options.FAILED_EXIT_CODE)
 
 
 def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> TopicCrawl:

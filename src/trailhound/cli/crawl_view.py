@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from trailhound.cli.terminal import (
     duration,
     harmless,
@@ -17,6 +19,7 @@ from trailhound.cli.terminal import (
     say,
     share,
     show_pairs,
+    show_table,
     sparkline,
 )
 from trailhound.counting import counted
@@ -161,6 +164,12 @@ class CrawlDisplay:
 def show_summary(crawl: TopicCrawl) -> None:
     """How it ended, what it found, and what to do next; on stdout."""
     show_pairs(_summary(crawl))
+    failures = crawl.failures()
+    if failures:
+        output.print("\nWhat went wrong:")
+        rows = [(each.what, f"{each.times:,}", harmless(each.example)) for each in failures]
+        show_table(("what", "times", "for example"), rows, {"times"})
+        output.print()
     for line in next_steps(crawl):
         output.print(line, soft_wrap=True, markup=False)
 
@@ -179,6 +188,8 @@ def told_to_machines(crawl: TopicCrawl) -> dict[str, Any]:
         "duplicates": progress.duplicates,
         "barren": progress.barren,
         "outcomes": dict(progress.outcomes.most_common()),
+        "failed": crawl.failed or None,
+        "went_wrong": [msgspec.structs.asdict(failure) for failure in crawl.failures()],
         "hosts": progress.hosts,
         "waiting": stats.waiting,
         "hosts_waiting": stats.hosts_waiting,
@@ -190,7 +201,11 @@ def told_to_machines(crawl: TopicCrawl) -> dict[str, Any]:
 def _summary(crawl: TopicCrawl) -> Iterator[tuple[str, str]]:
     progress, stats = crawl.progress, crawl.stats()
     reason = crawl.stop_reason
-    yield "ended", reason.value if reason else "unknown"
+    starved_at_once = reason is StopReason.FRONTIER_EMPTY and crawl.failed
+    if crawl.failed:
+        yield "failed", crawl.failed
+    ended = reason.value if reason else "unknown"
+    yield "ended", "nothing is left to ask for" if starved_at_once else ended
     took = duration(progress.elapsed(time.time()))
     total = f" ({counted(progress.requests, 'request')} in all)" if progress.requests else ""
     yield "pages", f"{progress.pages:,} in {took}{total}, from {counted(progress.hosts, 'host')}"
@@ -239,6 +254,12 @@ def _after_starving(crawl: TopicCrawl, name: str) -> list[str]:
         return [
             "No page could be dealt with, as told above, so that there was nothing to follow. Mend "
             f"the cause and begin anew: trailhound crawl {name} --restart --seed URL"
+        ]
+    if not crawl.progress.outcomes[Outcome.FETCHED] and crawl.failures():
+        return [
+            "No page was fetched, for the reasons above, so that there was nothing to follow. Give "
+            f"other seeds: trailhound crawl {name} --resume --seed URL",
+            f"or mend the cause and begin anew: trailhound crawl {name} --restart --seed URL",
         ]
     strategy, options = parse_spec(crawl.settings.crawl.strategy)
     if strategy == "collaborative" and "links" not in options:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+FAILED_EXIT_CODE = 1
 INTERRUPTED_EXIT_CODE = 130
 
 where = partial(typer.Option, rich_help_panel="Where to go")

@@ -83,12 +83,15 @@ class Attempts:
         self._requested: Counter[str] = Counter()
         self.put_off: dict[str, str] = {}
         """Why hosts are to be asked again later; those that have answered since are gone."""
+        self.in_trouble: dict[str, str] = {}
+        """Those of them that are not merely to be spared for a while."""
 
     def comes_again(self, candidate: Candidate, result: FetchResult) -> bool:
         """Whether the server, or a host's delay, asks us to try this URL later."""
         url, host = candidate.url, host_key(candidate.url)
         if result.retry_after_seconds is None:
             self.put_off.pop(host, None)
+            self.in_trouble.pop(host, None)
             del self._requested[url]
             return False
         if result.requests:  # a wait that sent nothing is no attempt
@@ -103,4 +106,4 @@ class Attempts:
         if result.outcome is Outcome.POSTPONED:  # says less than what it was put off for
             self.put_off.setdefault(host, result.detail)
         else:
-            self.put_off[host] = result.detail
+            self.put_off[host] = self.in_trouble[host] = result.detail

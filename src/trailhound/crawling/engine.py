@@ -32,7 +32,7 @@ from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import UNHURRIED, Politeness
 from trailhound.frontier.base import Frontier, checked_priority
 from trailhound.judges.base import RelevanceJudge
-from trailhound.records import Candidate, PageEvent
+from trailhound.records import Candidate, FetchResult, PageEvent
 from trailhound.strategies.base import (
     Rescoring,
     Restocking,
@@ -123,6 +123,8 @@ class Crawler:
             surroundings=reads_surroundings(strategy),
         )
         self._analyst = analyst()
+        self.put_off_heard: Callable[[Candidate, FetchResult], None] = lambda *_: None
+        """Told of each URL that waits for another attempt, and what came of this one."""
         scoring = analyst if learns_online(strategy) else partial(analyst, strategy)
         self._recipe = recipe or scoring
         self._digestion = Digestion(
@@ -148,6 +150,11 @@ class Crawler:
     def put_off(self) -> dict[str, str]:
         """Why hosts are to be asked again later; those that have answered since are gone."""
         return self._attempts.put_off
+
+    @property
+    def in_trouble(self) -> dict[str, str]:
+        """Those of them that did not answer, or not as they should."""
+        return self._attempts.in_trouble
 
     def run(
         self,
@@ -303,6 +310,7 @@ class Crawler:
         self.requests += result.requests
         if self._attempts.comes_again(candidate, result):
             self.frontier.requeue([candidate])
+            self.put_off_heard(candidate, result)
             return None
         self.pages += 1
         asked_before = self._asked()

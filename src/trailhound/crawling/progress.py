@@ -67,6 +67,8 @@ class CrawlProgress:
         self.barren = barren
         """Pages since the last relevant one."""
         self.outcomes: Counter[str] = Counter()
+        self.examples: dict[str, str] = {}
+        """For each outcome the first page that came to it, and why."""
         self.harvest = Harvest()
         self.latest: PageEvent | None = None
         """The relevant page that was found last."""
@@ -76,6 +78,9 @@ class CrawlProgress:
         self.pages += 1
         self.requests = event.requests_total
         self.outcomes[event.outcome.value] += 1
+        if event.outcome.value not in self.examples:
+            why = f": {event.why}" if event.why else ""
+            self.examples[event.outcome.value] = f"{event.final_url}{why}"
         self._hosts.add(host_key(event.final_url))
         self._recent.append(event.at)
         if event.relevance is not None:

@@ -68,6 +68,13 @@ class SinkChain:
         self._sinks = list(sinks)
         self._in_a_row = dict.fromkeys(map(id, sinks), 0)
         self._troubles = troubles or Troubles()
+        self._useless: dict[int, str] = {}
+        self._useful: set[int] = set()
+
+    @property
+    def useless(self) -> list[str]:
+        """Sinks that failed on every page that they were given."""
+        return [who for key, who in self._useless.items() if key not in self._useful]
 
     @property
     def sinks(self) -> Sequence[Sink]:
@@ -82,6 +89,7 @@ class SinkChain:
                 if isawaitable(kept):
                     await kept
                 self._in_a_row[id(sink)] = 0
+                self._useful.add(id(sink))
             except TrailhoundError:
                 raise
             except Exception as error:
@@ -90,6 +98,7 @@ class SinkChain:
     def _note_failure(self, sink: Sink, error: Exception, url: str) -> None:
         who = _name(sink)
         self._troubles.note(who, error, f" on {url}")
+        self._useless[id(sink)] = who
         self._in_a_row[id(sink)] += 1
         if self._in_a_row[id(sink)] >= MAX_FAILURES:
             self._troubles.note_end(who, f"failed on {MAX_FAILURES} pages in a row and is let be.")

@@ -21,16 +21,20 @@ class Troubles:
     def __init__(self, tell: Callable[[str], None] = lambda _: None) -> None:
         self.counts: Counter[str] = Counter()
         """By who failed: ``The sink Finds``."""
+        self.first: dict[str, str] = {}
+        """The first failure of each, in words."""
         self._tell = tell
 
     def note(self, who: str, error: Exception, where: str = "") -> None:
         """``who`` failed, at ``where`` (in words, with a blank in front)."""
         self.counts[who] += 1
         if self.counts[who] == 1:
+            told = f"{type(error).__name__}: {error}"
+            self.first[who] = f"{where.removeprefix(' on ')}: {told}" if where else told
             _log.error("%s failed%s", who, where, exc_info=error)
             self._tell(
-                f"{who} failed{where}: {type(error).__name__}: {error}. The crawl goes on; further "
-                "failures are counted and told at the end."
+                f"{who} failed{where}: {told}. The crawl goes on; further failures are counted and "
+                "told at the end."
             )
 
     def note_end(self, who: str, why: str) -> None:

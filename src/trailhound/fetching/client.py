@@ -258,7 +258,9 @@ class HttpClient:
         if isinstance(error, aiohttp.ClientResponseError):
             detail = f"the answer is not valid HTTP: {_words(error)}"
             return Answer(failure=Outcome.SERVER_ERROR, detail=detail)
-        return Answer(failure=Outcome.UNREACHABLE, detail=f"no connection: {_words(error)}")
+        secure = "secure " if isinstance(error, aiohttp.ClientSSLError) else ""
+        detail = f"no {secure}connection: {_words(error)}"
+        return Answer(failure=Outcome.UNREACHABLE, detail=detail)
 
 
 class PoliteClient:

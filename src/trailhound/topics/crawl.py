@@ -41,6 +41,7 @@ from trailhound.topics.crawl_plan import (
     needs_no_session,
 )
 from trailhound.topics.crawl_stores import CrawlStores
+from trailhound.topics.failures import NOTHING_WRONG, Failure, SeedWatch, failures_of
 from trailhound.topics.sources import open_sources, tell_unused
 from trailhound.topics.start_pages import (
     queue_refresh,
@@ -139,6 +140,8 @@ class TopicCrawl:
             in_scope=self._in_scope,
             troubles=self._troubles,
         )
+        self._seeds = SeedWatch(plan.all_seeds, self._tell_trouble)
+        self._crawler.put_off_heard = self._seeds.put_off
         self._go_on_from(self._stores.results.progress(), sources.asked())
         folder.write(self._record)
 
@@ -244,6 +247,25 @@ class TopicCrawl:
         """Hosts that are to be asked again later, each with the reason."""
         return self._crawler.put_off
 
+    def failures(self) -> list[Failure]:
+        """What went wrong in this run, and how often."""
+        return failures_of(self.progress, self._crawler.in_trouble, self._troubles)
+
+    @property
+    def failed(self) -> str:
+        """Why the run as a whole was in vain; empty when it was not.
+
+        A resumed crawl that has nothing left to ask for is no failure.
+        """
+        outcomes = self.progress.outcomes
+        if outcomes[Outcome.BROKEN] and not outcomes[Outcome.FETCHED]:
+            return "Every page that was fetched was lost to an error."
+        asleep = self.stop_reason is StopReason.HOSTS_ASLEEP
+        tried = asleep or self.failures() or self._plan.record is None
+        if tried and not any(outcomes[outcome] for outcome in NOTHING_WRONG):
+            return "Nothing was fetched."
+        return " ".join(f"{who} failed on every page." for who in self._crawler.sinks.useless)
+
     @property
     def results(self) -> ResultsStore:
         """Every page so far."""
@@ -281,6 +303,7 @@ class TopicCrawl:
                 # Before anything else can run: a crawl that is to end starts no further fetch.
                 self.progress.add(event)
                 self._tell_failure(event)
+                self._seeds.ended(event)
                 self._watch()
                 yield event
 

@@ -17,6 +17,7 @@ from trailhound.frontier.reading import look_up, queue_place
 from trailhound.records import Candidate, Outcome
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
+from trailhound.topics.failures import ENDS
 from trailhound.urls import strip_tracking, typed_url
 
 FORGOTTEN = "(forgotten)"
@@ -24,27 +25,6 @@ FORGOTTEN = "(forgotten)"
 
 Beliefs = Callable[[bytes], Mapping[str, float]]
 """From the memory of a candidate to named figures; see ``strategies.base.Explaining``."""
-
-_ENDS = {
-    Outcome.NOT_FOUND: "there is no such page",
-    Outcome.CLIENT_ERROR: "the server refused the request",
-    Outcome.SERVER_ERROR: "the server failed, or its answer made no sense",
-    Outcome.NOT_HTML: "it is no HTML page",
-    Outcome.TOO_LARGE: "it is larger than max_bytes",
-    Outcome.TIMEOUT: "the server took too long",
-    Outcome.UNREACHABLE: "the server could not be reached",
-    Outcome.UNKNOWN_HOST: "DNS knows no such host",
-    Outcome.ROBOTS: "the robots.txt of its site does not allow it",
-    Outcome.TOO_MANY_REDIRECTS: "it redirects without end",
-    Outcome.OUT_OF_SCOPE: "it redirects to where the crawl may not go",
-    Outcome.DUPLICATE: "it leads to a page that had been fetched before",
-    Outcome.NOT_MODIFIED: "it had not changed since it was fetched",
-    Outcome.ADDRESS_REFUSED: "its host is at an address that is not public (see --allow-address)",
-    Outcome.BUSY: "the server was busy, again and again",
-    Outcome.POSTPONED: "there was no time or no request left for it",
-    Outcome.BROKEN: "our own code failed on it",
-    Outcome.SKIPPED: "a rule of the crawl's own kept it away",
-}
 
 
 class Explanation(msgspec.Struct, kw_only=True):
@@ -99,7 +79,7 @@ class Explainer:
             because = f"A rule of the crawl's own kept it away: {reason}."
             return Explanation(url=url, verdict="refused", because=because, details=details)
         if state is not None and state.outcome is not None:
-            because = f"It ended without being kept: {_ENDS.get(state.outcome, state.outcome)}."
+            because = f"It ended without being kept: {ENDS.get(state.outcome, state.outcome)}."
             return Explanation(url=url, verdict=state.outcome.value, because=because)
         return None
 
@@ -191,7 +171,7 @@ def _before(parent: str | None, depth: int) -> list[str]:
 
 def _what_came_of_it(page: StoredPage) -> str:
     if page.outcome is not Outcome.FETCHED:
-        end = f"It was asked for, but {_ENDS.get(page.outcome, page.outcome.value)}"
+        end = f"It was asked for, but {ENDS.get(page.outcome, page.outcome.value)}"
         return f"{end}: {page.why}." if page.why else f"{end}."
     verdict = "is relevant" if page.relevant else "is not relevant"
     score = f" (score {page.score:.3f})" if page.score is not None else ""
