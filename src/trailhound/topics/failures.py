@@ -74,7 +74,7 @@ def _hosts_put_off(hosts: Mapping[str, str]) -> Iterator[Failure]:
 
 def _broken_plugins(troubles: Troubles) -> Iterator[Failure]:
     for who, times in troubles.counts.items():
-        yield Failure(f"{who} failed".replace(", failed", " failed"), times, troubles.first[who])
+        yield Failure(f"{who} failed", times, troubles.first[who])
 
 
 class SeedWatch:
