@@ -21,6 +21,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+import msgspec
+
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What readers of JSON raise: it is none or of another shape, no UTF-8, or nested too deeply."""
+
 
 class TrailhoundError(Exception):
     """Root of all. The message says what went wrong, where, and what to do next."""

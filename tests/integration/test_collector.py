@@ -160,6 +160,7 @@ def test_a_forgotten_page_leaves_no_trace(tmp_path: Path) -> None:
             visit("http://garden.example/bees", 5.0, from_url=secret),
         )
         message = {"session": SESSION, "topic": "bees", "url": secret}
+        assert (await speaker.ask("/v1/forget", {**message, "url": "http://[#a"}))[0] == 200
         assert (await speaker.ask("/v1/forget", message))[1] == {"forgotten": 3}
         await speaker.send(visit(at=6.0))
 
@@ -283,6 +284,9 @@ def test_messages_out_of_shape_are_refused(tmp_path: Path, change: dict[str, Any
         assert status in (400, 413)
         assert body["error"]
         assert (await speaker.ask("/v1/events", b"{"))[0] == 400
+        nested = b'{"x": ' + b"[" * 100_000
+        for path in ("/v1/events", "/v1/forget", "/v1/status"):
+            assert (await speaker.ask(path, nested))[0] == 400
 
     with_collector(tmp_path, use)
     assert nothing_recorded(tmp_path)

@@ -177,6 +177,9 @@ def test_files_that_are_damaged_are_named(site: Site, web: DemoWeb) -> None:
     content = record.read_bytes()
     for damage, words in (
         (b"{", "damaged"),
+        (content.replace(b"{", b'{"x": ' + b"[" * 5000, 1), "damaged"),
+        (b'{"x": ' + b"[" * 5000 + b"]" * 5000 + b"," + content[1:], "damaged"),
+        (content.replace(b'"max_requests": 5', b'"max_requests": 5' + b"0" * 400), "damaged"),
         (content.replace(b'"version": 1', b'"version": 9'), "Upgrade"),
     ):
         record.write_bytes(damage)

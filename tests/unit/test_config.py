@@ -141,6 +141,32 @@ def test_durations(text: str, seconds: float) -> None:
     assert parse_duration(f" {text.upper()} ") == seconds
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[crawl]\nmax_requests = " + "9" * 400,
+        "[crawl]\nmax_requests = " + "9" * 5000,
+        "[crawl]\nmax_idle = " + "9" * 400,
+        "[fetch]\nmax_redirects = " + "9" * 400,
+        "[fetch]\ndelay_seconds = -" + "9" * 400,
+        "[crawl]\nscope = " + "[" * 5000 + "]" * 5000,
+        "[crawl]\nscope" + ".a" * 3000 + " = 1",
+        "[crawl]\nscope = " + "{a = " * 3000,
+    ],
+)
+def test_numbers_and_lists_without_end_are_refused_in_few_words(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"trailhound\.toml") as raised:
+        configure(file=written(tmp_path, text))
+    assert len(str(raised.value)) < 1000
+
+
+def test_a_number_without_end_is_refused_wherever_it_comes_from() -> None:
+    with pytest.raises(ConfigError, match="max_requests"):
+        configure(flags={"crawl.max_requests": 10**400})
+    with pytest.raises(ConfigError, match="MAX_REQUESTS"):
+        configure(environment={"TRAILHOUND_MAX_REQUESTS": "9" * 400})
+
+
 @pytest.mark.parametrize("text", ["", "soon", "10 months", "１０m", "1m５s"])
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(ConfigError, match="no length of time"):

@@ -27,6 +27,7 @@ from trailhound.sessions.events import (
 from trailhound.sessions.files import (
     SessionRecorder,
     load_sessions,
+    marks_in,
     read_session,
     read_with_problems,
     write_session,
@@ -129,6 +130,17 @@ def test_damage_in_the_middle_names_file_line_reason_and_next_step(tmp_path: Pat
     path = write(tmp_path, HEADER + VISIT + b'{"event":"visit","time":"no"}\n' + MARK)
     with pytest.raises(SessionError, match=r"bees\.jsonl, line 3 is damaged: .*time.* Mend"):
         read_session(path)
+
+
+def test_a_line_that_is_nested_too_deeply_is_damage(tmp_path: Path) -> None:
+    nested = b'{"event":"mark","time":1,"x":' + b"[" * 100_000 + b"\n"
+    path = write(tmp_path, HEADER + nested + MARK)
+    with pytest.raises(SessionError, match=r"line 2 is damaged: .*recursion"):
+        read_session(path)
+    assert len(read_with_problems(path, strict=False).session.events) == 1
+    assert len(list(marks_in(path))) == 1
+    with pytest.raises(SessionError, match="recursion"):
+        read_session(write(tmp_path, nested))
 
 
 def test_damage_is_skipped_and_counted_when_lenient(tmp_path: Path) -> None:

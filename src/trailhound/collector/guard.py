@@ -21,7 +21,7 @@ import msgspec
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Middleware
 
-from trailhound.errors import StorageError
+from trailhound.errors import UNREADABLE, StorageError
 from trailhound.storage.files import write_whole
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -94,7 +94,7 @@ def load_pairing(workspace: Path, *, new: bool = False) -> Pairing:
         if not new and path.exists():
             stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
             return Pairing(path, stored.token, stored.origins)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise StorageError(
             f"{path} cannot be read ({error}). Delete it, and pair your browsers again."
         ) from error

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import urlsplit
 
 import msgspec
 
 from trailhound.collector.guard import RefusedRequestError
-from trailhound.errors import UsageError
+from trailhound.errors import UNREADABLE, UsageError
 from trailhound.sessions.events import Event, Mark, Submit, Visit, event_line, events_without
 from trailhound.sessions.files import (
     SESSION_SUFFIX,
@@ -62,7 +62,7 @@ def read_message(body: bytes, kind: type[Message]) -> Message:
     """The message in ``body``, checked; RefusedRequestError says what is wrong with it."""
     try:
         message = msgspec.json.decode(body, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise RefusedRequestError(400, f"The message cannot be read: {error}.") from error
     if _SESSION_ID.fullmatch(message.session) is None:
         raise RefusedRequestError(400, "The session's name is not one that the extension makes.")
@@ -189,5 +189,5 @@ class SessionStore:
 
 def without_page(events: Iterable[Event], url: str) -> tuple[Event, ...]:
     """Events that do not tell of a page, whatever part of it their addresses name."""
-    plain = urldefrag(url).url
-    return events_without(events, lambda each: urldefrag(each).url == plain)
+    plain = url.partition("#")[0]
+    return events_without(events, lambda each: each.partition("#")[0] == plain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,13 +18,16 @@ from trailhound.config.settings import (
     variable_of,
     with_new_names,
 )
-from trailhound.config.values import from_file, from_program, from_text
+from trailhound.config.values import from_file, from_program, from_text, sized
 from trailhound.errors import ConfigError, UsageError, unknown_name
 
 FILE_NAME = "trailhound.toml"
 FILE_VARIABLE = "TRAILHOUND_CONFIG"
 OTHER_VARIABLES = frozenset({FILE_VARIABLE, "TRAILHOUND_WORKSPACE", "TRAILHOUND_CORPORA"})
 """Of the environment, with a meaning beside the settings."""
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 200
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def configure(
     found = {
         **(_from_file(file) if file is not None else {}),
         **_from_environment(environment or {}),
-        **{key: (value, "flag") for key, value in (flags or {}).items() if value is not None},
+        **_from_flags(flags or {}),
     }
     settings = Settings().changed({key: value for key, (value, _) in found.items()})
     origins = {each.key: found.get(each.key, (None, "default"))[1] for each in all_settings()}
@@ -104,6 +108,15 @@ def unknown_variables(environment: Iterable[str]) -> list[str]:
     return [str(unknown_name("variable", name, known)) for name in strange]
 
 
+def _from_flags(flags: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
+    known = {each.key: each for each in all_settings()}
+    return {
+        key: (_read(known[key], value, key, lambda given, _: sized(given)), "flag")
+        for key, value in flags.items()
+        if value is not None
+    }
+
+
 def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
     old = {new: variable_of(name) for name, new in OLD_NAMES.items()}
     found = {}
@@ -137,8 +150,9 @@ def _from_file(path: Path) -> dict[str, tuple[Any, str]]:
 def _read(setting: Setting, value: Any, where: str, read: Any) -> Any:
     try:
         return read(value, setting.type)
-    except ValueError as error:
-        raise ConfigError(f"{where} is {value!r}: {error}. {setting.description}") from error
+    except (ValueError, RecursionError) as error:
+        shown = _SHORT.repr(value)
+        raise ConfigError(f"{where} is {shown}: {error}. {setting.description}") from error
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from error
 
@@ -155,5 +169,6 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(
             f"{path} cannot be read: {error.strerror or error}. Check that you may read it."
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    # Beside wrong TOML: no UTF-8, a number without end, lists in lists in lists.
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is no valid TOML: {error}.") from error

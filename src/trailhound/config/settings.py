@@ -19,7 +19,7 @@ OLD_NAMES = {"crawl.max_pages": "crawl.max_requests"}
 
 Duration = Annotated[float, Meta(gt=0, extra={"duration": True})]
 """Seconds; written as a number or as ``90s``, ``10m``, ``2h``, ``1h30m``, ``1d``."""
-Count = Annotated[int, Meta(ge=1)]
+Count = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 Names = tuple[str, ...]
 
 

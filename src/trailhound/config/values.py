@@ -13,6 +13,7 @@ from trailhound.errors import ConfigError
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?[smhd])+")
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)([smhd])")
+_MOST = 2**63 - 1
 _BOOLEANS = dict.fromkeys(("true", "yes", "on", "1"), True)
 _BOOLEANS |= dict.fromkeys(("false", "no", "off", "0"), False)
 
@@ -45,7 +46,7 @@ def from_text(text: str, kind: Any) -> Any:
 def from_file(value: Any, kind: Any) -> Any:
     """What a TOML file says; ``ValueError`` when it makes no sense."""
     if _holds(kind, float) and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+        value = float(sized(value))
     return _checked(value, kind, strict=True)
 
 
@@ -63,9 +64,16 @@ def _checked(value: Any, kind: Any, *, strict: bool) -> Any:
     if isinstance(value, str) and _is_duration(kind):
         value = parse_duration(value)
     try:
-        return msgspec.convert(value, kind, strict=strict)
+        return sized(msgspec.convert(value, kind, strict=strict))
     except msgspec.ValidationError as error:
         raise ValueError(_in_words(error)) from error
+
+
+def sized(value: Any) -> Any:
+    """``value``; ``ValueError`` for a whole number that neither a store nor a float can hold."""
+    if isinstance(value, int) and abs(value) > _MOST:
+        raise ValueError(f"write a number up to {_MOST}")
+    return value
 
 
 def _in_words(error: msgspec.ValidationError) -> str:

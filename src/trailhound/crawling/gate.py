@@ -15,7 +15,7 @@ import msgspec
 
 from trailhound.counting import counted
 from trailhound.crawling.traps import TrapGuard
-from trailhound.errors import StorageError
+from trailhound.errors import UNREADABLE, StorageError
 from trailhound.frontier.base import Frontier, FrontierStats, Rescore, UrlState
 from trailhound.records import Candidate, FinishedPage, Outcome
 from trailhound.urls import host_key, strip_tracking
@@ -84,7 +84,7 @@ class HostBudget:
         """Take over the counts that :meth:`to_bytes` gave."""
         try:
             self._tallies = msgspec.json.decode(data, type=dict[str, _Tally])
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise StorageError(
                 f"The counts of pages per host cannot be read: {error}. Go on without them; hosts "
                 "are then counted anew."
@@ -150,7 +150,7 @@ def without_hosts(state: bytes, forgotten: Callable[[str], bool]) -> bytes | Non
     try:
         saved = msgspec.msgpack.decode(state, type=GateState)
         hosts = msgspec.json.decode(saved.hosts, type=dict[str, msgspec.Raw])
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return None
     kept = {host: counts for host, counts in hosts.items() if not forgotten(host)}
     return msgspec.msgpack.encode(GateState(saved.traps, msgspec.json.encode(kept)))

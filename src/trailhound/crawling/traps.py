@@ -18,7 +18,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from trailhound.errors import StorageError
+from trailhound.errors import UNREADABLE, StorageError
 
 
 class TrapLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +128,7 @@ class TrapGuard:
         """Remember what :meth:`to_bytes` gave."""
         try:
             self._forms = msgspec.msgpack.decode(data, type=_Forms)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise StorageError(
                 f"The trap guard's memory cannot be read: {error}. Go on without it; dates and "
                 "parameters are then counted anew."

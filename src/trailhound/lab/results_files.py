@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from trailhound.errors import StorageError, UsageError
+from trailhound.errors import UNREADABLE, StorageError, UsageError
 from trailhound.lab.results import (
     RESULTS_FORMAT,
     RESULTS_VERSION,
@@ -88,7 +88,7 @@ def _decode(content: bytes, path: Path) -> ExperimentResults:
         parameters["max_requests"] = parameters.pop("max_pages")
         parameters.setdefault("judge", "cosine")
         return msgspec.convert(written | {"version": RESULTS_VERSION}, ExperimentResults)
-    except (msgspec.DecodeError, UnicodeDecodeError, KeyError) as error:
+    except (*UNREADABLE, KeyError) as error:
         raise StorageError(
             f"{path} is damaged ({error}). Run the experiment again: trailhound lab run"
         ) from error
@@ -166,5 +166,5 @@ class PartialRuns:
 def _decoded_line(line: bytes, kind: type[Record]) -> Record | None:
     try:
         return msgspec.json.decode(line, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return None

@@ -14,7 +14,7 @@ from enum import StrEnum
 import msgspec
 
 from trailhound.counting import counted
-from trailhound.errors import SessionError
+from trailhound.errors import UNREADABLE, SessionError
 
 FORMAT_NAME = "trailhound-session"
 SESSION_VERSION = 1
@@ -165,7 +165,7 @@ def parse_session(
         try:
             event = _event_decoder.decode(line)
             events.append(_with_html(event, number, load_html, problems))
-        except (msgspec.DecodeError, UnicodeDecodeError, UnsafeReferenceError) as error:
+        except (*UNREADABLE, UnsafeReferenceError) as error:
             problems.append(_damage(name, number, error, complete=complete, strict=strict))
     session = Session(header.topic, tuple(events), header.user, header.recorder)
     return Reading(session, tuple(problems))
@@ -186,7 +186,7 @@ def event_in(line: bytes) -> Event | None:
     """The event in a line; ``None`` when it is not a whole one."""
     try:
         return _event_decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return None
 
 
@@ -223,7 +223,7 @@ def _read_header(first: tuple[int, bytes, bool] | None, name: str) -> Header:
         raise SessionError(f"{name} is empty: nothing was recorded. Record the session again.")
     try:
         header = msgspec.json.decode(first[1], type=Header)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise _not_a_session(name, first[0], str(error)) from error
     if header.format != FORMAT_NAME:
         raise _not_a_session(name, first[0], f"its format is '{header.format}'")

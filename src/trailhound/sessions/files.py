@@ -18,7 +18,7 @@ from typing import BinaryIO, Self
 import msgspec
 
 from trailhound.counting import counted
-from trailhound.errors import SessionError, UsageError
+from trailhound.errors import UNREADABLE, SessionError, UsageError
 from trailhound.sessions.events import (
     Event,
     Mark,
@@ -247,7 +247,7 @@ def _from_json(path: Path) -> TopicTerms:
 
     try:
         texts = msgspec.json.decode(path.read_bytes(), type=dict[str, str | list[str]])
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise UsageError(
             f"The topic set {path} cannot be read: {error}. It should be a JSON object of names "
             "and descriptions."

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 from aiohttp.abc import AbstractResolver
 
-from trailhound.errors import SourceError
+from trailhound.errors import UNREADABLE, SourceError
 from trailhound.fetching.client import Answer, HttpClient
 from trailhound.records import Outcome
 from trailhound.urls import canonicalize, host_key
@@ -114,7 +114,7 @@ def host_of(url: str) -> str | None:
 def _decoded(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         begins = body[:40].decode("utf-8", "replace").strip()
         raise SourceError(f"the answer is no JSON; it begins with {begins!r}") from error
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailhound.errors import StorageError
+from trailhound.errors import UNREADABLE, StorageError
 from trailhound.records import Page
 
 _TABLES = (
@@ -79,7 +79,7 @@ class KeptAnswers:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, zlib.error, msgspec.DecodeError) as error:
+        except (sqlite3.Error, zlib.error, *UNREADABLE) as error:
             raise _cannot_use(self._path, error) from error
 
 
@@ -102,7 +102,7 @@ def forget_answers(path: Path, forgotten: Callable[[str], bool], *, dry_run: boo
                 connection.execute("VACUUM")
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             return len(pages) + len(answers)
-    except (sqlite3.Error, msgspec.DecodeError) as error:
+    except (sqlite3.Error, *UNREADABLE) as error:
         raise _cannot_use(path, error) from error
 
 

@@ -185,5 +185,5 @@ def _entries(folder: Path) -> Iterator[tuple[str, CdxEntry]]:
             for line in lines:
                 try:
                     yield parse_line(line)
-                except (ValueError, msgspec.DecodeError):
+                except (ValueError, RecursionError):
                     continue  # the torn last line of a crawl that was killed, or is writing now

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from trailhound.errors import UNREADABLE
 from trailhound.records import header_value
 from trailhound.storage.cdxj import INDEX_NAME, PART_SUFFIX, merge_index, parse_line, write_part
 from trailhound.storage.files import explaining, replace_file
@@ -157,10 +158,9 @@ def forget_lines(path: Path, forgotten: Forgotten, *, dry_run: bool = False) -> 
 
 def _names_one(line: bytes, forgotten: Forgotten) -> bool:
     try:
-        content = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        return any(map(forgotten, _addresses(msgspec.json.decode(line))))
+    except UNREADABLE:
         return False
-    return any(map(forgotten, _addresses(content)))
 
 
 def _addresses(value: Any) -> Iterator[str]:

@@ -16,7 +16,7 @@ from zlib import crc32
 
 import msgspec
 
-from trailhound.errors import SourceError, StorageError, UsageError
+from trailhound.errors import UNREADABLE, SourceError, StorageError, UsageError
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import BacklinkSource
@@ -81,7 +81,7 @@ def kept_in(snapshot: bytes, kind: type[Kept], of_what: str) -> Kept:
     """What a snapshot holds; ValueError when it is none."""
     try:
         return msgspec.msgpack.decode(snapshot, type=kind)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise ValueError(f"it is no record of {of_what}: {error}") from error
 
 

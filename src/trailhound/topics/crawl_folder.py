@@ -26,7 +26,7 @@ import msgspec
 
 from trailhound import __version__
 from trailhound.config.settings import Settings, with_new_names
-from trailhound.errors import StorageError, UsageError
+from trailhound.errors import UNREADABLE, StorageError, UsageError
 from trailhound.storage.files import explaining, write_whole
 from trailhound.storage.locks import Ownership
 from trailhound.topics.workspace import TopicFolder
@@ -149,7 +149,7 @@ class CrawlFolder:
                 f"{self._record} cannot be read: {error.strerror or error}. Check that you may "
                 "read it."
             ) from error
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             raise StorageError(
                 f"{self._record} is damaged: {error}. Repair it, or begin anew with --restart."
             ) from error

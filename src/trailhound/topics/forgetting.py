@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from trailhound.crawling.gate import without_hosts
-from trailhound.errors import ModelError, TrailhoundError, UsageError
+from trailhound.errors import UNREADABLE, ModelError, TrailhoundError, UsageError
 from trailhound.frontier.forgetting import forget_urls
 from trailhound.sessions.events import Session, Visit, events_without
 from trailhound.sessions.files import read_session, write_session
@@ -201,10 +201,9 @@ def _forget_settings(path: Path, forgotten: Forgotten, *, dry_run: bool) -> int:
     with explaining(path):
         content = path.read_bytes()
     try:
-        before = msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        after, removed = _without_items(msgspec.json.decode(content), forgotten)
+    except UNREADABLE:
         return 0  # damaged: the next crawl says so
-    after, removed = _without_items(before, forgotten)
     if removed and not dry_run:
         write_whole(path, msgspec.json.format(msgspec.json.encode(after), indent=1))
     return removed

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from trailhound.counting import counted
-from trailhound.errors import ModelError, SessionError, unknown_name
+from trailhound.errors import UNREADABLE, ModelError, SessionError, unknown_name
 from trailhound.judges.calibration import calibrate_judges
 from trailhound.models.judge_figures import CalibrationMethod
 from trailhound.models.topic_model import TopicParameters, learn_topic
@@ -209,7 +209,7 @@ def read_known_content(path: Path) -> KnownContent:
         stored = msgspec.json.decode(path.read_bytes(), type=_StoredContent)
     except FileNotFoundError:
         return KnownContent()
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise ModelError(
             f"{path} cannot be read ({error}). Delete it and learn again with --content."
         ) from error

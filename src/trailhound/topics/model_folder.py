@@ -25,7 +25,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.errors import ModelError
+from trailhound.errors import UNREADABLE, ModelError
 from trailhound.models.hop_hmm import HopHMM
 from trailhound.models.judge_figures import JudgeCalibration
 from trailhound.models.topic_model import TopicModel, TopicParameters
@@ -182,7 +182,7 @@ def _read_manifest(path: Path) -> _Manifest:
         found = msgspec.json.decode(content, type=_Format)
         _check_format(found, path)
         manifest = msgspec.json.decode(content, type=_Manifest)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise ModelError(f"The model file {path} is damaged: {error}. {_LEARN_AGAIN}") from error
     missing = sorted(_ENDINGS.keys() - manifest.parts.keys())
     if missing:
@@ -272,7 +272,7 @@ def decode_graph(content: bytes) -> PageGraph:
     """The page graph, its numbers checked."""
     try:
         stored = msgspec.json.decode(content, type=_Graph)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise DamagedPartError("graph", str(error)) from error
     numbers = {number for edge in stored.edges for number in edge}
     numbers.update(stored.targets, stored.rejected, stored.starts)
@@ -296,7 +296,7 @@ def decode_vocabulary(content: bytes) -> dict[str, int]:
     """Term to column."""
     try:
         terms = msgspec.json.decode(content, type=list[str])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise DamagedPartError("vocabulary", str(error)) from error
     # Interned, as the terms of pages are: looking one up then compares no letters.
     vocabulary = {sys.intern(term): column for column, term in enumerate(terms)}

@@ -13,6 +13,7 @@ import msgspec
 from trailhound.config.settings import FetchSettings
 from trailhound.crawling.scope import Scope
 from trailhound.crawling.visiting import visit
+from trailhound.errors import UNREADABLE
 from trailhound.records import FetchResult, FinishedPage, Outcome, PageEvent
 from trailhound.sessions.events import Session, Visit
 from trailhound.storage.files import explaining
@@ -60,7 +61,7 @@ class FetchedPages:
                 lines = path.read_bytes().splitlines()
             for line in lines:
                 # A line may be torn: the import was interrupted.
-                with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+                with contextlib.suppress(*UNREADABLE):
                     page = msgspec.json.decode(line, type=FetchedPage)
                     self.pages[page.url] = page
 

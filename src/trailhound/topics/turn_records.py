@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailhound.errors import StorageError
+from trailhound.errors import UNREADABLE, StorageError
 from trailhound.storage.files import write_whole
 from trailhound.topics.turn_planning import AskedQuery
 
@@ -89,7 +89,7 @@ class TurnsFile:
             record = msgspec.json.decode(self._path.read_bytes(), type=TurnsRecord)
         except FileNotFoundError:
             return TurnsRecord()
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (OSError, *UNREADABLE) as error:
             raise StorageError(
                 f"{self._path} cannot be read ({error}). Delete it: the next turn begins anew, and "
                 "what was crawled and learned stays."

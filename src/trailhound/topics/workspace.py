@@ -32,7 +32,7 @@ import msgspec
 import platformdirs
 
 from trailhound import __version__
-from trailhound.errors import ModelError, StorageError, UsageError, unknown_name
+from trailhound.errors import UNREADABLE, ModelError, StorageError, UsageError, unknown_name
 from trailhound.sessions.events import Session, session_lines
 from trailhound.sessions.files import SESSION_SUFFIX, read_session, write_session
 from trailhound.storage.files import cannot_write, write_whole
@@ -242,7 +242,7 @@ def read_record(path: Path) -> TopicRecord:
         raise ModelError(
             f"{path} cannot be read: {error.strerror or error}. Check that you may read it."
         ) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise ModelError(
             f"{path} is damaged: {error}. Delete the file and learn the topic again."
         ) from error

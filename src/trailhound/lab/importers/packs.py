@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from trailhound.errors import CorpusError, UsageError
+from trailhound.errors import UNREADABLE, CorpusError, UsageError
 
 _Record = TypeVar("_Record", bound=msgspec.Struct)
 
@@ -59,7 +59,7 @@ def read_json_lines(path: Path, record_type: type[_Record]) -> Iterator[_Record]
             continue
         try:
             yield decoder.decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             raise CorpusError(
                 f"{path}, line {number}, is not a record of this data set ({error}). "
                 "Check that the right kind was named."

@@ -166,7 +166,7 @@ def _parsed(path: Path) -> Mapping[str, Any]:
         raise ConfigError(f"The topics file {path} cannot be read: {reason}.") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8 text ({error.reason}). Save it as such.") from error
-    except tomllib.TOMLDecodeError as error:  # its message ends in "(at line 3, column 7)"
+    except (ValueError, RecursionError) as error:  # its message ends in "(at line 3, column 7)"
         raise ConfigError(f"{path} is not valid TOML: {error}. {_HINT}") from error
 
 
@@ -201,7 +201,7 @@ def _checked(where: str, table: object) -> TopicTable:
             for key, value in table.items()
         }
         written = msgspec.convert(lists, TopicTable)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, RecursionError) as error:
         raise ConfigError(f'{where}: {error}. Write text in quotes, lists as ["…"].') from error
     if written.session is not None and written.start is not None:
         raise ConfigError(

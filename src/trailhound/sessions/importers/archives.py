@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from trailhound.counting import counted
-from trailhound.errors import CorpusError, SessionError
+from trailhound.errors import UNREADABLE, CorpusError, SessionError
 from trailhound.sessions.events import Session, Visit
 from trailhound.sessions.importers.base import Imported, Tally, in_succession, title_of, unix_time
 from trailhound.text.encoding import decode
@@ -202,7 +202,7 @@ def _lines_of(package: zipfile.ZipFile, name: str, tally: Tally) -> Iterator[_Li
     for line in lines:
         try:
             yield msgspec.json.decode(line, type=_ListedPage)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except UNREADABLE:
             damaged += 1
     if damaged:
         tally.notes.append(f"{name}: {counted(damaged, 'damaged line')}")

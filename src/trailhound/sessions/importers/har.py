@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 
 import msgspec
 
-from trailhound.errors import SessionError
+from trailhound.errors import UNREADABLE, SessionError
 from trailhound.sessions.events import Reached, Session, Visit
 from trailhound.sessions.importers.base import Imported, Tally, file_to_read, title_of, unix_time
 from trailhound.text.encoding import decode
@@ -120,7 +120,7 @@ def parse_har(content: bytes, name: str, topic: str) -> Imported:
     """The browsing in a HAR file's ``content``; ``name`` is for messages."""
     try:
         log = msgspec.json.decode(content.removeprefix(codecs.BOM_UTF8), type=_File).log
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise SessionError(
             f"{name} cannot be read as a HAR file: {error}. Save it again from the browser "
             "(developer tools, Network, 'Save all as HAR with content')."
@@ -139,7 +139,7 @@ def _titles(pages: Iterable[msgspec.Raw]) -> dict[str, str]:
     for raw in pages:
         try:
             page = msgspec.json.decode(raw, type=_Page)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except UNREADABLE:
             continue
         if not page.title.startswith(("http://", "https://")):  # Chrome puts the address there
             found[page.id] = page.title
@@ -151,7 +151,7 @@ def _in_order(entries: Iterable[msgspec.Raw], tally: Tally) -> list[tuple[float,
     for raw in entries:
         try:
             entry = _decode_entry(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except UNREADABLE:
             tally.skip(_DAMAGED)
             continue
         when = unix_time(entry.started)

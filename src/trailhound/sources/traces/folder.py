@@ -39,7 +39,7 @@ from filelock import FileLock
 from numpy.typing import ArrayLike, NDArray
 
 from trailhound import __version__
-from trailhound.errors import SourceError
+from trailhound.errors import UNREADABLE, SourceError
 
 SUFFIX = ".trace"
 HEADER = "header.json"
@@ -125,7 +125,7 @@ def read_header(folder: Path) -> TraceHeader:
             f"{folder} is no index of a trace: {path.name} cannot be read "
             f"({error.strerror or error}). Name a log, or 'sessions'."
         ) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise _damaged(folder, str(error)) from error
 
 

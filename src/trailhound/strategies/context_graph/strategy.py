@@ -7,10 +7,9 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-import msgspec
 import numpy as np
 
-from trailhound.errors import UsageError
+from trailhound.errors import UNREADABLE, UsageError
 from trailhound.records import CrawledPage, Link, ScoredLink
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.context_graph.layer_classifier import (
@@ -244,7 +243,7 @@ class ContextGraphStrategy:
             return
         try:
             kept = classifier_from_bytes(snapshot, self._classifier.parameters)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise ValueError(str(error)) from error
         if kept.n_layers != self._classifier.n_layers:
             raise ValueError(f"it has {kept.n_layers} layers, not {self._classifier.n_layers}")
