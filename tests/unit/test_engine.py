@@ -12,6 +12,8 @@ import pytest
 
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.engine import Crawler
+from trailhound.crawling.gate import LinkGate
+from trailhound.errors import FrontierError
 from trailhound.fetching.base import MayGoOn, always
 from trailhound.fetching.politeness import Politeness, PoliteSettings
 from trailhound.frontier.memory import MemoryFrontier
@@ -459,3 +461,62 @@ def test_only_a_class_that_says_so_itself_goes_without_surroundings() -> None:
 
     assert not reads_surroundings(BreadthFirstStrategy())
     assert reads_surroundings(Curious())
+
+
+def test_a_frontier_that_breaks_while_fetches_are_out_ends_the_crawl() -> None:
+    class Breaking(MemoryFrontier):
+        def delay_host(self, host: str, until: float) -> None:
+            self.writes = getattr(self, "writes", 0) + 1
+            if self.writes > 1:
+                raise FrontierError("the disk is full")
+            super().delay_host(host, until)
+
+    frontier = Breaking()
+    crawl = Crawler(
+        strategy=BreadthFirstStrategy(),
+        frontier=frontier,
+        fetcher=TinyWeb(WEB),
+        judge=TitleJudge(),
+        politeness=Politeness(PoliteSettings(delay_seconds=0.01), frontier),
+    )
+    with pytest.raises(FrontierError, match="disk is full"):
+        list(crawl.run([u("a")]))
+
+
+def test_a_redirect_to_a_busy_host_holds_that_host_alone() -> None:
+    other = "http://busy.test/"
+
+    class Busy(TinyWeb):
+        async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
+            if url == u("old"):
+                return FetchResult(url, Outcome.BUSY, other, 2, 503, retry_after_seconds=3600.0)
+            return await super().fetch(url, may_go_on=may_go_on)
+
+    frontier = MemoryFrontier()
+    crawl = Crawler(
+        strategy=BreadthFirstStrategy(),
+        frontier=frontier,
+        fetcher=Busy(WEB),
+        judge=TitleJudge(),
+    )
+    events = list(crawl.run([u("old"), u("d")], max_requests=3))
+    assert [event.outcome for event in events] == [Outcome.POSTPONED, Outcome.FETCHED]
+    assert frontier.ready_at("h.test") is None, "it has done nothing wrong"
+    state = frontier.state_of(other)
+    assert state is not None
+    assert state.status == "waiting", "under its own address and its own host's delay"
+
+
+def test_the_gate_is_saved_when_a_crawl_ends() -> None:
+    gate = LinkGate()
+    saved: list[bool] = []
+    gate.close = lambda: saved.append(True)  # type: ignore[method-assign]
+    crawl = Crawler(
+        strategy=BreadthFirstStrategy(),
+        frontier=MemoryFrontier(),
+        fetcher=TinyWeb(WEB),
+        judge=TitleJudge(),
+        gate=gate,
+    )
+    list(crawl.run([u("a")]))
+    assert saved == [True]

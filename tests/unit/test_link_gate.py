@@ -6,7 +6,14 @@ from collections.abc import Iterable
 
 import pytest
 
-from trailhound.crawling.gate import GuardedFrontier, HostBudget, HostCaps, LinkGate, Refusal
+from trailhound.crawling.gate import (
+    DNS_REST_SECONDS,
+    GuardedFrontier,
+    HostBudget,
+    HostCaps,
+    LinkGate,
+    Refusal,
+)
 from trailhound.crawling.traps import TrapGuard
 from trailhound.errors import StorageError
 from trailhound.frontier.base import Frontier
@@ -160,24 +167,19 @@ def test_a_host_that_gives_nothing_gets_no_more_links_nor_fetches() -> None:
     assert [url for url, _, _ in states.refused] == ["http://b.test/2", "http://b.test/1"]
 
 
-def test_a_host_that_dns_does_not_know_twice_is_done_with_and_its_seeds_too() -> None:
-    states = States()
-    gate = LinkGate(store=states)
+def test_a_host_that_dns_does_not_know_twice_is_left_alone_and_its_urls_wait() -> None:
+    gate = LinkGate()
     frontier = GuardedFrontier(MemoryFrontier(), gate)
     frontier.add([Candidate("http://dead.test/seed", 2.0), link("http://dead.test/1")])
     not_in_dns(gate, "http://dead.test/2")
     assert gate.admit(link("http://dead.test/3")) is not None, "once is no rule"
     not_in_dns(gate, "http://dead.test/4")
-    frontier.delay_host("dead.test", 100.0)
+    assert len(frontier.lease(5, 1000.0)) == 2
+    frontier.requeue([Candidate("http://dead.test/seed", 2.0), link("http://dead.test/1")])
     frontier.finish("http://dead.test/4", Outcome.UNKNOWN_HOST)
-    assert gate.admit(link("http://dead.test/5")) is None
-    assert frontier.lease(5, 0.0) == []
-    assert frontier.stats().waiting == 0, "nothing waits for a host that is not there"
-    gate.close()
-    assert {url for url, _, _ in states.refused} == {
-        f"http://dead.test/{page}" for page in ("seed", 1, 5)
-    }
-    assert all("DNS knows no such host as dead.test" in reason for _, reason, _ in states.refused)
+    assert frontier.lease(5, 1000.0) == []
+    assert frontier.ready_in(1000.0) == DNS_REST_SECONDS
+    assert frontier.stats().waiting == 2, "DNS may have been in trouble, not the host"
 
 
 def test_a_host_that_answers_in_between_is_not_dead() -> None:

@@ -164,6 +164,7 @@ def build_crawl(
         judge=guides.judge,
         politeness=politeness,
         in_scope=in_scope,
+        gate=gate,
         sinks=[gate, *stores.sinks],
         known_texts=_known_texts(crawl, stores.memory),
         obey_nofollow=crawl.obey_nofollow,

@@ -26,6 +26,7 @@ from trailhound.records import (
     Relevance,
 )
 from trailhound.strategies.base import Asking, Judging, Strategy
+from trailhound.urls import host_key
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +59,12 @@ class Story:
     def was_redirected(self) -> bool:
         """Whether the page is elsewhere than where it was looked for."""
         return self.result.final_url != self.candidate.url
+
+    @property
+    def ends_elsewhere(self) -> bool:
+        """Whether another host than the one leased from has the last word."""
+        result = self.result
+        return self.was_redirected and host_key(result.final_url) != host_key(self.candidate.url)
 
     def fail(self, failure: str, trace: str) -> None:
         """An error of our own costs this page."""
@@ -110,6 +117,8 @@ class Digestion:
         self._in_scope = in_scope
         self._known_texts = known_texts
         self._obey_nofollow = obey_nofollow
+        self.may_ask: Callable[[], bool] = lambda: True
+        """Whether there is a request left for a question."""
         self.awaits_answer = False
         """Whether a source has been asked about a page and has not answered yet."""
 
@@ -157,7 +166,7 @@ class Digestion:
             scores = list(map(link_score, self._strategy.score_links(crawled)))
         if self._judging is not None:
             story.relevance = self._judging.verdict(crawled) or relevance
-        if self._asking is not None:
+        if self._asking is not None and self.may_ask():
             self.awaits_answer = True
             try:
                 scores += map(link_score, await self._asking.ask(crawled))

@@ -15,6 +15,7 @@ import gc
 import math
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from threadpoolctl import threadpool_limits
@@ -23,6 +24,7 @@ from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJ
 from trailhound.crawling.budget import Allowance, Attempts, Budget, StopReason
 from trailhound.crawling.digestion import Digestion, KnownTexts, Story
 from trailhound.crawling.driving import drive
+from trailhound.crawling.gate import LinkGate
 from trailhound.crawling.in_flight import InFlight
 from trailhound.crawling.sinks import Sink, SinkChain
 from trailhound.crawling.troubles import Troubles
@@ -32,7 +34,7 @@ from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import UNHURRIED, Politeness
 from trailhound.frontier.base import Frontier, checked_priority
 from trailhound.judges.base import RelevanceJudge
-from trailhound.records import Candidate, FetchResult, PageEvent
+from trailhound.records import Candidate, FetchResult, Outcome, PageEvent
 from trailhound.strategies.base import (
     Rescoring,
     Restocking,
@@ -59,6 +61,7 @@ class Crawler:
     """Runs one crawl, once.
 
     * ``in_scope`` says which URLs may be visited at all; links beyond it are counted, not queued.
+    * ``gate`` stands in front of the frontier; what it remembers is kept when the crawl ends.
     * ``sinks`` get every page.
     * ``known_texts`` finds near duplicates.
     * ``concurrency`` is how many candidates may be leased and not yet dealt with.
@@ -84,6 +87,7 @@ class Crawler:
         judge: RelevanceJudge,
         politeness: Politeness | None = None,
         in_scope: Callable[[str], bool] | None = None,
+        gate: LinkGate | None = None,
         sinks: Sequence[Sink] = (),
         known_texts: KnownTexts | None = None,
         obey_nofollow: bool = False,
@@ -103,6 +107,7 @@ class Crawler:
         self.politeness = politeness or Politeness(UNHURRIED, frontier, wall_clock=clock)
         self.troubles = troubles or Troubles()
         self.sinks = SinkChain(sinks, self.troubles)
+        self.gate = gate
         self.concurrency = concurrency
         self.workers = workers
         self.known_texts = known_texts
@@ -134,6 +139,8 @@ class Crawler:
             known_texts=known_texts,
             obey_nofollow=obey_nofollow,
         )
+        self._paid = 0
+        """Questions to sources that are counted as requests already."""
         self._attempts = Attempts()
         self._stop_wish: StopReason | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -172,7 +179,9 @@ class Crawler:
         self.stop_reason = None
         self._is_mid_page = False
         self._loop, self._woken = asyncio.get_running_loop(), asyncio.Event()
-        allowance = Allowance(budget.max_requests, lambda: self.requests)
+        self._paid = self._asked()
+        allowance = Allowance(budget.max_requests, self._spent)
+        self._digestion.may_ask = lambda: allowance.left() != 0
         in_flight = InFlight(
             self.fetcher,
             self.politeness,
@@ -184,7 +193,7 @@ class Crawler:
         self.frontier.add(Candidate(url, SEED_PRIORITY) for url in seeds)
         # As in the workers: sums in another order would let priorities depend on the machine.
         one_thread = threadpool_limits(limits=1)
-        collected = _collect_seldom()
+        restore_collector = _collect_seldom()
         fetching: asyncio.Task[None] | None = None
         try:
             await in_flight.open()
@@ -205,8 +214,10 @@ class Crawler:
                 await asyncio.wait([fetching])
             await in_flight.close()
             one_thread.restore_original_limits()
-            gc.set_threshold(*collected)
-            gc.unfreeze()
+            restore_collector()
+            if self.gate is not None:
+                with suppress(StorageError):  # when the disk is full, something else says so
+                    self.gate.close()
 
     def stop(self, reason: StopReason = StopReason.INTERRUPTED) -> None:
         """Start no further fetch, and end when those in flight have been dealt with.
@@ -216,6 +227,10 @@ class Crawler:
         self._stop_wish = reason
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._woken.set)
+
+    def _spent(self) -> int:
+        """Requests so far, with questions that a page has asked and not paid for yet."""
+        return self.requests + self._asked() - self._paid
 
     # One task: lease and fetch
 
@@ -308,16 +323,18 @@ class Crawler:
         """Deal with what came back; ``None`` when the URL waits for another attempt."""
         candidate, result = story.candidate, story.result
         self.requests += result.requests
-        if self._attempts.comes_again(candidate, result):
+        if story.ends_elsewhere and result.retry_after_seconds is not None:
+            story.outcome = Outcome.POSTPONED  # what is behind the redirect waits for its own host
+        elif self._attempts.comes_again(candidate, result):
             self.frontier.requeue([candidate])
             self.put_off_heard(candidate, result)
             return None
         self.pages += 1
-        asked_before = self._asked()
         if self._digestion.is_new(story):
             analysis = analysis or self._analyst.analyse(PageJob.of(candidate, result))
             await self._digestion.digest(story, analysis)
-        queries = self._asked() - asked_before
+        queries = self._asked() - self._paid
+        self._paid += queries
         self.requests += queries
         self._is_mid_page = True
         self._digestion.take_in(story)
@@ -345,16 +362,22 @@ class Crawler:
         return scores
 
 
-def _collect_seldom() -> tuple[int, int, int]:
-    """Let the garbage collector look seldom, and not at what is there already; as it was before.
+def _collect_seldom() -> Callable[[], None]:
+    """Let the garbage collector look seldom, and not at what is there already; undone by a call.
 
     A page brings hundreds of records that refer to nothing else, and models stay for the whole
     crawl: looking through them took a sixth of its CPU time.
     """
-    before = gc.get_threshold()
+    before, was_frozen = gc.get_threshold(), gc.get_freeze_count() > 0
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)
-    return before
+
+    def undo() -> None:
+        gc.set_threshold(*before)
+        if not was_frozen:
+            gc.unfreeze()
+
+    return undo
 
 
 def _canonical_seed(url: str) -> str:

@@ -99,38 +99,35 @@ class HostBudget:
 
 
 DNS_FAILURES = 2
-"""In a row, after which a host is done with for this run."""
+"""In a row, after which a host is left alone."""
+DNS_REST_SECONDS = 3600.0
+"""For so long. Its URLs wait: DNS may have been in trouble, not the host."""
 
 _MAX_DEAD = 50_000
 
 
 class DeadHosts:
-    """Hosts that DNS does not know. They are asked about twice; another run asks anew."""
+    """Hosts that DNS does not know."""
 
     def __init__(self) -> None:
         self._failures: OrderedDict[str, int] = OrderedDict()
 
     def record(self, host: str, unknown: bool) -> bool:
-        """Count a fetch; whether ``host`` has just turned out to be dead."""
+        """Count a fetch; whether ``host`` should be left alone now."""
         if not unknown:
             self._failures.pop(host, None)
             return False
         self._failures[host] = self._failures.get(host, 0) + 1
         if len(self._failures) > _MAX_DEAD:
             self._failures.popitem(last=False)
-        return self._failures[host] == DNS_FAILURES
-
-    def reason_against(self, host: str) -> str | None:
-        """Why nothing of ``host`` is asked for, in words; ``None`` for those that may live."""
-        if self._failures.get(host, 0) < DNS_FAILURES:
-            return None
-        return f"no-dns: DNS knows no such host as {host}, asked {DNS_FAILURES} times"
+        return self._failures[host] >= DNS_FAILURES
 
 
 STATE_NAME = "link-gate"
 SAVE_EVERY = 100
 """Pages between two copies of what the gate remembers; a killed crawl forgets fewer."""
 
+MAX_ENDED_AT_ONCE = 100
 _MAX_ADMITTED = 100_000
 
 
@@ -185,7 +182,8 @@ class LinkGate:
     ) -> None:
         self.traps = traps
         self.hosts = hosts
-        self.buried: list[str] = []
+        self.to_rest: list[str] = []
+        """Hosts that the frontier should leave alone: DNS does not know them."""
         """Dead hosts whose URLs may be ended at once; whoever does so clears it."""
         self._dead = DeadHosts()
         self._store = store
@@ -212,20 +210,15 @@ class LinkGate:
 
     def _reason_against(self, url: str) -> str | None:
         reason = self.traps.reason_against(url) if self.traps is not None else None
-        return reason or self._reason_against_host(host_key(url))
-
-    def _reason_against_host(self, host: str) -> str | None:
-        had_its_share = self.hosts.reason_against(host) if self.hosts is not None else None
-        return self._dead.reason_against(host) or had_its_share
+        if reason is None and self.hosts is not None:
+            reason = self.hosts.reason_against(host_key(url))
+        return reason
 
     def admit_fetch(self, candidate: Candidate) -> bool:
-        """Whether a queued candidate should still be fetched: much may be known of its host by now.
-
-        Of a dead host not even a seed.
-        """
-        host = host_key(candidate.url)
-        is_seed = candidate.parent is None
-        reason = self._dead.reason_against(host) if is_seed else self._reason_against_host(host)
+        """Whether a queued candidate should still be fetched: its host may have had its share."""
+        if self.hosts is None or candidate.parent is None:
+            return True
+        reason = self.hosts.reason_against(host_key(candidate.url))
         if reason is None:
             return True
         self._refused.append((candidate.url, reason, candidate.parent))
@@ -236,7 +229,7 @@ class LinkGate:
         event = finished.event
         host = host_key(event.final_url)
         if self._dead.record(host, event.outcome is Outcome.UNKNOWN_HOST):
-            self.buried.append(host)
+            self.to_rest.append(host)
         if self.hosts is not None and finished.page is not None and event.relevance is not None:
             found = event.relevance.relevant and event.duplicate_of is None
             self.hosts.record(host, found)
@@ -281,6 +274,8 @@ class GuardedFrontier:
     def __init__(self, inner: Frontier, gate: LinkGate) -> None:
         self._inner = inner
         self._gate = gate
+        self._now = 0.0
+        """Of the last lease."""
         self.requeue = inner.requeue
         self.mark_seen = inner.mark_seen
         self.outcome_of = inner.outcome_of
@@ -295,10 +290,14 @@ class GuardedFrontier:
         return self._inner.add(candidate for candidate in admitted if candidate is not None)
 
     def lease(self, limit: int, now: float) -> Sequence[Candidate]:
-        """Hand out what the gate still admits; the rest is ended."""
+        """Hand out what the gate still admits; the rest is ended, some hundred at a time.
+
+        More of them wait for the next call: ending thousands at once would hold up the loop.
+        """
+        self._now = now
         leased: list[Candidate] = []
-        while len(leased) < limit:
-            batch = self._inner.lease(limit - len(leased), now)
+        for _ in range(limit + MAX_ENDED_AT_ONCE):
+            batch = self._inner.lease(limit - len(leased), now) if len(leased) < limit else ()
             if not batch:
                 break
             for candidate in batch:
@@ -313,9 +312,9 @@ class GuardedFrontier:
         """End a lease. A page that has not changed counts as what it was: fetched."""
         unchanged = outcome is Outcome.NOT_MODIFIED
         self._inner.finish(url, Outcome.FETCHED if unchanged else outcome)
-        for host in self._gate.buried:  # its URLs have nothing to wait for
-            self._inner.delay_host(host, 0.0)
-        self._gate.buried.clear()
+        for host in self._gate.to_rest:
+            self._inner.delay_host(host, self._now + DNS_REST_SECONDS)
+        self._gate.to_rest.clear()
 
     def state_of(self, url: str) -> UrlState | None:
         """All that is known about a URL."""

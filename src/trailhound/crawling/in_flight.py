@@ -16,6 +16,7 @@ from trailhound.crawling.analysis import Analysis, PageJob
 from trailhound.crawling.budget import Allowance
 from trailhound.crawling.digestion import Story
 from trailhound.crawling.worker_pool import WorkerPool
+from trailhound.errors import TrailhoundError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.records import Candidate, FetchResult, Outcome
@@ -53,6 +54,7 @@ class InFlight:
         self._landed: deque[_Page] = deque()
         self._news = asyncio.Event()
         self._has_ended = False
+        self._failure: Exception | None = None
 
     async def open(self) -> None:
         """Start the workers."""
@@ -69,22 +71,30 @@ class InFlight:
         self._fetching.add(asyncio.create_task(self._fetch(candidate)))
 
     async def _fetch(self, candidate: Candidate) -> None:
-        url = candidate.url
+        try:
+            story = Story(candidate, await self._result(candidate.url))
+            own_wish = None if story.ends_elsewhere else story.result.retry_after_seconds
+            self._politeness.release(host_key(candidate.url), own_wish or 0.0)
+            self._landed.append((story, self._submit(story)))
+        except Exception as error:  # of the frontier or the workers: the crawl cannot go on
+            self._failure = error
+        # Not when the task has ended: whoever is woken below counts what is in flight.
+        self._fetching.remove(asyncio.current_task())
+        self._news.set()
+        self._room_made()
+
+    async def _result(self, url: str) -> FetchResult:
         try:
             result = await self._fetcher.fetch(url, may_go_on=partial(self._allowance.go_on, url))
             if not isinstance(result, FetchResult):
                 raise TypeError(f"it gave {type(result).__name__}, not FetchResult")
+        except TrailhoundError:  # the frontier keeps hosts' times, and its disk may be full
+            raise
         except Exception as error:  # a fetcher may break; that costs the page
             _log.exception("The fetcher failed on %s", url)
             why = f"the fetcher failed: {type(error).__name__}: {error}"
-            result = FetchResult(url, Outcome.BROKEN, url, detail=why)
-        self._politeness.release(host_key(url), result.retry_after_seconds or 0.0)
-        story = Story(candidate, result)
-        # Not when the task has ended: whoever is woken below counts what is in flight.
-        self._fetching.remove(asyncio.current_task())
-        self._landed.append((story, self._submit(story)))
-        self._news.set()
-        self._room_made()
+            return FetchResult(url, Outcome.BROKEN, url, detail=why)
+        return result
 
     def _submit(self, story: Story) -> asyncio.Future[Analysis] | None:
         if self._pool is None or story.outcome is not Outcome.FETCHED or self._is_known(story):
@@ -96,6 +106,8 @@ class InFlight:
     async def next(self) -> tuple[Story, Analysis | None] | None:
         """The page whose turn it is, with what a worker found in it; ``None`` after the last."""
         while not self._is_ready():
+            if self._failure is not None:
+                raise self._failure
             if self._has_ended:
                 return None
             self._news.clear()

@@ -156,9 +156,9 @@ class ResultsStore:
         room = MAX_REFUSALS - self._refusals
         if not rows or room <= 0:
             return
-        with RESULTS.explaining(self.path):
-            self._connection.executemany("INSERT OR IGNORE INTO refusal VALUES (?, ?, ?)", rows)
-        self._refusals += len(rows)
+        insert = "INSERT OR IGNORE INTO refusal VALUES (?, ?, ?)"
+        with RESULTS.explaining(self.path), transaction(self._connection):
+            self._refusals += self._connection.executemany(insert, rows).rowcount
 
     def save_state(self, name: str, data: bytes) -> None:
         """Replace what is kept under ``name``."""
