@@ -195,7 +195,10 @@ def test_config_shows_origins_and_finds_mistakes(
     assert "fetch.delay_seconds" in shown.out
     assert trailhound("config", "check").code == 0
     monkeypatch.setenv("TRAILHOUND_MAXREQUESTS", "1")
-    assert "TRAILHOUND_MAX_REQUESTS" in trailhound("config", "check").err
+    for command in (("config", "check"), ("config", "show"), ("demo",)):
+        done = trailhound(*command)
+        assert done.code == 2
+        assert "TRAILHOUND_MAX_REQUESTS" in done.err
     file.write_text("[fetch]\ndelay = 3\n")
     done = trailhound("config", "check")
     assert (done.code, "Unknown setting in [fetch] 'delay'" in done.err) == (2, True)

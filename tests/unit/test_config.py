@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trailhound.config import Settings, configure, find_file
-from trailhound.config.layers import unknown_variables
+from trailhound.config.layers import check_variables
 from trailhound.config.settings import all_settings
 from trailhound.config.values import parse_duration
 from trailhound.errors import ConfigError
@@ -53,7 +53,7 @@ def test_the_old_name_of_the_budget_is_understood_and_the_new_one_wins(tmp_path:
     configuration = configure(None, environment, file)
     assert configuration.settings.crawl.max_requests == 8
     assert configuration.origins["crawl.max_requests"] == "TRAILHOUND_MAX_PAGES"
-    assert unknown_variables(environment) == []
+    check_variables(environment)
     environment["TRAILHOUND_MAX_REQUESTS"] = "9"
     assert configure(None, environment, file).settings.crawl.max_requests == 9
     both = written(tmp_path, "[crawl]\nmax_requests = 10\nmax_pages = 7\n")
@@ -186,8 +186,11 @@ def test_the_file_is_the_one_named_or_the_one_here(tmp_path: Path) -> None:
 
 
 def test_variables_with_typing_errors_are_found() -> None:
-    (problem,) = unknown_variables(["TRAILHOUND_MAXREQUESTS", "TRAILHOUND_WORKSPACE", "PATH"])
-    assert "TRAILHOUND_MAX_REQUESTS" in problem
+    with pytest.raises(ConfigError, match=r"SCOP'\. Did you mean TRAILHOUND_SCOPE"):
+        configure(None, {"TRAILHOUND_SCOP": "a.test", "TRAILHOUND_WORKSPACE": "x", "PATH": ""})
+    with pytest.raises(ConfigError, match=r"MAXREQUESTS.*SCOP'"):
+        check_variables(["TRAILHOUND_SCOP", "TRAILHOUND_MAXREQUESTS"])
+    check_variables(["TRAILHOUND_CONFIG", "TRAILHOUND_CORPORA", "TRAILHOUND_E2E_TOPICS", "PATH"])
 
 
 def test_every_setting_has_a_meaning_a_variable_of_its_own_and_a_line_in_the_documentation() -> (

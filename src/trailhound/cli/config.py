@@ -52,13 +52,9 @@ def check(config: ConfigOption = None) -> None:
 
       trailhound config check --config bees.toml
     """
-    from trailhound.config.layers import find_file, unknown_variables
-    from trailhound.errors import ConfigError
+    from trailhound.config import find_file
 
     _read(config)
-    strange = unknown_variables(os.environ)
-    if strange:
-        raise ConfigError(" ".join(strange))
     file = find_file(config, os.environ, Path.cwd())
     where = f"{file} and the environment are" if file is not None else "The environment is"
     output.print(f"{where} in order.", soft_wrap=True, markup=False)

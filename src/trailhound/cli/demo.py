@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,8 +52,10 @@ def demo(
       trailhound learn bees --session sessions/bee-health.jsonl     (behind the line above)
     """
     from trailhound.cli.terminal import output
+    from trailhound.config.layers import check_variables
     from trailhound.demo import DemoWeb
 
+    check_variables(os.environ)
     if write_sessions is not None:
         _write_sessions(DemoWeb.generate(seed), write_sessions)
         return

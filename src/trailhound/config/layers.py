@@ -25,6 +25,7 @@ FILE_NAME = "trailhound.toml"
 FILE_VARIABLE = "TRAILHOUND_CONFIG"
 OTHER_VARIABLES = frozenset({FILE_VARIABLE, "TRAILHOUND_WORKSPACE", "TRAILHOUND_CORPORA"})
 """Of the environment, with a meaning beside the settings."""
+_VARIABLES_OF_TESTS = frozenset({"TRAILHOUND_E2E_TOPICS", "TRAILHOUND_SCREENSHOTS"})
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 200
@@ -55,12 +56,16 @@ def configure(
     environment: Mapping[str, str] | None = None,
     file: Path | None = None,
 ) -> Configuration:
-    """Put the sources together. ``flags`` are by ``section.name``; ``None`` is not given."""
+    """Put the sources together. ``flags`` are by ``section.name``; ``None`` is not given.
+
+    ConfigError when a source names what does not exist, or a value that cannot be.
+    """
     found = {
         **(_from_file(file) if file is not None else {}),
         **_from_environment(environment or {}),
         **_from_flags(flags or {}),
     }
+    check_variables(environment or {})
     settings = Settings().changed({key: value for key, (value, _) in found.items()})
     origins = {each.key: found.get(each.key, (None, "default"))[1] for each in all_settings()}
     return Configuration(settings, origins)
@@ -99,13 +104,15 @@ def by_section(values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def unknown_variables(environment: Iterable[str]) -> list[str]:
-    """Variables that begin like ours and mean nothing, with the likeliest correction of each."""
+def check_variables(environment: Iterable[str]) -> None:
+    """ConfigError for variables that begin like ours and mean nothing, with likely corrections."""
     known = {each.variable for each in all_settings()} | OTHER_VARIABLES
-    accepted = known | set(map(variable_of, OLD_NAMES))
+    accepted = known | _VARIABLES_OF_TESTS | set(map(variable_of, OLD_NAMES))
     ours = (name for name in environment if name.startswith(PREFIX))
     strange = sorted(name for name in ours if name not in accepted)
-    return [str(unknown_name("variable", name, known)) for name in strange]
+    if strange:
+        told = (str(unknown_name("variable of the environment", name, known)) for name in strange)
+        raise ConfigError(" ".join(told))
 
 
 def _from_flags(flags: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
