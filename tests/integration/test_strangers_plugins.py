@@ -314,6 +314,30 @@ def test_what_cannot_be_loaded_is_an_error_before_anything_is_fetched(
             pass
 
 
+def test_a_restart_that_fails_leaves_the_earlier_crawl_in_its_place(
+    site: Site, sink: Path, trailhound: Command, workspace_folder: Path
+) -> None:
+    with site.begun(**SETTINGS, crawl__max_requests=3) as crawl:
+        list(crawl.run())
+    begun = crawl.folder.read().created_at
+    with (
+        pytest.raises(ConfigError, match="cannot be made"),
+        site.begun(**SETTINGS, output__sinks=(f"{sink}:at=open",), restart=True),
+    ):
+        pass
+    with served(BaseHTTPRequestHandler) as taken:
+        done = trailhound(
+            *("crawl", "bees", "--restart", "--seed", "http://tiny.test/0", "--judge", JUDGE),
+            *("--user-agent", USER_AGENT, "--metrics", str(taken)),
+        )
+    assert (done.code, "cannot be served at port" in done.err) == (2, True)
+    assert not any("earlier crawl is now" in told for told in (*site.notices, done.err))
+    assert not list(site.topic.path.glob("crawl-*"))
+    assert crawl.folder.read().created_at == begun
+    with site.resumed(crawl__max_requests=5) as crawl:
+        assert len(list(crawl.run())) == 2
+
+
 FETCHER = """
 class Pigeon:
     @classmethod

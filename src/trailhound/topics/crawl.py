@@ -125,8 +125,9 @@ class TopicCrawl:
         self._memory = StrategyMemory(guides.strategy, remembered, self._troubles)
         if plan.record is not None:
             self._memory.restore(notify)
-        elif (aside := folder.set_aside()) is not None:
-            notify(f"The earlier crawl is now in {aside}.")
+        self._aside = folder.set_aside() if plan.record is None else None
+        if self._aside is not None:
+            stack.callback(folder.put_back, self._aside)
         read = {page.url for page in known.graph.pages}
         self._stores = CrawlStores(folder, plan.settings, read, stack, own.sinks)
         stack.callback(self._close_sinks)
@@ -143,7 +144,6 @@ class TopicCrawl:
         self._seeds = SeedWatch(plan.all_seeds, self._tell_trouble)
         self._crawler.put_off_heard = self._seeds.put_off
         self._go_on_from(self._stores.results.progress(), sources.asked())
-        folder.write(self._record)
 
     def _with_seeds(self, plan: CrawlPlan, known: Knowledge, sources: Sources) -> CrawlPlan:
         """A new crawl that is to start from a search asks it now, once."""
@@ -198,8 +198,15 @@ class TopicCrawl:
         )
 
     def run(self) -> Generator[PageEvent]:
-        """Crawl until the budget is spent, nothing is left, or :meth:`stop` is called."""
+        """Crawl until the budget is spent, nothing is left, or :meth:`stop` is called.
+
+        Only now a new crawl takes the place of the earlier one: whatever could not be opened, or
+        was closed without a run, leaves that as it was.
+        """
+        self.folder.write(self._record)
         self._log("start", settings=self.settings, seeds=self._plan.all_seeds)
+        if self._aside is not None:
+            self.notify(f"The earlier crawl is now in {self._aside}.")
         self._tell_repairs()
         try:
             with self._problems_logged(), self._unplugged_at_the_end():

@@ -18,6 +18,7 @@
 
 from __future__ import annotations
 
+import shutil
 from itertools import count
 from pathlib import Path
 from typing import Any, Self
@@ -125,6 +126,13 @@ class CrawlFolder:
         with explaining(self.path):
             self.path.rename(aside)
         return aside
+
+    def put_back(self, aside: Path) -> None:
+        """Undo :meth:`set_aside`, unless a crawl has begun since; files without one are deleted."""
+        if not self.exists():
+            shutil.rmtree(self.path, ignore_errors=True)
+            with explaining(self.path):
+                aside.rename(self.path)
 
     def write(self, record: CrawlRecord) -> None:
         """Keep the record."""
