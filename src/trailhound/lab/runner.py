@@ -129,9 +129,12 @@ class Bench:
         self._off_limits = frozenset(corpus.page_ids(topic.off_limits))
 
     def assemble(self, settings: Settings, guides: Guides, frontier: MemoryFrontier) -> Crawler:
-        """A crawl, put together as live ones are."""
+        """A crawl, put together as live ones are.
+
+        Without workers, which take real time: in it the virtual clock would leap ahead of them.
+        """
         return build_crawl(
-            settings,
+            settings.changed({"crawl.workers": 1}),
             guides,
             lambda politeness, _: ReplayFetcher(
                 self.corpus, politeness, seconds_per_request=SECONDS_PER_REQUEST
