@@ -2,7 +2,8 @@
 
 Try it, without installing anything::
 
-    trailhound crawl bees --seed https://example.org/ --judge examples/long_reads.py
+    trailhound crawl bees --seed https://example.org/ --judge examples/long_reads.py \
+        --user-agent 'bees-bot (+https://example.org/bot)'
 """
 
 from __future__ import annotations

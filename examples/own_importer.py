@@ -2,7 +2,8 @@
 
 Try it, without installing anything::
 
-    trailhound import examples/own_importer.py visited.txt --topic bees --fetch
+    trailhound import examples/own_importer.py visited.txt --topic bees --fetch \
+        --user-agent 'bees-bot (+https://example.org/bot)'
 
 To ship it, put the class into a package and register it::
 

@@ -3,6 +3,7 @@
 Try it, without installing anything::
 
     trailhound crawl bees --seed https://example.org/ \
+        --user-agent 'bees-bot (+https://example.org/bot)' \
         --sink examples/own_sink.py:url=http://localhost:8000/finds,batch=10
 
 To ship it, put the class into a package and register it::

@@ -173,6 +173,19 @@ def test_a_crawl_must_say_who_it_is(trailhound: Command) -> None:
         assert words in done.err
 
 
+def test_a_crawl_that_asks_nobody_need_not_say_who_it_is(
+    trailhound: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "saved" / "hives.test").mkdir(parents=True)
+    (tmp_path / "saved" / "hives.test" / "index.html").write_text("<p>A hive of bees.</p>")
+    fetcher = Path(__file__).parents[2] / "examples" / "own_fetcher.py"
+    done = trailhound(
+        *("crawl", "hives", "--seed", "http://hives.test/", "--judge", "keywords:words=hive"),
+        *("--fetcher", f"{fetcher}:folder=saved", "--workspace", tmp_path / "own", "--json"),
+    )
+    assert done.report["pages"] == 1
+
+
 def test_a_crawl_without_time_or_with_strange_seeds_is_refused(
     trailhound: Command, tmp_path: Path
 ) -> None:

@@ -21,6 +21,17 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
+def test_crawls_to_copy_say_who_they_are() -> None:
+    texts = {page: re.findall(r"```.*?```", page.read_text("utf-8"), re.DOTALL) for page in PAGES}
+    texts |= {each: [each.read_text("utf-8")] for each in (ROOT / "examples").glob("*.py")}
+    told = re.compile("user-agent|USER_AGENT|--fetcher|user_agent")
+    for page, blocks in texts.items():
+        asking = [
+            each for each in blocks if re.search(r"trailhound crawl .*--seed|--fetch\b", each)
+        ]
+        assert all(map(told.search, asking)), f"{page.name}: a crawl without --user-agent"
+
+
 @pytest.mark.parametrize("name", strategy_names())
 def test_every_strategy_and_option_is_documented(name: str) -> None:
     assert f"`{name}`" in (ROOT / "docs" / "strategies.md").read_text("utf-8")

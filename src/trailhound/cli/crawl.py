@@ -118,6 +118,8 @@ def crawl(
 
     Examples:
 
+      export TRAILHOUND_USER_AGENT='bees-bot (+https://example.org/bot)'   (or --user-agent)
+
       trailhound crawl bees --seed https://example.org/ --max-requests 2000
 
       trailhound crawl bees --resume --max-time 2h

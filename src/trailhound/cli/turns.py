@@ -67,6 +67,8 @@ def turns(
 
     Examples:
 
+      export TRAILHOUND_USER_AGENT='bees-bot (+https://example.org/bot)'   (or --user-agent)
+
       trailhound turns bees --search 'http://localhost:8888/search?q={query}&format=json'
 
       trailhound turns bees --search pages.warc.gz --rounds 5 --max-requests 200

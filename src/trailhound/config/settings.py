@@ -117,7 +117,7 @@ class FetchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """``[fetch]``: how the web is asked."""
 
     user_agent: Annotated[
-        str, Meta(description="Who we are, with a contact; needed for every live crawl.")
+        str, Meta(description="Who we are, with a contact; the fetcher http needs it.")
     ] = ""
     fetcher: Annotated[
         str,

@@ -112,7 +112,8 @@ class TopicCrawl:
         stack.callback(self._driver.close)
         sources = open_sources(folder, plan.settings, notify)
         stack.callback(sources.close)
-        if own.fetcher is None:
+        # Only fetchers that ask nobody come without a user agent as far as here.
+        if own.fetcher is None and plan.settings.fetch.user_agent.strip():
             HttpFetcher.from_settings(plan.settings.fetch)  # raises before anybody is asked
         self._plan = plan = self._with_seeds(plan, known, sources)
         self._in_scope = scope_of(plan.settings, plan.all_seeds)

@@ -116,7 +116,7 @@ def make_plan(
         _check_search(settings)
     elif record is None and not seeds:
         _check_starts_alone(settings)
-    if own.fetcher is None:
+    if own.fetcher is None and settings.fetch.fetcher.partition(":")[0] == "http":
         _check_user_agent(settings)
     if own.judge is None:
         check_judge(settings.judge.kind)

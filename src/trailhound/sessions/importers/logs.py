@@ -254,6 +254,7 @@ class SquidImporter:
     Example:
 
       trailhound import squid access.log.gz --topic bees --useful useful.txt --fetch
+        --user-agent 'bees-bot (+https://example.org/bot)'
     """
 
     name = "squid"
