@@ -198,13 +198,17 @@ class TopicCrawl:
             self.budget, time.time(), requests_before=spent, barren=earlier.barren
         )
 
-    def run(self) -> Generator[PageEvent]:
-        """Crawl until the budget is spent, nothing is left, or :meth:`stop` is called.
+    def begin(self) -> None:
+        """Write down what is crawled, with its seeds; :meth:`run` does so at the latest.
 
-        Only now a new crawl takes the place of the earlier one: whatever could not be opened, or
-        was closed without a run, leaves that as it was.
+        Only now a new crawl takes the place of the earlier one: what cannot be opened, or is closed
+        before, leaves that as it was.
         """
         self.folder.write(self._record)
+
+    def run(self) -> Generator[PageEvent]:
+        """Crawl until the budget is spent, nothing is left, or :meth:`stop` is called."""
+        self.begin()
         self._log("start", settings=self.settings, seeds=self._plan.all_seeds)
         if self._aside is not None:
             self.notify(f"The earlier crawl is now in {self._aside}.")

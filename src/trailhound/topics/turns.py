@@ -207,6 +207,7 @@ class SearchTurns:
             if seen.requests >= turn.until_requests:
                 return ""
         with open_crawl(self._topic, self._crawl_request(turn), self._notify) as crawl:
+            crawl.begin()
             # The crawl has its seeds now, and "forget" knows where to look for them.
             begun = msgspec.structs.replace(turn, seeds=())
             self._keep(open=begun, crawl_begun_at=self._crawl_begun_at())
