@@ -122,6 +122,12 @@ def test_results_leave_in_every_format(crawled: Command, tmp_path: Path) -> None
     records = ArchiveIterator(io.BytesIO(archived))
     assert {record.rec_headers["WARC-Target-URI"] for record in records} == set(urls)
     assert list(tmp_path.glob(".*")) == [], "no drafts are left"
+    crawled("export", TOPIC, "-n", "2", "-o", tmp_path / "two.CSV")
+    assert (tmp_path / "two.CSV").read_bytes() == table.encode(), "the ending says what to write"
+    crawled("export", TOPIC, "-n", "2", "-f", "urls", "-o", tmp_path / "two.csv")
+    assert (tmp_path / "two.csv").read_text().split() == urls[:2], "but --format wins"
+    done = crawled("export", TOPIC, "-o", tmp_path / "two.html")
+    assert (done.code, "--format jsonl|csv" in done.err) == (2, True)
     done = crawled("export", TOPIC, "-o", tmp_path / "new" / "x.jsonl")
     assert done.code == 0
     assert f"Made the folder {tmp_path / 'new'}" in done.err

@@ -26,11 +26,26 @@ class ExportFormat(StrEnum):
     URLS = "urls"
 
 
+_BY_ENDING = {
+    ".jsonl": ExportFormat.JSONL,
+    ".ndjson": ExportFormat.JSONL,
+    ".json": ExportFormat.JSONL,
+    ".csv": ExportFormat.CSV,
+    ".parquet": ExportFormat.PARQUET,
+    ".warc.gz": ExportFormat.WARC,
+    ".warc": ExportFormat.WARC,
+    ".txt": ExportFormat.URLS,
+}
+
+
 def export(
     topic: TopicArgument,
     format_: Annotated[
-        ExportFormat, typer.Option("--format", "-f", help="What to write.")
-    ] = ExportFormat.JSONL,
+        ExportFormat | None,
+        typer.Option(
+            "--format", "-f", help="What to write; else the ending of FILE says it, else jsonl."
+        ),
+    ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="Where to; - is stdout.")
     ] = Path("-"),
@@ -44,14 +59,14 @@ def export(
     everything: AllOption = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Write the results to a file, best first.
+    """Write the results to a file, best first; those that you know already, too, unless --new.
 
-    jsonl, csv and parquet have all fields, urls only addresses. warc has the pages as they were
-    received, compressed: name the file .warc.gz.
+    jsonl, csv and parquet have all fields, urls (.txt) only addresses. warc has the pages as they
+    were received, compressed: name the file .warc.gz.
 
     Examples:
 
-      trailhound export bees --format csv -o bees.csv
+      trailhound export bees --new -o bees.csv
 
       trailhound export bees --format urls | head
     """
@@ -59,15 +74,32 @@ def export(
     from trailhound.storage.exporting import WRITERS, write_warc
     from trailhound.storage.results_reading import Results
 
+    chosen = format_ or _format_of(out)
     folder = crawl_folder(topic, workspace)
     with Results(folder.results) as stored, _opened(out) as file:
         pages = stored.iterate(limit, min_score=min_score, everything=everything, only_new=new)
-        if format_ is ExportFormat.WARC:
+        if chosen is ExportFormat.WARC:
             number = write_warc(folder.archive, (page.address for page in pages), file)
         else:
-            number = WRITERS[format_.value](pages, file)
+            number = WRITERS[chosen.value](pages, file)
     if str(out) != "-":
         say(f"{counted(number, 'page')} in {out}")
+
+
+def _format_of(out: Path) -> ExportFormat:
+    """What the ending of a file promises; JSON lines for stdout and names without one."""
+    from trailhound.errors import UsageError
+
+    name = out.name.lower()
+    for ending, promised in _BY_ENDING.items():
+        if name.endswith(ending):
+            return promised
+    if out.suffix:
+        raise UsageError(
+            f"What to write into {out} is not clear from its ending. Say it with --format "
+            f"{'|'.join(ExportFormat)}, or take one of {', '.join(_BY_ENDING)}."
+        )
+    return ExportFormat.JSONL
 
 
 @contextmanager
