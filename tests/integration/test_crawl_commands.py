@@ -100,6 +100,17 @@ def test_results_can_be_searched(crawled: Command) -> None:
     found = json.loads(crawled("results", TOPIC, "--json", "--search", word).out)
     assert title in [page["title"] for page in found]
     assert json.loads(crawled("results", TOPIC, "--json", "--search", "zzzzz").out) == []
+    matches = json.loads(
+        crawled("results", TOPIC, "--json", "--known", "-n", "999", "--search", word).out
+    )
+    done = crawled("results", TOPIC, "-n", "1", "--search", word)
+    assert re.search(rf"^1 of {len(matches)} matching pages?\b", done.err, re.MULTILINE)
+    hidden = sum(page["known"] or page["marked"] is not None for page in matches)
+    assert (f"({hidden} of them visited or marked by you: --known)" in done.err) == (hidden > 0)
+    done = crawled("results", TOPIC, "--search", "zzzzz")
+    assert done.code == 0
+    assert "Nothing matches: no relevant page holds all of 'zzzzz'" in done.err
+    assert "0 of" not in done.err
 
 
 def test_results_with_a_low_score_are_shown_on_demand(crawled: Command) -> None:

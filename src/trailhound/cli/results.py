@@ -37,7 +37,12 @@ def results(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many.")] = 20,
     min_score: MinScoreOption = None,
     search: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="Only relevant pages with all these words.")
+        str | None,
+        typer.Option(
+            metavar="WORDS",
+            help="Only relevant pages with all these words; those first that are most about them, "
+            "words of the title above all, then by score.",
+        ),
     ] = None,
     new: Annotated[
         bool,
@@ -70,14 +75,17 @@ def results(
         url: "useful" if useful else "not useful" for url, useful in marks_of(folder.topic).items()
     }
     with Results(folder.results) as stored:
+        matches: list[StoredPage] = []
         if search is not None:
             with patiently("Searching; what was found since the last time is indexed first"):
-                found = iter(stored.search(search, min_score=min_score))
+                matches = stored.search(search, min_score=min_score)
+            found = iter(matches)
         else:
             found = stored.iterate(min_score=min_score, everything=everything)
         if new and not everything:
             found = (page for page in found if not page.known and page.address not in marks)
         pages = list(islice(found, limit))
+        hidden = len(matches) - len(pages) - sum(1 for _ in found) if matches else 0
         if as_json:
             rows = [
                 msgspec.structs.asdict(page)
@@ -89,7 +97,10 @@ def results(
             print_json(rows)
         else:
             _show(stored, pages, marks)
-            say(_count(stored, pages, marks, topic))
+            if search is not None and stored.summary().relevant:
+                say(_count_matches(search, len(pages), len(matches), hidden, topic))
+            else:
+                say(_count(stored, pages, marks, topic))
 
 
 def crawl_folder(topic: str, workspace: Path | None) -> CrawlFolder:
@@ -136,6 +147,17 @@ def path_lines(path: Sequence[str], width: int) -> list[str]:
         way = [way[0], f"({counted(len(way) - 2, 'page')})", way[-1]]
     line = "via " + " → ".join(way)
     return [line] if len(line) <= width else [f"via {way[0]}", *(f"  → {step}" for step in way[1:])]
+
+
+def _count_matches(words: str, shown: int, matches: int, hidden: int, topic: str) -> str:
+    """``hidden`` are those that the person knows, when only new ones are wanted."""
+    if not matches:
+        return (
+            f"Nothing matches: no relevant page holds all of '{words}'. Try fewer words or other "
+            f"forms of them, or list everything relevant with: trailhound results {topic}"
+        )
+    also = f" ({hidden:,} of them visited or marked by you: --known)" if hidden else ""
+    return f"{shown:,} of {counted(matches, 'matching page')}{also}"
 
 
 def _count(stored: Results, pages: list[StoredPage], marks: Mapping[str, str], topic: str) -> str:
