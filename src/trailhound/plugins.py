@@ -249,12 +249,7 @@ class Catalogue:
 
         A comma that belongs to a value is written ``\,``.
         """
-        # A path may hold a colon of its own (C:\…), so it ends at its suffix.
-        path, suffix, rest = spec.partition(".py")
-        if suffix and rest[:1] in ("", ":"):
-            name, rest = path + suffix, rest[1:]
-        else:
-            name, _, rest = spec.partition(":")
+        name, rest = _split(spec)
         options: dict[str, str] = {}
         for part in filter(None, _COMMA.split(rest)):
             key, equals, value = part.partition("=")
@@ -340,6 +335,23 @@ def summary_of(part: Any) -> str:
     """What a plug-in says of itself in one line: its ``summary``, or its docstring begins so."""
     said = getattr(part, "summary", None) or inspect.getdoc(part) or ""
     return str(said).strip().partition("\n")[0]
+
+
+def absolute(spec: str) -> str:
+    """A spec that means the same in every folder: the path of a Python file is made absolute."""
+    name, rest = _split(spec)
+    if not name.strip().endswith(".py"):
+        return spec
+    return str(Path(name.strip()).resolve()) + (f":{rest}" if rest else "")
+
+
+def _split(spec: str) -> tuple[str, str]:
+    """Name and options. A path may hold a colon of its own (C:\\…), so it ends at its suffix."""
+    path, suffix, rest = spec.partition(".py")
+    if suffix and rest[:1] in ("", ":"):
+        return path + suffix, rest[1:]
+    name, _, rest = spec.partition(":")
+    return name, rest
 
 
 def own_classes(module: types.ModuleType, needs: Iterable[str]) -> list[Any]:

@@ -433,6 +433,35 @@ def test_a_crawl_with_a_frontier_of_a_file_can_be_resumed(site: Site) -> None:
         assert len(list(crawl.run())) == 11
 
 
+def test_files_are_found_again_from_another_folder(
+    site: Site, sink: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("short_urls", "own_frontier"):
+        shutil.copy(EXAMPLES / f"{name}.py", tmp_path)
+    (tmp_path / "rule.py").write_text("def judge(page):\n    return True\n")
+    monkeypatch.chdir(tmp_path)
+    named = {
+        "crawl__strategy": "short_urls.py",
+        "crawl__frontier": "./own_frontier.py",
+        "judge__kind": "rule.py",
+        "output__sinks": ("mine.py:at=nothing", "jsonl"),
+    }
+    with site.begun(**{**SETTINGS, **named}, crawl__max_requests=3) as crawl:
+        list(crawl.run())
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with site.resumed(crawl__max_requests=5) as crawl:
+        assert len(list(crawl.run())) == 2
+    kept = crawl.folder.read().settings
+    assert kept.output.sinks == (f"{sink.resolve()}:at=nothing", "jsonl")
+    with site.resumed(crawl__max_requests=7, crawl__strategy="../short_urls.py") as crawl:
+        assert len(list(crawl.run())) == 2
+    with pytest.raises(UsageError, match="Unknown strategy 'nosuch'"):
+        site.resumed(crawl__strategy="nosuch").__enter__()
+    with pytest.raises(UsageError, match="begun with the strategy"):
+        site.resumed(crawl__strategy="random").__enter__()
+
+
 FRONTIER = """
 from trailhound.frontier.sqlite import SqliteFrontier
 class Forgetful(SqliteFrontier):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trailhound.config import Settings, configure, find_file
-from trailhound.config.layers import check_variables
+from trailhound.config.layers import check_variables, from_assignments
 from trailhound.config.settings import all_settings
 from trailhound.config.values import parse_duration
 from trailhound.errors import ConfigError
@@ -202,3 +202,8 @@ def test_every_setting_has_a_meaning_a_variable_of_its_own_and_a_line_in_the_doc
     for each in settings:
         assert each.description, each.key
         assert f"`{each.key.partition('.')[2]}`" in text, f"{each.key} is not documented"
+
+
+def test_an_assignment_of_nothing_known_names_the_command_that_lists_settings() -> None:
+    with pytest.raises(ConfigError, match=r"Unknown setting 'nonsense'.*trailhound config show"):
+        from_assignments(["nonsense=1"])

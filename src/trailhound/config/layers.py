@@ -81,7 +81,8 @@ def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
             raise ConfigError(f"'{text}' sets nothing. Write it as crawl.avoid_traps=false.")
         name = OLD_NAMES.get(key.strip(), key.strip())
         if name not in known:
-            raise ConfigError(str(unknown_name("setting", name, known)))
+            hint = "See 'trailhound config show'."
+            raise ConfigError(str(unknown_name("setting", name, known, hint)))
         found[name] = _read(known[name], value, name, from_text)
     return found
 

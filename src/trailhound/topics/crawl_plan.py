@@ -16,6 +16,7 @@ from trailhound.crawling.build import Knowledge, OwnParts
 from trailhound.crawling.choosing import check_parts
 from trailhound.errors import ConfigError, SessionError, UsageError
 from trailhound.judges.choosing import check_judge, make_judge
+from trailhound.plugins import absolute
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.choosing import check_live_spec, declares
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
@@ -105,11 +106,11 @@ def make_plan(
     if request.resume or request.refresh:
         record = folder.require().read()
         settings = record.settings.changed(_values(request.flags))
-        _check_same_kind(record, settings, known, own)
         seeds = request.flags.get("crawl.seeds") or ()
     else:
         _check_new(request, folder)
         settings, seeds = request.settings, request.settings.crawl.seeds
+    settings = for_every_folder(settings)
     if own.strategy is None:
         check_live_spec(settings.crawl.strategy)
     if record is None and settings.crawl.seeds_from:
@@ -121,6 +122,8 @@ def make_plan(
     if own.judge is None:
         check_judge(settings.judge.kind)
     check_parts(settings)
+    if record is not None:
+        _check_same_kind(record, settings, known, own)
     _check_sources(settings, folder)
     return CrawlPlan(
         settings,
@@ -129,6 +132,19 @@ def make_plan(
         request.refresh,
         request.may_be_spent,
         request.asked_elsewhere | ({"search"} if settings.crawl.seeds_from else set()),
+    )
+
+
+def for_every_folder(settings: Settings) -> Settings:
+    """With absolute paths of plug-ins that are Python files: a crawl is resumed from anywhere."""
+    return settings.changed(
+        {
+            "crawl.strategy": absolute(settings.crawl.strategy),
+            "crawl.frontier": absolute(settings.crawl.frontier),
+            "judge.kind": absolute(settings.judge.kind),
+            "fetch.fetcher": absolute(settings.fetch.fetcher),
+            "output.sinks": tuple(map(absolute, settings.output.sinks)),
+        }
     )
 
 
@@ -181,15 +197,16 @@ def _check_same_kind(
     record: CrawlRecord, settings: Settings, known: Knowledge, own: OwnParts
 ) -> None:
     """What waits in the frontier was ranked by one strategy and one kind of model."""
-    before, now = record.settings.crawl.strategy, settings.crawl.strategy
+    earlier = for_every_folder(record.settings)
+    before, now = earlier.crawl.strategy, settings.crawl.strategy
     if before != now:
         raise UsageError(
             f"The crawl was begun with the strategy '{before}', and what waits was ranked by it. "
             f"Resume without --strategy, or begin anew with '{now}' and --restart."
         )
-    if record.settings.crawl.frontier != settings.crawl.frontier:
+    if earlier.crawl.frontier != settings.crawl.frontier:
         raise UsageError(
-            f"What waits is kept by the frontier '{record.settings.crawl.frontier}', and another "
+            f"What waits is kept by the frontier '{earlier.crawl.frontier}', and another "
             "cannot read it. Resume without [crawl] frontier, or begin anew with --restart."
         )
     if settings.crawl.frontier == "memory":
