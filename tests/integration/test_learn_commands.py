@@ -132,6 +132,22 @@ def test_learning_again_takes_options(trailhound: Command, recording: Path) -> N
     assert (found["threshold"], found["threshold_method"]) == (0.4, "given")
 
 
+def test_sessions_of_several_topics_are_not_merged_without_a_word(
+    trailhound: Command, recording: Path, tmp_path: Path
+) -> None:
+    labels = {"bee1": "queens", "bee2": "honey"}
+    folder = tmp_path / "two"
+    folder.mkdir()
+    bread = write(folder / "bread.jsonl", park_session(topic="bread", targets=labels))
+    write(folder / "wasps.jsonl", park_session(topic="wasps"))
+    told = " ".join(trailhound("learn", "x", "-s", folder).err.split())
+    assert "recorded for 2 topics (bread, wasps), and 'x' learns from all of them" in told
+    assert f"trailhound learn x --replace --session {bread}, or marks" in told
+    assert "--label honey." in told
+    for alone in (("-s", recording), ("-s", folder, "--label", "queens")):
+        assert "recorded for" not in trailhound("learn", "y", *alone).err
+
+
 def test_labels_are_told_and_can_be_chosen(trailhound: Command, tmp_path: Path) -> None:
     labels = {"bee1": "queens", "bee2": "queens", "bee3": "honey"}
     both = write(tmp_path / "both.jsonl", park_session(targets=labels))

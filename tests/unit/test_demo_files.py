@@ -66,3 +66,6 @@ def test_the_command_writes_the_log_and_says_what_it_is_for(tmp_path: Path) -> N
     log = tmp_path / "access.log"
     assert done.stdout.splitlines()[-1] == str(log)
     assert f"--strategy collaborative --trace {log}" in done.stderr
+    first = tmp_path / "bee-health.jsonl"
+    assert first.exists()
+    assert f"trailhound learn bees --session {first}" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -80,6 +81,11 @@ def _write_sessions(web: DemoWeb, folder: Path) -> None:
     log = write_access_log(web, folder)
     typer.echo(str(log))
     readers = counted(len({reading.user for reading in web.readings}), "person")
+    typer.echo(
+        "Each session is about a topic of its own. Learn from one: trailhound learn bees "
+        f"--session {quote(str(folder / 'bee-health.jsonl'))}",
+        err=True,
+    )
     typer.echo(
         f"{log.name} tells what {readers} read in the demo web: give it to a crawl with "
         f"--strategy collaborative --trace {log}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from shlex import quote
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from trailhound.topics.learned import LearnedTopic
 
     Learned = Sequence[tuple[LearnedTopic, Path]]
+
+MAX_TOPICS_NAMED = 5
 
 
 def learn(
@@ -103,9 +105,12 @@ def learn(
 
         opened = open_content(content)
     with patiently("Reading sessions") as report, opened as look_up:
+        recorded = _read(sources, strict=not lenient)
+        if label is None and not each_label:
+            _tell_topics(recorded, topic)
         request = LearningRequest(
             topic=topic,
-            sessions=_read(sources, strict=not lenient),
+            sessions=[*recorded.values()],
             label=label,
             parameters=parameters,
             threshold=threshold,
@@ -129,19 +134,37 @@ def _parameters(**chosen: Any) -> TopicParameters:
     return TopicParameters(**given)
 
 
-def _read(sources: Sequence[Path], *, strict: bool) -> list[Session]:
-    """All sessions; what was wrong with their files goes to stderr."""
+def _read(sources: Sequence[Path], *, strict: bool) -> dict[str, Session]:
+    """All sessions by file; what was wrong with their files goes to stderr."""
     from trailhound.sessions.events import problem_summary
     from trailhound.sessions.files import read_with_problems, session_paths
 
-    sessions = []
+    sessions = {}
     for path in [path for source in sources for path in session_paths(source)]:
         reading = read_with_problems(path, strict=strict)
         summary = problem_summary(str(path), reading.problems)
         if summary:
             say(f"Note: {summary}.")
-        sessions.append(reading.session)
+        sessions[str(path)] = reading.session
     return sessions
+
+
+def _tell_topics(recorded: Mapping[str, Session], name: str) -> None:
+    """Say so when what was recorded for several topics is about to become one."""
+    from trailhound.topics.learning import useful_labels
+
+    files = {session.topic: path for path, session in recorded.items() if session.topic}
+    if len(files) < 2:
+        return
+    topics = sorted(files)
+    shown = ", ".join(topics[:MAX_TOPICS_NAMED]) + (", …" if len(topics) > MAX_TOPICS_NAMED else "")
+    labels = [label for label in useful_labels([*recorded.values()]) if label]
+    chosen = f", or marks of one label with --label {quote(labels[0])}" if len(labels) > 1 else ""
+    say(
+        f"Note: these sessions were recorded for {len(topics)} topics ({shown}), and '{name}' "
+        f"learns from all of them at once. For one alone, name its file: trailhound learn {name} "
+        f"--replace --session {quote(files[topics[0]])}{chosen}."
+    )
 
 
 def _summary(learned: LearnedTopic, path: Path) -> dict[str, object]:
