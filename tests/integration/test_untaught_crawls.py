@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from live_webs import Site
 
+from command_line import Command
 from trailhound.cli.explain import belief
 from trailhound.demo import DemoWeb
-from trailhound.errors import ModelError, SessionError
+from trailhound.errors import SessionError, UsageError
 from trailhound.storage.results_reading import Results
 from trailhound.topics.explaining import Explainer
 from trailhound.topics.workspace import Workspace
@@ -63,7 +64,7 @@ def test_judges_that_compare_with_marked_pages_need_a_session(
     untaught: Site, web: DemoWeb, judge: str
 ) -> None:
     with (
-        pytest.raises(ModelError, match="There is no model"),
+        pytest.raises(UsageError, match="Nothing has been learned for the topic"),
         untaught.begun(crawl__seeds=web.start_urls, judge__kind=judge),
     ):
         pass
@@ -80,3 +81,23 @@ def test_strategies_that_live_on_marked_pages_refuse(
         untaught.begun(crawl__seeds=web.start_urls, **asked),
     ):
         pass
+
+
+def test_a_topic_that_was_never_taught_learns_from_its_marks(
+    untaught: Site, web: DemoWeb, trailhound: Command
+) -> None:
+    place = ("--workspace", untaught.topic.path.parent.parent)
+    asked: dict[str, Any] = {"crawl__strategy": "breadth-first", "judge__kind": KEYWORDS}
+    with untaught.begun(crawl__seeds=web.start_urls, crawl__max_requests=25, **asked) as crawl:
+        list(crawl.run())
+    nothing = trailhound("inspect", "wasps", *place)
+    assert nothing.code == 2
+    assert "trailhound mark wasps URL --learn" in nothing.err
+    with Results(crawl.folder.results) as results:
+        first, second, *_ = (page.address for page in results.ranked())
+    assert trailhound("mark", "wasps", first, *place).code == 0
+    known = trailhound("inspect", "wasps", *place)
+    assert (known.code, known.err.split()[-3:]) == (2, ["trailhound", "learn", "wasps"])
+    (learned,) = trailhound("mark", "wasps", second, "--learn", "--json", *place).report
+    assert learned["targets"] == 2
+    assert trailhound("inspect", "wasps", *place).code == 0

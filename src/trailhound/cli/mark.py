@@ -39,7 +39,7 @@ def mark(
         Path | None,
         typer.Option("--from", metavar="FILE", help="File of URLs, one in a line; - is stdin."),
     ] = None,
-    learn: Annotated[bool, typer.Option("--learn", help="Learn the topic again at once.")] = False,
+    learn: Annotated[bool, typer.Option("--learn", help="Learn from the marks at once.")] = False,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -75,14 +75,16 @@ def mark(
 
 
 def _learn(topic: str, workspace: Path | None, *, as_json: bool) -> None:
-    """As ``trailhound learn TOPIC`` would, with the parameters that the topic was learned with."""
+    """As ``trailhound learn TOPIC`` would, with the parameters of an earlier learning, if any."""
     from trailhound.cli.learn import tell_learned
-    from trailhound.topics.learning import learn_into, same_request
+    from trailhound.topics.learning import LearningRequest, learn_into, same_request
 
     place = open_workspace(workspace)
     folder = place.topic(topic)
     with patiently("Learning") as report:
-        learned = learn_into(place, same_request(folder, folder.load()), report)
+        known = folder.load() if folder.is_learned() else None
+        request = same_request(folder, known) if known else LearningRequest(folder.name)
+        learned = learn_into(place, request, report)
     tell_learned([(learned, folder.model_path)], as_json=as_json)
 
 

@@ -235,7 +235,7 @@ def _model_knows(folder: TopicFolder, forgotten: Forgotten) -> bool:
         return False
     try:
         pages = folder.load().model.graph.pages
-    except ModelError:
+    except (ModelError, UsageError):
         return True
     return any(forgotten(page.url) for page in pages)
 

@@ -26,6 +26,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -134,10 +135,23 @@ class TopicFolder:
         return read_known_content(self.path / "content.json")
 
     def load(self) -> LearnedTopic:
-        """The topic's model; ModelError says what is wrong with it."""
+        """The topic's model; UsageError if there is none, ModelError says what is wrong with it."""
         from trailhound.topics.model_folder import load_model
 
+        if not self.is_learned():
+            raise self._not_learned()
         return load_model(self.model_path)
+
+    def _not_learned(self) -> UsageError:
+        name = quote(self.name)
+        if self.session_names():
+            how = f"Learn it with: trailhound learn {name}"
+        else:
+            how = (
+                f"Learn it from a session with: trailhound learn {name} --session FILE, or from "
+                f"results of a crawl with: trailhound mark {name} URL --learn"
+            )
+        return UsageError(f"Nothing has been learned for the topic '{self.name}' yet. {how}")
 
     def session_names(self) -> frozenset[str]:
         """File names of all sessions that are there now."""
