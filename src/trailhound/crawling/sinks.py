@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Iterable, Sequence
 from inspect import isawaitable
 from pathlib import Path
@@ -11,13 +12,13 @@ import msgspec
 
 from trailhound.crawling.troubles import Troubles
 from trailhound.errors import TrailhoundError
-from trailhound.records import FinishedPage, Outcome
+from trailhound.records import FinishedPage, Outcome, PageEvent
 from trailhound.storage.files import explaining
 from trailhound.storage.warc import ArchiveWriter
 from trailhound.storage.warc_records import CaptureNotes
 
 MAX_FAILURES = 10
-"""Pages in a row that a sink may fail on before it is let be."""
+"""Pages in a row, or relevant pages in a row, that a sink may fail on before it is let be."""
 
 
 class Sink(Protocol):
@@ -29,8 +30,9 @@ class Sink(Protocol):
 
     A :class:`~trailhound.errors.TrailhoundError` (the disk is full, say) ends the crawl, which can
     be resumed. Any other exception costs the sink that page; after ``MAX_FAILURES`` in a row it is
-    let be, and the crawl goes on without it. ``close`` is called once, however the crawl ends and
-    in the same event loop as ``keep``.
+    let be, and the crawl goes on without it. Relevant pages are counted by themselves as well: a
+    sink that wants only those does well on others by doing nothing. ``close`` is called once,
+    however the crawl ends and in the same event loop as ``keep``.
     """
 
     def keep(self, finished: FinishedPage) -> Awaitable[None] | None:
@@ -66,7 +68,8 @@ class SinkChain:
 
     def __init__(self, sinks: Sequence[Sink], troubles: Troubles | None = None) -> None:
         self._sinks = list(sinks)
-        self._in_a_row = dict.fromkeys(map(id, sinks), 0)
+        self._in_a_row: Counter[tuple[int, str]] = Counter()
+        """Failures by sink and kind of page."""
         self._troubles = troubles or Troubles()
         self._useless: dict[int, str] = {}
         self._useful: set[int] = set()
@@ -88,21 +91,31 @@ class SinkChain:
                 kept = sink.keep(finished)
                 if isawaitable(kept):
                     await kept
-                self._in_a_row[id(sink)] = 0
+                for kind in _kinds(finished.event):
+                    self._in_a_row[id(sink), kind] = 0
                 self._useful.add(id(sink))
             except TrailhoundError:
                 raise
             except Exception as error:
-                self._note_failure(sink, error, finished.event.final_url)
+                self._note_failure(sink, error, finished.event)
 
-    def _note_failure(self, sink: Sink, error: Exception, url: str) -> None:
+    def _note_failure(self, sink: Sink, error: Exception, event: PageEvent) -> None:
         who = _name(sink)
-        self._troubles.note(who, error, f" on {url}")
+        self._troubles.note(who, error, f" on {event.final_url}")
         self._useless[id(sink)] = who
-        self._in_a_row[id(sink)] += 1
-        if self._in_a_row[id(sink)] >= MAX_FAILURES:
-            self._troubles.note_end(who, f"failed on {MAX_FAILURES} pages in a row and is let be.")
+        kinds = _kinds(event)
+        self._in_a_row.update((id(sink), kind) for kind in kinds)
+        spent = [kind for kind in kinds if self._in_a_row[id(sink), kind] >= MAX_FAILURES]
+        if spent:
+            what = f"{MAX_FAILURES} {spent[0]}"
+            self._troubles.note_end(who, f"failed on {what} in a row and is let be.")
             self._sinks.remove(sink)
+
+
+def _kinds(event: PageEvent) -> tuple[str, ...]:
+    """As what a page counts."""
+    is_relevant = event.relevance is not None and event.relevance.relevant
+    return ("pages", "relevant pages") if is_relevant else ("pages",)
 
 
 async def close_sinks(sinks: Iterable[Sink], troubles: Troubles) -> None:

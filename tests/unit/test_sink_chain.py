@@ -1,0 +1,72 @@
+"""When a sink that fails is let be."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from trailhound.crawling.sinks import MAX_FAILURES, SinkChain
+from trailhound.crawling.troubles import Troubles
+from trailhound.records import FinishedPage, Relevance
+from trailhound.testing.stores import finished_pages
+
+
+class Choosy:
+    """Fails on the pages that it does not like."""
+
+    def __init__(self, dislikes: Callable[[int, bool], bool]) -> None:
+        self._dislikes = dislikes
+        self.given = 0
+
+    def keep(self, finished: FinishedPage) -> None:
+        self.given += 1
+        relevance = finished.event.relevance
+        if self._dislikes(finished.event.number, relevance is not None and relevance.relevant):
+            raise ValueError("full")
+
+    def close(self) -> None:
+        pass
+
+
+def pages(relevant: Iterable[bool]) -> Iterable[FinishedPage]:
+    any_page = finished_pages()[0]
+    for number, good in enumerate(relevant, start=1):
+        event = msgspec.structs.replace(
+            any_page.event, number=number, relevance=Relevance(0.5, relevant=good)
+        )
+        yield msgspec.structs.replace(any_page, event=event)
+
+
+def told_after(sink: Choosy, relevant: Iterable[bool]) -> list[str]:
+    told: list[str] = []
+    chain = SinkChain([sink], Troubles(told.append))
+
+    async def keep_all() -> None:
+        for finished in pages(relevant):
+            await chain.keep(finished)
+
+    asyncio.run(keep_all())
+    return [each for each in told if "let be" in each]
+
+
+def test_one_that_fails_on_relevant_pages_alone_is_let_be() -> None:
+    sink = Choosy(lambda _, relevant: relevant)
+    (told,) = told_after(sink, [False, True] * 2 * MAX_FAILURES)
+    assert told == "The sink Choosy failed on 10 relevant pages in a row and is let be."
+    assert sink.given == 2 * MAX_FAILURES
+
+
+def test_one_that_fails_on_everything_is_let_be_after_ten() -> None:
+    sink = Choosy(lambda *_: True)
+    (told,) = told_after(sink, [False, True] * MAX_FAILURES)
+    assert told == "The sink Choosy failed on 10 pages in a row and is let be."
+    assert sink.given == MAX_FAILURES
+
+
+def test_one_that_keeps_some_relevant_pages_stays() -> None:
+    sink = Choosy(lambda number, _: number % 6 != 0)
+    assert told_after(sink, [False, True] * 5 * MAX_FAILURES) == []
+    picky = Choosy(lambda _, relevant: not relevant)
+    assert told_after(picky, [False, True] * 5 * MAX_FAILURES) == []
