@@ -49,6 +49,31 @@ def test_run_writes_results_and_report_and_prints_a_table(
     assert (out / "report.html").read_bytes() == before
 
 
+def test_results_of_another_experiment_are_replaced_on_demand_alone(
+    trailhound: Command, corpus: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+
+    def run(strategy: str, *more: str, topic: str = "bees") -> Done:
+        options = ["--strategy", strategy, "--topic", topic, "--seed-sets", "1", *more]
+        return trailhound("lab", "run", corpus, *options, "-o", out)
+
+    assert run("random", "--max-requests", "20").code == 0
+    before = (out / "results.json").read_bytes()
+    for done, difference in (
+        (run("random", "--max-requests", "30"), "max_requests 20, not 30"),
+        (run("breadth-first", "--max-requests", "20"), "with the strategies random"),
+    ):
+        assert_clean_failure(done, 2, f"The folder {out} holds", difference, "--replace")
+    assert (out / "results.json").read_bytes() == before
+    assert not (out / "runs.partial.jsonl").exists()
+    assert run("random", "--strategy", "breadth-first", "--max-requests", "20").code == 0
+    assert run("random", "--max-requests", "30", "--replace").code == 0
+    (out / "results.json").write_text("{}")
+    done = run("random", "--max-requests", "30")
+    assert_clean_failure(done, 2, "is no results file of trailhound lab run")
+
+
 def test_json_goes_to_stdout_alone(trailhound: Command, corpus: Path, tmp_path: Path) -> None:
     options = [*RUN_OPTIONS, "--topic", "bees", "--seed-sets", "1", "--json"]
     options += ["--set", "crawl.concurrency=2"]

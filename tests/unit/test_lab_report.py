@@ -78,7 +78,10 @@ def test_a_beaten_bound_is_told_in_report_and_terminal(
     monkeypatch.setattr(terminal, "output", console)
     monkeypatch.setattr(lab_tables, "output", console)
     lab_tables.show_summary(results)
-    assert said in console.export_text()
+    shown = console.export_text()
+    assert said in shown
+    assert "–." not in shown, "no intervals over a single topic"
+    assert "Means over the runs of one topic" in shown
 
 
 def test_it_has_a_figure_per_panel_and_topic(html: str) -> None:

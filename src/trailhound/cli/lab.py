@@ -92,6 +92,9 @@ def run(
         ),
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 1,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Give up results of another experiment in OUT.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Crawl the corpus with each strategy and measure what it finds.
@@ -130,7 +133,7 @@ def run(
         settings=settings,
     )
     with _interruptible(out), runs_bar() as progress:
-        results = run_experiment(plan, out, jobs=jobs, progress=progress)
+        results = run_experiment(plan, out, jobs=jobs, progress=progress, replace=replace)
     report = write_report(results, out)
     if as_json:
         print_json(

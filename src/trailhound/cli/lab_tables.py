@@ -21,7 +21,9 @@ def show_summary(results: ExperimentResults) -> None:
     names = results.ranked()
     columns = [heading for _, heading in INTERVAL_COLUMNS]
     columns += [heading for _, heading, _ in MEAN_COLUMNS]
-    cells = [_figures(results.summary[name]) for name in names]
+    # Intervals are over topics: of a single one they would have no width.
+    several = len(results.parameters.topics) > 1
+    cells = [_figures(results.summary[name], intervals=several) for name in names]
     p_values = {c.strategy: c.p_holm for c in results.comparisons if c.metric == "nauc"}
     if p_values:
         columns.insert(1, "p")
@@ -33,7 +35,8 @@ def show_summary(results: ExperimentResults) -> None:
         f"{counted(results.parameters.max_requests, 'request')}"
     )
     show_matrix(title, cells, names, columns)
-    meaning = "Means over topics, with 95 % intervals; CPU ms per request."
+    over = "topics, with 95 % intervals" if several else "the runs of one topic"
+    meaning = f"Means over {over}; CPU ms per request."
     if results.baseline is not None:
         meaning += f" p: nAUC against {results.baseline}, sign-flip test, Holm."
     for note in (meaning, *_queries(results)):
@@ -42,17 +45,17 @@ def show_summary(results: ExperimentResults) -> None:
         output.print(Text(f"Check this: {warning}", style="bold"))
 
 
-def _figures(means: dict[str, Estimate]) -> list[str]:
-    with_intervals = [_estimate(means[metric]) for metric, _ in INTERVAL_COLUMNS]
-    return with_intervals + [f"{means[m].mean:,.{digits}f}" for m, _, digits in MEAN_COLUMNS]
+def _figures(means: dict[str, Estimate], *, intervals: bool) -> list[str]:
+    main = [_estimate(means[metric], intervals=intervals) for metric, _ in INTERVAL_COLUMNS]
+    return main + [f"{means[m].mean:,.{digits}f}" for m, _, digits in MEAN_COLUMNS]
 
 
-def _estimate(estimate: Estimate) -> str:
+def _estimate(estimate: Estimate, *, intervals: bool) -> str:
     # Without leading zeros: they would cost other columns their room.
     mean, low, high = (
         f"{value:.3f}".removeprefix("0") for value in (estimate.mean, estimate.low, estimate.high)
     )
-    return f"{mean} [{low}–{high}]"
+    return f"{mean} [{low}–{high}]" if intervals else mean
 
 
 def _queries(results: ExperimentResults) -> list[str]:

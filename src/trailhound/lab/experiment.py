@@ -36,7 +36,13 @@ from trailhound.lab.results import (
     RunResult,
     RunTask,
 )
-from trailhound.lab.results_files import PARTIAL_NAME, PartialHeader, PartialRuns, write_results
+from trailhound.lab.results_files import (
+    PARTIAL_NAME,
+    PartialHeader,
+    PartialRuns,
+    check_replaceable,
+    write_results,
+)
 from trailhound.lab.runner import RunFailure, TopicRunner
 from trailhound.lab.statistics import choose_baseline, compare, summarise
 from trailhound.lab.topics import topic_source
@@ -98,19 +104,28 @@ def plan_experiment(
 
 
 def run_experiment(
-    plan: ExperimentPlan, folder: Path, *, jobs: int = 1, progress: Progress | None = None
+    plan: ExperimentPlan,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    replace: bool = True,
 ) -> ExperimentResults:
     """Run all that is not done yet and write ``results.json`` into ``folder``.
 
     Finished runs are kept in ``runs.partial.jsonl`` until all are there, so that an interrupted
-    experiment continues where it stopped.
+    experiment continues where it stopped. Unless it may ``replace`` them, UsageError where results
+    of another experiment are.
     """
     with Corpus.open(plan.corpus) as opened:
         held = opened.info()
     corpus = CorpusSummary(plan.corpus.name, held.fingerprint, held.pages, held.hosts, held.kind)
     asked = msgspec.structs.asdict(plan.parameters)
     origin = {"created_by": CREATED_BY, "fingerprint": corpus.fingerprint}
-    with PartialRuns(folder, msgspec.convert(asked | origin, PartialHeader)) as partial:
+    header = msgspec.convert(asked | origin, PartialHeader)
+    if not replace:
+        check_replaceable(folder, plan.parameters, header)
+    with PartialRuns(folder, header) as partial:
         failures = _run_missing(plan, partial, jobs, progress)
         if failures:
             raise _failed(failures, plan, folder)

@@ -17,6 +17,7 @@ from trailhound.lab.results import (
     RESULTS_FORMAT,
     RESULTS_VERSION,
     ExperimentResults,
+    Parameters,
     RunResult,
     RunTask,
 )
@@ -110,6 +111,61 @@ class PartialHeader(msgspec.Struct, frozen=True):
     judge: str
     without: list[str]
     settings: dict[str, Any] = {}
+
+
+def check_replaceable(folder: Path, asked: Parameters, header: PartialHeader) -> None:
+    """UsageError if ``folder`` holds what an experiment would replace without making it again.
+
+    It makes it again when it agrees in all that runs depend on, the version of Trailhound aside,
+    and has all the topics and strategies that the finished experiment had.
+    """
+    try:
+        lost = _lost_results(folder, asked, header) or _lost_runs(folder, header)
+    except StorageError as error:
+        lost = str(error).rstrip(".")
+    except OSError:
+        return  # a folder that cannot be entered is named when runs are to be kept there
+    if lost:
+        raise UsageError(
+            f"The folder {folder} holds the results of another experiment ({lost}). Choose another "
+            "folder with -o, or give up those results with --replace."
+        )
+
+
+def _lost_results(folder: Path, asked: Parameters, header: PartialHeader) -> str:
+    if not (folder / RESULTS_NAME).exists():
+        return ""
+    found = read_results(folder)
+    had = found.parameters
+    origin = {"created_by": found.created_by, "fingerprint": found.corpus.fingerprint}
+    before = msgspec.convert(msgspec.structs.asdict(had) | origin, PartialHeader)
+    for kind, names, now in (
+        ("strategies", had.strategies, asked.strategies),
+        ("topics", had.topics, asked.topics),
+    ):
+        if missing := [name for name in names if name not in now]:
+            return f"with the {kind} {', '.join(missing)}"
+    return _difference(before, header)
+
+
+def _lost_runs(folder: Path, header: PartialHeader) -> str:
+    """Of an experiment that was interrupted."""
+    path = folder / PARTIAL_NAME
+    first, _, runs = path.read_bytes().partition(b"\n") if path.exists() else (b"", b"", b"")
+    before = _decoded_line(first, PartialHeader)
+    return _difference(before, header) if before is not None and runs.strip() else ""
+
+
+def _difference(before: PartialHeader, now: PartialHeader) -> str:
+    """What runs depended on and would not any more; empty when that is nothing."""
+    old, new = msgspec.structs.asdict(before), msgspec.structs.asdict(now)
+    names = {"fingerprint": "corpus", "topics_digest": "topics file"}
+    told = [
+        f"another {names[key]}" if key in names else f"{key} {value}, not {new[key]}"
+        for key, value in old.items()
+        if key != "created_by" and value != new[key]
+    ]
+    return "; ".join(told)
 
 
 class PartialRuns:
