@@ -40,6 +40,10 @@ def crawl(pages: dict[str, bytes], folder: Path, workers: int, warm_up: int = 0)
             "crawl.workers": workers,
             "fetch.user_agent": "trailhound-benchmark (+http://127.0.0.1/)",
             "fetch.allow_addresses": ("127.0.0.0/8",),
+            # None of the contenders spares its own machine.
+            "fetch.delay_seconds": 0.0,
+            "fetch.address_delay_seconds": 0.0,
+            "fetch.allow_impolite": True,
         }
     )
     with open_crawl(saved_topic(pages, folder), CrawlRequest(settings)) as live:

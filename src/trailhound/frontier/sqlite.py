@@ -170,9 +170,11 @@ class SqliteFrontier:
     def delay_host(self, host: str, until: float) -> None:
         """Hand out nothing from ``host`` before ``until``, even after a restart."""
         queue = self._index.hosts.get(host) or self._add_host(host)
+        is_promise = until > queue.until
         self._index.schedule.delay(queue, until)
         self._store.save_host(queue)
-        if not self._in_redirect:
+        # A shorter delay may be written later: after a kill the host would rest too long, at worst.
+        if is_promise and not self._in_redirect:
             self._end_page()
 
     def ready_at(self, host: str) -> float | None:
