@@ -54,6 +54,8 @@ def real_corpus(kind: str, *, jobs: int = 2, fresh: bool = False) -> Path | None
 
 
 def _is_current(path: Path) -> bool:
+    if not path.exists():
+        return False
     try:
         with Corpus.open(path) as corpus:
             info = corpus.info()
