@@ -12,6 +12,7 @@ import typer
 
 from trailhound.cli.options import JsonOption, TopicArgument, WorkspaceOption, open_workspace
 from trailhound.cli.terminal import messages, patiently, print_json, say, show_pairs
+from trailhound.counting import counted
 
 if TYPE_CHECKING:
     from trailhound.models.advice import Advice
@@ -161,9 +162,9 @@ def _tell_topics(recorded: Mapping[str, Session], name: str) -> None:
     labels = [label for label in useful_labels([*recorded.values()]) if label]
     chosen = f", or marks of one label with --label {quote(labels[0])}" if len(labels) > 1 else ""
     say(
-        f"Note: these sessions were recorded for {len(topics)} topics ({shown}), and '{name}' "
-        f"learns from all of them at once. For one alone, name its file: trailhound learn {name} "
-        f"--replace --session {quote(files[topics[0]])}{chosen}."
+        f"Note: these sessions were recorded for {counted(len(topics), 'topic')} ({shown}), and "
+        f"'{name}' learns from all of them at once. For one alone, name its file: "
+        f"trailhound learn {name} --replace --session {quote(files[topics[0]])}{chosen}."
     )
 
 
