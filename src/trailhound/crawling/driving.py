@@ -90,7 +90,8 @@ class Driver:
         """What comes of ``work``. An interrupt (Ctrl-C) reaches it as well."""
         if self._thread is not None:
             return self._run_in_thread(work)
-        task = self.loop.create_task(_awaited(work))
+        # The work itself is the task: cancelled before its first step, nothing stays unawaited.
+        task = asyncio.ensure_future(work, loop=self.loop)
         try:
             return self.loop.run_until_complete(task)
         except BaseException:
@@ -151,10 +152,6 @@ def run_alone(work: Awaitable[T]) -> T:
 async def _ended(tasks: list[asyncio.Task[Any]]) -> None:
     if tasks:
         await asyncio.wait(tasks)
-
-
-async def _awaited(work: Awaitable[T]) -> T:
-    return await work
 
 
 def _is_running() -> bool:
