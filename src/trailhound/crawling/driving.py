@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+import signal
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterator,
+)
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
 
@@ -71,6 +79,55 @@ def loop_time() -> float:
     return asyncio.get_running_loop().time()
 
 
+class _Interrupts:
+    """While it is open, Ctrl-C cancels what the loop completes, and is raised at the end.
+
+    Raised at once, between any two instructions, it would leave tasks half made. A second one is.
+    Where somebody else handles the signal, or in another thread, nothing changes.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._task: asyncio.Future[Any] | None = None
+        self._is_interrupted = False
+        self._is_handling = False
+
+    def __enter__(self) -> Self:
+        if (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        ):
+            self._is_handling = True
+            signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._is_handling:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self._is_interrupted and kind in (None, asyncio.CancelledError):
+            raise KeyboardInterrupt from None
+
+    def complete(self, work: Awaitable[T]) -> T:
+        # The work itself is the task: cancelled before its first step, nothing stays unawaited.
+        self._task = task = asyncio.ensure_future(work, loop=self._loop)
+        if self._is_interrupted:
+            task.cancel()
+        try:
+            return self._loop.run_until_complete(task)
+        except BaseException:
+            if not task.done():
+                task.cancel()
+                self._loop.run_until_complete(asyncio.wait([task]))
+            raise
+
+    def _note(self, *_: object) -> None:
+        if self._is_interrupted:
+            raise KeyboardInterrupt
+        self._is_interrupted = True
+        if self._task is not None:
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+
 class Driver:
     """Runs coroutines to their end in an event loop of its own, one call at a time.
 
@@ -90,15 +147,8 @@ class Driver:
         """What comes of ``work``. An interrupt (Ctrl-C) reaches it as well."""
         if self._thread is not None:
             return self._run_in_thread(work)
-        # The work itself is the task: cancelled before its first step, nothing stays unawaited.
-        task = asyncio.ensure_future(work, loop=self.loop)
-        try:
-            return self.loop.run_until_complete(task)
-        except BaseException:
-            if not task.done():
-                task.cancel()
-                self.loop.run_until_complete(asyncio.wait([task]))
-            raise
+        with _Interrupts(self.loop) as interrupts:
+            return interrupts.complete(work)
 
     def _run_in_thread(self, work: Awaitable[T]) -> T:
         tasks: list[asyncio.Task[Any]] = []
@@ -125,10 +175,16 @@ class Driver:
             return None
 
         try:
-            while (found := self.run(step())) is not None:
+            while (found := self._next(step)) is not None:
                 yield found[0]
         finally:
             self.run(events.aclose())
+
+    def _next(self, step: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        if self._thread is not None:
+            return self._run_in_thread(step())
+        with _Interrupts(self.loop) as interrupts:  # nothing is begun before it
+            return interrupts.complete(step())
 
     def close(self) -> None:
         """Let the loop go."""
