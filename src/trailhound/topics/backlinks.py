@@ -23,7 +23,8 @@ from trailhound.sources.crawled_links import ArchivedLinks
 from trailhound.sources.edge_list import EdgeList
 from trailhound.sources.kept_answers import KeptAnswers
 from trailhound.topics.crawl_folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder
-from trailhound.topics.polite_pages import Notify, PolitePages, Progress
+from trailhound.topics.notices import Notify, Progress
+from trailhound.topics.polite_pages import PolitePages
 from trailhound.urls import strip_tracking
 
 OWN_CRAWLS = "crawl"

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator
-from contextlib import ExitStack, aclosing, contextmanager, suppress
+from collections.abc import AsyncGenerator, Generator
+from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from functools import partial
-from types import TracebackType
 from typing import Self
 
-import msgspec
-
+from trailhound.config.settings import FetchSettings
 from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import Knowledge, OwnParts, build_crawl, make_guides
 from trailhound.crawling.choosing import make_fetcher
 from trailhound.crawling.driving import Driver
-from trailhound.crawling.progress import BARREN_PAGES, CrawlProgress
+from trailhound.crawling.progress import CrawlProgress
 from trailhound.crawling.scope import Scope, make_scope, scope_of
-from trailhound.crawling.sinks import close_sinks
 from trailhound.crawling.troubles import Troubles
-from trailhound.errors import StorageError, UsageError
+from trailhound.errors import UsageError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import FrontierStats
-from trailhound.records import Outcome, PageEvent
+from trailhound.records import PageEvent
 from trailhound.sources import Sources
-from trailhound.storage.event_log import ProblemHandler
 from trailhound.storage.results import ResultsProgress, ResultsStore
 from trailhound.topics.backlinks import asked_on_the_way
+from trailhound.topics.crawl_end import CrawlEnd
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, CrawlRecord
 from trailhound.topics.crawl_plan import (
     CrawlPlan,
@@ -41,7 +37,8 @@ from trailhound.topics.crawl_plan import (
     needs_no_session,
 )
 from trailhound.topics.crawl_stores import CrawlStores
-from trailhound.topics.failures import NOTHING_WRONG, Failure, SeedWatch, failures_of
+from trailhound.topics.failures import Failure, SeedWatch
+from trailhound.topics.notices import CrawlNotices, Notify
 from trailhound.topics.sources import open_sources, tell_unused
 from trailhound.topics.start_pages import (
     queue_refresh,
@@ -51,9 +48,6 @@ from trailhound.topics.start_pages import (
 )
 from trailhound.topics.strategy_memory import StrategyMemory, pages_since
 from trailhound.topics.workspace import TopicFolder
-
-Notify = Callable[[str], None]
-"""Told what a person should know, a sentence or two at a time."""
 
 
 def open_crawl(
@@ -104,8 +98,7 @@ class TopicCrawl:
     ) -> None:
         self.folder = folder
         self.settings = plan.settings
-        self._own = own
-        self._notify = notify
+        self._notices = CrawlNotices(notify)
         self._stack = stack
         self._is_stopping = False
         self._driver = Driver()
@@ -121,9 +114,9 @@ class TopicCrawl:
         guides = self._driver.run(make_guides(plan.settings, known, sources, own=own))
         tell_unused(sources, plan.settings, notify, plan.asked_elsewhere)
         self._asked = asked_on_the_way(sources)
-        self._troubles = Troubles(self._tell_trouble)
+        troubles = Troubles(self._notices.tell_trouble)
         remembered = folder.strategy if folder.is_kept else None
-        self._memory = StrategyMemory(guides.strategy, remembered, self._troubles)
+        self._memory = StrategyMemory(guides.strategy, remembered, troubles)
         if plan.record is not None:
             self._memory.restore(notify)
         self._aside = folder.set_aside() if plan.record is None else None
@@ -131,20 +124,25 @@ class TopicCrawl:
             stack.callback(folder.put_back, self._aside)
         read = {page.url for page in known.graph.pages}
         self._stores = CrawlStores(folder, plan.settings, read, stack, own.sinks)
-        stack.callback(self._close_sinks)
+        stack.callback(lambda: self._driver.run(self._stores.unplug(troubles)))
         if plan.record is not None:  # the archive is mended by now
             self._memory.catch_up(partial(pages_since, folder))
         self._crawler = build_crawl(
             plan.settings,
             guides,
-            self._make_fetcher,
+            partial(_fetcher, plan.settings.fetch, own),
             self._stores.for_crawl(self._memory),
             in_scope=self._in_scope,
-            troubles=self._troubles,
+            troubles=troubles,
         )
-        self._seeds = SeedWatch(plan.all_seeds, self._tell_trouble)
+        self._seeds = SeedWatch(plan.all_seeds, self._notices.tell_trouble)
         self._crawler.put_off_heard = self._seeds.put_off
-        self._go_on_from(self._stores.results.progress(), sources.asked())
+        if self._sitemaps_wanted:
+            self._http_fetcher("--sitemaps")
+        self._go_on_from(self._stores.results.progress(), sources.asked(), self._refreshed())
+        self._end = CrawlEnd(
+            self._crawler, self.progress, self._stores, self._memory, self._notices
+        )
 
     def _with_seeds(self, plan: CrawlPlan, known: Knowledge, sources: Sources) -> CrawlPlan:
         """A new crawl that is to start from a search asks it now, once."""
@@ -154,45 +152,36 @@ class TopicCrawl:
         words = topic_words(crawl.strategy, known.model, self.folder.topic.name)
         in_scope = make_scope(crawl.scope, crawl.exclude, ())
         found = self._driver.run(search_seeds(sources.search, words, in_scope))
-        self._notify(f"The search for '{words}' names {counted(len(found), 'page')} to start from.")
+        self._notices.tell(
+            f"The search for '{words}' names {counted(len(found), 'page')} to start from."
+        )
         return replace(plan, seeds=tuple(dict.fromkeys((*plan.seeds, *found))))
 
-    def _make_fetcher(self, politeness: Politeness, in_scope: Scope | None) -> Fetcher:
-        self._fetcher = self._new_fetcher(politeness, in_scope)
-        self._to_refresh = 0
-        if self._plan.refresh:
-            fetcher = self._http_fetcher("--refresh")
-            fetcher.versions = versions = queue_refresh(self.folder.results, self._stores.frontier)
-            self._to_refresh = len(versions)
-            self._notify(f"{counted(len(versions), 'relevant page')} will be asked for news.")
-        if self._sitemaps_wanted:
-            self._http_fetcher("--sitemaps")
-        return self._fetcher
-
-    def _new_fetcher(self, politeness: Politeness, in_scope: Scope | None) -> Fetcher:
-        own, settings = self._own, self.settings.fetch
-        if own.fetcher is not None:
-            return own.fetcher
-        if own.resolver is not None:
-            return HttpFetcher.from_settings(settings, politeness, in_scope, own.resolver)
-        return make_fetcher(settings, politeness, in_scope)
+    def _refreshed(self) -> int:
+        """Pages that are to be asked for news, if that is wanted."""
+        if not self._plan.refresh:
+            return 0
+        fetcher = self._http_fetcher("--refresh")
+        fetcher.versions = versions = queue_refresh(self.folder.results, self._stores.frontier)
+        self._notices.tell(f"{counted(len(versions), 'relevant page')} will be asked for news.")
+        return len(versions)
 
     @property
     def _sitemaps_wanted(self) -> bool:
         return self.settings.crawl.sitemaps and bool(self._plan.seeds)
 
     def _http_fetcher(self, option: str) -> HttpFetcher:
-        if not isinstance(self._fetcher, HttpFetcher):
+        if not isinstance(self._crawler.fetcher, HttpFetcher):
             raise UsageError(
                 f"{option} is for crawls over HTTP, and this one has the fetcher "
                 f"'{self.settings.fetch.fetcher}'. Leave it out, or take --fetcher http."
             )
-        return self._fetcher
+        return self._crawler.fetcher
 
-    def _go_on_from(self, earlier: ResultsProgress, asked: int) -> None:
+    def _go_on_from(self, earlier: ResultsProgress, asked: int, to_refresh: int) -> None:
         """Counters go on; what the strategy asked to learn, just now, is charged as well."""
         spent = earlier.requests + (asked if self.settings.crawl.charge_sources else 0)
-        self.budget = self._plan.budget(spent, self._to_refresh)
+        self.budget = self._plan.budget(spent, to_refresh)
         self._crawler.pages, self._crawler.requests = earlier.pages, spent
         self.progress = CrawlProgress(
             self.budget, time.time(), requests_before=spent, barren=earlier.barren
@@ -209,38 +198,19 @@ class TopicCrawl:
     def run(self) -> Generator[PageEvent]:
         """Crawl until the budget is spent, nothing is left, or :meth:`stop` is called."""
         self.begin()
-        self._log("start", settings=self.settings, seeds=self._plan.all_seeds)
+        with self._notices.logged(self._stores.log), ExitStack() as at_the_end:
+            self._notices.log("start", settings=self.settings, seeds=self._plan.all_seeds)
+            self._tell_what_was_moved()
+            at_the_end.callback(self._end.write, self.folder, self._record)
+            at_the_end.callback(lambda: self._driver.run(self._end.unplug()))
+            yield from self._driver.iterate(self._events())
+
+    def _tell_what_was_moved(self) -> None:
         if self._aside is not None:
             self.notify(f"The earlier crawl is now in {self._aside}.")
-        self._tell_repairs()
-        try:
-            with self._problems_logged(), self._unplugged_at_the_end():
-                yield from self._driver.iterate(self._events())
-        finally:
-            self._note_end()
-
-    @contextmanager
-    def _unplugged_at_the_end(self) -> Iterator[None]:
-        """Fetcher and sinks are closed however the crawl ends, and their failures told."""
-        try:
-            yield
-        finally:
-            try:
-                self._driver.run(self._fetcher.close())
-            except Exception as error:
-                self._troubles.note("The fetcher, being closed,", error)
-            self._close_sinks()
-            for sentence in self._troubles.summary():
-                self._tell_trouble(sentence)
-
-    def _close_sinks(self) -> None:
-        """Once, in the crawl's event loop."""
-        sinks, self._stores.plugged = self._stores.plugged, []
-        self._driver.run(close_sinks(sinks, self._troubles))
-
-    def _tell_trouble(self, message: str) -> None:
-        with suppress(StorageError):  # when the disk is full, the crawl ends by that
-            self.notify(message)
+        archive = self._stores.archive
+        for repair in archive.repairs if archive is not None else ():
+            self.notify(f"The last run was cut short; its archive is mended. {repair}")
 
     def stop(self) -> None:
         """Start no further fetch and end soon; may be called from a signal handler."""
@@ -261,22 +231,12 @@ class TopicCrawl:
 
     def failures(self) -> list[Failure]:
         """What went wrong in this run, and how often."""
-        return failures_of(self.progress, self._crawler.in_trouble, self._troubles)
+        return self._end.failures()
 
     @property
     def failed(self) -> str:
-        """Why the run as a whole was in vain; empty when it was not.
-
-        A resumed crawl that has nothing left to ask for is no failure.
-        """
-        outcomes = self.progress.outcomes
-        if outcomes[Outcome.BROKEN] and not outcomes[Outcome.FETCHED]:
-            return "Every page that was fetched was lost to an error."
-        asleep = self.stop_reason is StopReason.HOSTS_ASLEEP
-        tried = asleep or self.failures() or self._plan.record is None
-        if tried and not any(outcomes[outcome] for outcome in NOTHING_WRONG):
-            return "Nothing was fetched."
-        return " ".join(f"{who} failed on every page." for who in self._crawler.sinks.useless)
+        """Why the run as a whole was in vain; empty when it was not."""
+        return self._end.why_in_vain(is_new=self._plan.record is None)
 
     @property
     def results(self) -> ResultsStore:
@@ -289,8 +249,7 @@ class TopicCrawl:
 
     def notify(self, message: str) -> None:
         """Tell a person, and the log."""
-        self._log("notice", message=message)
-        self._notify(message)
+        self._notices.tell(message)
 
     def close(self) -> None:
         """Let everything go; what is on disk is complete."""
@@ -299,12 +258,7 @@ class TopicCrawl:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exception_type: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     async def _events(self) -> AsyncGenerator[PageEvent]:
@@ -314,9 +268,9 @@ class TopicCrawl:
             async for event in events:
                 # Before anything else can run: a crawl that is to end starts no further fetch.
                 self.progress.add(event)
-                self._tell_failure(event)
+                self._notices.tell_lost_page(event, self.progress)
                 self._seeds.ended(event)
-                self._watch()
+                self._give_up_or_tell()
                 yield event
 
     async def _queue_sitemaps(self) -> None:
@@ -341,73 +295,26 @@ class TopicCrawl:
     def _new_record(self, known: Knowledge) -> CrawlRecord:
         before, model = self._plan.record, known.fingerprint
         if before is not None and before.model != model:
-            self._notify(
+            self._notices.tell(
                 "The topic was learned again since the crawl began; what waits keeps the rank that "
                 "the earlier model gave it."
             )
         return self._plan.record_of(self.folder.topic.name, known.states, model, time.time())
 
-    def _tell_repairs(self) -> None:
-        archive = self._stores.archive
-        for repair in archive.repairs if archive is not None else ():
-            self.notify(f"The last run was cut short; its archive is mended. {repair}")
-
-    def _tell_failure(self, event: PageEvent) -> None:
-        """The first page that is lost to an error of ours is told of; then every tenth as many."""
-        broken = self.progress.outcomes[Outcome.BROKEN]
-        if event.outcome is not Outcome.BROKEN or broken not in (1, 10, 100, 1_000, 10_000):
-            return
-        count = f"{broken} of {self.progress.pages} pages" if broken > 1 else "The first page"
-        self.notify(
-            f"{count} could not be dealt with. {event.final_url}: {event.why}. Such pages are "
-            f"lost to the crawl, which goes on; the details are in {self.folder.log}."
-        )
-
-    def _watch(self) -> None:
+    def _give_up_or_tell(self) -> None:
         """After each page: is there still hope?"""
         barren, limit = self.progress.barren, self.settings.crawl.give_up_after
         if limit is not None and barren >= limit:
             self._crawler.stop(StopReason.BARREN)
-        elif barren and barren % BARREN_PAGES == 0:
-            self.notify(
-                f"{counted(barren, 'page')} without a relevant one. Seeds nearer to the topic, a "
-                "wider scope, or a session with more useful pages would help; Ctrl-C stops."
-            )
+        else:
+            self._notices.tell_barren(barren)
 
-    def _note_end(self) -> None:
-        reason = self.stop_reason
-        self.progress.requests = self._crawler.requests
-        with suppress(StorageError):  # when the disk is full, that is what the user must hear of
-            self._stores.results.note_requests(self._crawler.requests)
-            # With a page half way the last snapshot is better: what came after it is shown again.
-            if self._memory.known_until == self._crawler.pages:
-                self._memory.write()
-            self._log(
-                "end",
-                reason=reason,
-                pages=self.progress.pages,
-                requests=self.progress.requests,
-                relevant=self.progress.relevant,
-                outcomes=dict(self.progress.outcomes),
-            )
-            ended = msgspec.structs.replace(
-                self._record, ended=reason.value if reason else "", ended_at=time.time()
-            )
-            self.folder.write(ended)
 
-    def _log(self, event: str, **details: object) -> None:
-        if self._stores.log is not None:
-            self._stores.log.note(event, **details)
-
-    @contextmanager
-    def _problems_logged(self) -> Iterator[None]:
-        """Our own errors and warnings go to the log, not between the lines of the display."""
-        if self._stores.log is None:
-            yield
-            return
-        logger, handler = logging.getLogger("trailhound"), ProblemHandler(self._stores.log)
-        logger.addHandler(handler)
-        try:
-            yield
-        finally:
-            logger.removeHandler(handler)
+def _fetcher(
+    settings: FetchSettings, own: OwnParts, politeness: Politeness, in_scope: Scope | None
+) -> Fetcher:
+    if own.fetcher is not None:
+        return own.fetcher
+    if own.resolver is not None:
+        return HttpFetcher.from_settings(settings, politeness, in_scope, own.resolver)
+    return make_fetcher(settings, politeness, in_scope)

@@ -10,7 +10,8 @@ from trailhound import __version__
 from trailhound.config.settings import Settings
 from trailhound.crawling.build import Stores
 from trailhound.crawling.choosing import open_frontier, open_sinks
-from trailhound.crawling.sinks import ArchiveSink, Sink
+from trailhound.crawling.sinks import ArchiveSink, Sink, close_sinks
+from trailhound.crawling.troubles import Troubles
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.storage.event_log import EventLog
 from trailhound.storage.results import IN_MEMORY, ResultsStore
@@ -51,7 +52,7 @@ class CrawlStores:
             stack.callback(self.archive.close)
         named = open_sinks(output.sinks, folder.topic.name, folder.path if kept else None)
         self.plugged = [*named, *own_sinks]
-        """Sinks beside our own; the crawl closes them, in its event loop."""
+        """Sinks beside our own."""
 
     def for_crawl(self, *others: Sink) -> Stores:
         """For the composer. The log gets pages last, as it promises most."""
@@ -60,6 +61,11 @@ class CrawlStores:
         return Stores(
             self.frontier, [*sinks, self.log] if self.log is not None else sinks, self.results
         )
+
+    async def unplug(self, troubles: Troubles) -> None:
+        """Close the sinks beside our own, once, in the crawl's event loop."""
+        sinks, self.plugged = self.plugged, []
+        await close_sinks(sinks, troubles)
 
 
 def _archive(folder: CrawlFolder, settings: Settings) -> ArchiveWriter:

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from trailhound.config.settings import FetchSettings
 from trailhound.crawling.scope import Scope
 from trailhound.records import Page
 from trailhound.text.extract import extract_page
+from trailhound.topics.notices import Notify, Progress
 from trailhound.topics.page_fetching import FetchedPage, fetch_pages
-
-FIRST_NOTICE_SECONDS = 2.0
-NOTICE_EVERY_SECONDS = 10.0
-
-Notify = Callable[[str], None]
-"""Told what a person should know, a sentence or two at a time."""
 
 
 class PageKeeper(Protocol):
@@ -126,19 +120,3 @@ class PolitePages:
             body = page.html.encode("utf-8", "replace")
             extracted = extract_page(body, page.final_url, "text/html; charset=utf-8")
         self._kept.keep_page(page.url, extracted)
-
-
-class Progress:
-    """Tells how far something is when it takes long, and then not too often."""
-
-    def __init__(self, notify: Notify, clock: Callable[[], float] = time.monotonic) -> None:
-        self._notify = notify
-        self._clock = clock
-        self._next = clock() + FIRST_NOTICE_SECONDS
-
-    def tell(self, message: str) -> None:
-        """Pass on a message if it is time for one."""
-        now = self._clock()
-        if now >= self._next:
-            self._next = now + NOTICE_EVERY_SECONDS
-            self._notify(message)

@@ -16,7 +16,8 @@ from trailhound.text.extract import extract_page
 from trailhound.topics.backlinks import open_backlinks
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.marking import archived_sources
-from trailhound.topics.polite_pages import Notify, PagesInMemory, PolitePages
+from trailhound.topics.notices import Notify
+from trailhound.topics.polite_pages import PagesInMemory, PolitePages
 from trailhound.topics.traces import open_trace
 
 OWN_PAGES = "crawl"

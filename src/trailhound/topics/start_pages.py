@@ -18,6 +18,7 @@ from trailhound.records import Candidate, FetchResult, Outcome
 from trailhound.sources import SearchSource
 from trailhound.storage.results_reading import Results
 from trailhound.strategies.choosing import parse_spec
+from trailhound.topics.notices import Notify
 from trailhound.topics.turn_planning import cluster_queries
 from trailhound.urls import canonicalize, host_key
 
@@ -33,7 +34,6 @@ LISTED_PRIORITY = 1e17
 REFRESH_PRIORITY = 5e17
 """Between the seeds and all else."""
 
-Notify = Callable[[str], None]
 MayAsk = Callable[[int], bool]
 """Whether another request may follow so many."""
 

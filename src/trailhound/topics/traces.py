@@ -25,7 +25,7 @@ from trailhound.strategies.parts import was_read
 from trailhound.topics.crawl_folder import TRACES, CrawlFolder
 from trailhound.topics.crawl_plan import knowledge_of
 from trailhound.topics.importing import pseudonyms
-from trailhound.topics.polite_pages import Notify, Progress
+from trailhound.topics.notices import Notify, Progress
 from trailhound.urls import canonicalize, registered_domain
 
 SESSIONS = "sessions"

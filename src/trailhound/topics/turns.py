@@ -28,12 +28,13 @@ from trailhound.sources import Charged
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.choosing import check_live_spec
 from trailhound.text.extract import extract_page
-from trailhound.topics.crawl import Notify, TopicCrawl, open_crawl
+from trailhound.topics.crawl import TopicCrawl, open_crawl
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.learning import Report, learn_into, same_request
 from trailhound.topics.marking import archived_sources, session_of_crawl
+from trailhound.topics.notices import Notify
 from trailhound.topics.sources import open_search
 from trailhound.topics.turn_planning import (
     ScoredFind,
