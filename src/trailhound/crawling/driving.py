@@ -119,6 +119,8 @@ class _Interrupts:
                 task.cancel()
                 self._loop.run_until_complete(asyncio.wait([task]))
             raise
+        finally:  # it goes while this is open: an interrupt as it is taken apart would be lost
+            self._task = None
 
     def _note(self, *_: object) -> None:
         if self._is_interrupted:
