@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 import urllib.request
@@ -21,13 +22,15 @@ from trailhound.crawling.build import OwnParts
 from trailhound.crawling.metrics import CrawlMetrics, metrics_served
 from trailhound.demo import DemoWeb
 from trailhound.errors import ConfigError, UsageError
-from trailhound.fetching.http import polite_settings
-from trailhound.fetching.resolver import MappedResolver
-from trailhound.records import Outcome, PageEvent
+from trailhound.fetching.http import HttpFetcher, polite_settings
+from trailhound.fetching.politeness import Politeness, polite_delay
+from trailhound.fetching.resolver import MappedResolver, mapped_resolver
+from trailhound.records import Candidate, Outcome, PageEvent
 from trailhound.storage.results_reading import Results
 from trailhound.topics.crawl import TopicCrawl, open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.explaining import Explainer
+from trailhound.topics.start_pages import sitemap_candidates
 from trailhound.topics.workspace import TopicFolder
 
 
@@ -289,6 +292,43 @@ def test_a_crawl_that_is_stopped_reads_no_further_sitemap(topic: TopicFolder) ->
         assert server.asked == []
         with site.resumed() as crawl:
             assert [event.url for event in run(crawl)] == ["http://tiny.test/"]
+
+
+@pytest.mark.parametrize(
+    ("delay", "requests", "pages", "told"), [(8.0, 7, 5, ""), (90.0, 3, 1, "no time")]
+)
+def test_sitemaps_of_a_slow_host_are_waited_for(
+    delay: float, requests: int, pages: int, told: str
+) -> None:
+    now, notices = 0.0, list[str]()
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    polite = replace(polite_delay(delay), address_delay_seconds=0.5)
+    politeness = Politeness(polite, clock=lambda: now, wall_clock=lambda: now, sleep=sleep)
+
+    async def listed(port: int) -> list[Candidate]:
+        fetcher = HttpFetcher(
+            "bot (+http://tiny.test/)",
+            politeness=politeness,
+            allow_addresses=["tiny.test"],
+            resolver=mapped_resolver([f"tiny.test=127.0.0.1:{port}"]),
+        )
+        try:
+            seeds = ["http://tiny.test/"]
+            found, _ = await sitemap_candidates(fetcher, seeds, None, notices.append, sleep=sleep)
+            return found
+        finally:
+            await fetcher.close()
+
+    with TinySite(_site_of_sitemaps()) as server:
+        found = asyncio.run(listed(server.port))
+        assert len(server.paths()) == requests
+    assert len(found) == pages
+    assert now >= delay * requests
+    assert told in notices[-1]
 
 
 def test_attempts_count_in_the_next_run_as_well(topic: TopicFolder) -> None:

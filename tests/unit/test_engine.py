@@ -136,6 +136,28 @@ def test_a_redirect_to_a_known_page_is_a_duplicate() -> None:
     assert events[-1].relevance is None
 
 
+def test_a_page_in_flight_that_a_redirect_has_led_to_counts_once() -> None:
+    class Slow(TinyWeb):
+        async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
+            if url == u("c"):
+                for _ in range(50):
+                    await asyncio.sleep(0)
+            return await super().fetch(url, may_go_on=may_go_on)
+
+    web = {u("old"): u("c"), u("c"): [u("d")], u("d"): [u("older")], u("older"): u("c")}
+    crawl = crawler(web, concurrency=2)
+    crawl.fetcher = Slow(web)
+    events = list(crawl.run([u("old"), u("c")]))
+    ends = [(event.url.rsplit("/", 1)[1], event.outcome.value) for event in events]
+    assert sorted(ends) == [
+        ("c", "duplicate"),
+        ("d", "fetched"),
+        ("old", "fetched"),
+        ("older", "duplicate"),
+    ]
+    assert crawl.frontier.outcome_of(u("c")) is Outcome.FETCHED
+
+
 def test_pages_in_flight_together_are_all_processed() -> None:
     wide: dict[str, Sequence[str] | str] = {u("a"): [u(str(n)) for n in range(50)]}
     wide |= {u(str(n)): [] for n in range(50)}

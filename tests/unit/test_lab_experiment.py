@@ -14,6 +14,7 @@ from trailhound.lab.experiment import plan_experiment, run_experiment
 from trailhound.lab.ground_truth import GroundTruth
 from trailhound.lab.results import ExperimentPlan, ExperimentResults, RunResult, run_seed
 from trailhound.lab.results_files import PARTIAL_NAME, PartialHeader, PartialRuns, read_results
+from trailhound.lab.runner import FinishedCrawl, costs_of
 from trailhound.records import Outcome, PageEvent
 
 STRATEGIES = ("breadth-first", "best-first", "shark-search:decay=0.3", "random", "oracle")
@@ -54,6 +55,14 @@ def fetched(url: str, outcome: Outcome = Outcome.FETCHED) -> PageEvent:
         requests=1,
         requests_total=1,
     )
+
+
+def test_requests_of_repeated_attempts_are_in_the_curve() -> None:
+    page = fetched("http://a.test/")
+    events = [msgspec.structs.replace(page, requests_total=total) for total in (1, 4)]
+    crawl = FinishedCrawl(events, "", 0.0, 0.0)
+    assert costs_of(events) == [1, 3]
+    assert crawl.within(1).events == events[:1]
 
 
 def test_every_combination_is_run_once_in_order(results: ExperimentResults) -> None:

@@ -457,6 +457,19 @@ def test_a_wall_clock_that_jumps_shortens_no_delay(jump: float) -> None:
     assert visits.ledger.until["a"] == jump + 2.0
 
 
+def test_hosts_that_are_free_are_not_told_of_anew() -> None:
+    visits = polite()
+    visits.politeness.follow_wall_clock()
+    visits.together(visits.visit("a"))
+    visits.together(visits.visit("b"))
+    visits.time.now += 100.0
+    visits.together(visits.visit("c"))
+    visits.ledger.writes.clear()
+    visits.wall_ahead = 3600.0
+    visits.politeness.follow_wall_clock()
+    assert [host for host, _ in visits.ledger.writes] == ["c"]
+
+
 @settings(max_examples=60)
 @given(
     st.lists(

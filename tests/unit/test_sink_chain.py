@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import ClassVar
 
 import msgspec
+import pytest
 
-from trailhound.crawling.sinks import MAX_FAILURES, SinkChain
+from trailhound.crawling import choosing
+from trailhound.crawling.sinks import MAX_FAILURES, Sink, SinkChain
 from trailhound.crawling.troubles import Troubles
+from trailhound.errors import UsageError
 from trailhound.records import FinishedPage, Relevance
 from trailhound.testing.stores import finished_pages
 
@@ -70,3 +75,32 @@ def test_one_that_keeps_some_relevant_pages_stays() -> None:
     assert told_after(sink, [False, True] * 5 * MAX_FAILURES) == []
     picky = Choosy(lambda _, relevant: not relevant)
     assert told_after(picky, [False, True] * 5 * MAX_FAILURES) == []
+
+
+class SlowToClose(Choosy):
+    """Its ``close`` is a coroutine."""
+
+    summary = "for a test"
+    closed: ClassVar[list[str]] = []
+
+    @classmethod
+    def open(cls, topic: str, folder: Path | None) -> Sink:
+        return cls(lambda *_: False)
+
+    async def close(self) -> None:  # type: ignore[override]
+        await asyncio.sleep(0)
+        self.closed.append("closed")
+
+
+def test_sinks_are_closed_when_a_later_one_cannot_be_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def make(spec: str, *_: object) -> Sink:
+        if spec == "broken":
+            raise UsageError("no such place")
+        return SlowToClose.open("topic", None)
+
+    monkeypatch.setattr(choosing._sinks, "make", make)
+    with pytest.raises(UsageError):
+        choosing.open_sinks(["good", "broken"], "topic", None)
+    assert SlowToClose.closed == ["closed"]

@@ -8,12 +8,13 @@ wherever a name does. What each must do is beside its protocol: :mod:`trailhound
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
 
 from trailhound.config.settings import FetchSettings, Settings
-from trailhound.crawling.sinks import Sink
+from trailhound.crawling.driving import run_alone
+from trailhound.crawling.sinks import Sink, close_sinks
+from trailhound.crawling.troubles import Troubles
 from trailhound.errors import FrontierError, TrailhoundError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import Politeness
@@ -51,12 +52,13 @@ def open_frontier(spec: str, path: Path | None) -> Frontier:
 def open_sinks(specs: Iterable[str], topic: str, folder: Path | None) -> list[Sink]:
     """The sinks of one crawl, in order; when one cannot be had, none is left open."""
     opened: list[Sink] = []
-    with ExitStack() as undone:
+    try:
         for spec in specs:
             sink: Sink = _sinks.make(spec, topic, folder)
-            undone.callback(sink.close)
             opened.append(sink)
-        undone.pop_all()
+    except BaseException:
+        run_alone(close_sinks(opened, Troubles()))
+        raise
     return opened
 
 

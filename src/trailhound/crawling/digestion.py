@@ -123,9 +123,7 @@ class Digestion:
         """Whether a source has been asked about a page and has not answered yet."""
 
     def is_known(self, story: Story) -> bool:
-        """Whether a redirect led to a page that has been fetched by now."""
-        if not story.was_redirected:
-            return False
+        """Whether the page has been fetched by now: under its own URL, or behind a redirect."""
         return self._frontier.outcome_of(story.result.final_url) is Outcome.FETCHED
 
     def is_new(self, story: Story) -> bool:
@@ -134,9 +132,18 @@ class Digestion:
             return False
         if self.is_known(story):
             story.outcome = Outcome.DUPLICATE
-            story.why = f"it redirects to {story.result.final_url}, which was fetched before"
+            story.why = (
+                f"it redirects to {story.result.final_url}, which was fetched before"
+                if story.was_redirected
+                else "a redirect had led to it meanwhile"
+            )
             return False
         return True
+
+    def lasting_outcome(self, story: Story) -> Outcome:
+        """How the candidate ends: a page that was fetched behind a redirect meanwhile stays so."""
+        is_here = not story.was_redirected
+        return Outcome.FETCHED if is_here and self.is_known(story) else story.outcome
 
     async def digest(self, story: Story, analysis: Analysis) -> None:
         """Learn from a new page, and hear what the strategy thinks of its links.

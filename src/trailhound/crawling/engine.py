@@ -325,7 +325,7 @@ class Crawler:
         self.requests += result.requests
         if story.ends_elsewhere and result.retry_after_seconds is not None:
             story.outcome = Outcome.POSTPONED  # what is behind the redirect waits for its own host
-        elif self._attempts.comes_again(candidate, result):
+        elif self._attempts.comes_again(candidate, result) and not self._digestion.is_known(story):
             self.frontier.requeue([candidate])
             self.put_off_heard(candidate, result)
             return None
@@ -340,7 +340,7 @@ class Crawler:
         self._digestion.take_in(story)
         finished = story.finished(self.pages, self.requests, queries, self._clock())
         await self.sinks.keep(finished)
-        self.frontier.finish(candidate.url, story.outcome)
+        self.frontier.finish(candidate.url, self._digestion.lasting_outcome(story))
         self._is_mid_page = False
         if self._rescoring is not None and self.pages % self._rescore_every == 0:
             self.frontier.rescore(partial(self._new_scores, self._rescoring))

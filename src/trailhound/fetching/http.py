@@ -191,6 +191,10 @@ class HttpFetcher:
         """GETs of robots.txt files so far."""
         return self._robots.requests
 
+    def free_in(self, url: str) -> float:
+        """Seconds until the host of ``url`` may be asked."""
+        return self._politeness.free_in(host_key(url))
+
     async def sitemaps(self, url: str) -> tuple[str, ...]:
         """The sitemaps that robots.txt of the site of ``url`` lists, as it spells them."""
         return await self._robots.sitemaps(url)

@@ -215,15 +215,17 @@ class Politeness:
     def follow_wall_clock(self) -> None:
         """Tell the ledger its times anew when the wall clock, on which they are, was put.
 
-        Otherwise hosts would sleep longer by as much as it was put back.
+        Otherwise hosts would sleep longer by as much as it was put back. Those that are free, and
+        were before it was put, are left out.
         """
-        offset = self._wall_clock() - self._clock()
-        if self._wall_offset is None:
+        now = self._clock()
+        offset = self._wall_clock() - now
+        jump = 0.0 if self._wall_offset is None else offset - self._wall_offset
+        if self._wall_offset is None or abs(jump) > _JUMP_SECONDS:
             self._wall_offset = offset
-        elif abs(offset - self._wall_offset) > _JUMP_SECONDS:
-            self._wall_offset = offset
+        if abs(jump) > _JUMP_SECONDS:
             for host, state in self._hosts.items():
-                if math.isfinite(state.promised_until):
+                if state.promised_until > min(now, now + jump):
                     self._write(host, state, state.promised_until)
 
     # For fetchers

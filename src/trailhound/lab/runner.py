@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import msgspec
 import numpy as np
@@ -66,10 +66,18 @@ class FinishedCrawl:
 
     def within(self, budget: int) -> FinishedCrawl:
         """What begins before a budget is spent that pays for learning as well."""
-        costs = (event.requests + event.queries for event in self.events)
-        before = accumulate(costs, initial=self.learning_cost)
+        before = accumulate(costs_of(self.events), initial=self.learning_cost)
         begun = [e for e, spent in zip(self.events, before, strict=False) if spent < budget]
         return replace(self, events=begun)
+
+
+def costs_of(events: Iterable[PageEvent]) -> list[int]:
+    """What each event of one crawl cost: requests and questions since the one before.
+
+    That is more than its own where pages were asked for in between that wait for another attempt.
+    """
+    totals = [0, *(event.requests_total for event in events)]
+    return [total - before for before, total in pairwise(totals)]
 
 
 class TopicRunner:
@@ -284,7 +292,7 @@ def _steps(crawl: FinishedCrawl, finds: Iterable[int | None]) -> Iterator[tuple[
     """
     if crawl.learning_cost:
         yield crawl.learning_cost, False
-    for event, found in zip(crawl.events, finds, strict=True):
-        yield event.requests, found is not None
+    for event, cost, found in zip(crawl.events, costs_of(crawl.events), finds, strict=True):
+        yield cost - event.queries, found is not None
         if event.queries:
             yield event.queries, False

@@ -17,7 +17,7 @@ from trailhound.frontier.memory import MemoryFrontier
 from trailhound.judges.calibration import OwnVerdicts
 from trailhound.lab import metrics
 from trailhound.lab.recorded_sources import RecordedSearch
-from trailhound.lab.runner import Bench
+from trailhound.lab.runner import Bench, costs_of
 from trailhound.models.topic_model import learn_topic
 from trailhound.records import Outcome, PageEvent
 from trailhound.sessions.events import Session
@@ -119,6 +119,8 @@ class _Run:
         self._asked: set[str] = set()
         self._adopted: list[str] = []
         self._events: list[PageEvent] = []
+        self._costs: list[int] = []
+        """Of each event."""
         self._charged: list[tuple[int, int]] = []
         """(events so far, questions and pages read through them charged there)."""
         self.turns: list[LabTurn] = []
@@ -170,7 +172,9 @@ class _Run:
         self._charge()  # the strategy may have asked as well
         if self._requests() < until:
             budget = Budget(until - self._requests())
-            self._events += self._driver.iterate(crawler.crawl(seeds, budget))
+            events = list(self._driver.iterate(crawler.crawl(seeds, budget)))
+            self._events += events
+            self._costs += costs_of(events)
 
     def _learn(self, begun: int) -> list[str]:
         """Strong finds join; the sessions of people stay as they are."""
@@ -211,12 +215,11 @@ class _Run:
         return [number is not None for number in self._bench.truth.finds(self._events)]
 
     def _requests(self) -> int:
-        return sum(event.requests for event in self._events) + sum(n for _, n in self._charged)
+        return sum(self._costs) + sum(requests for _, requests in self._charged)
 
     def curve(self) -> list[int]:
         """Queries are requests that find nothing."""
-        requests = (event.requests for event in self._events)
-        steps = list(zip(requests, self._finds(), strict=True))
+        steps = list(zip(self._costs, self._finds(), strict=True))
         for position, queries in reversed(self._charged):
             steps[position:position] = [(1, False)] * queries
         return metrics.curve_from_finds(steps, self._plan.max_requests)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 import re
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterable
 from itertools import count
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from trailhound.records import Candidate, FetchResult, Outcome
 from trailhound.sources import SearchSource
 from trailhound.storage.results_reading import Results
 from trailhound.strategies.choosing import parse_spec
-from trailhound.topics.notices import Notify
+from trailhound.topics.notices import Notify, Progress
 from trailhound.topics.turn_planning import cluster_queries
 from trailhound.urls import canonicalize, host_key
 
@@ -26,6 +28,10 @@ MAX_DOCUMENTS = 30
 """Sitemaps and feeds that are fetched for one site."""
 MAX_URLS = 500
 """Pages taken from one site, the most recently changed first: a sitemap may list millions."""
+MAX_WAIT_SECONDS = 300.0
+"""That one site's delay may hold up the crawl; documents it leaves no time for stay unread."""
+_LOOK_EVERY_SECONDS = 0.2
+"""While a host is waited for, whether the crawl is to end."""
 FIRST_HITS = 10
 """Results of a search that are taken for seeds, as in the content-and-link paper."""
 QUERY_WORDS = 4
@@ -36,6 +42,7 @@ REFRESH_PRIORITY = 5e17
 
 MayAsk = Callable[[int], bool]
 """Whether another request may follow so many."""
+Sleep = Callable[[float], Awaitable[None]]
 
 
 async def search_seeds(
@@ -69,10 +76,14 @@ async def sitemap_candidates(
     in_scope: Callable[[str], bool] | None,
     notify: Notify,
     may_ask: MayAsk = lambda _: True,
+    sleep: Sleep = asyncio.sleep,
 ) -> tuple[list[Candidate], list[FetchResult]]:
-    """Pages that the seeds' sites list, and what was fetched to learn it, as far as it may be."""
+    """Pages that the seeds' sites list, and what was fetched to learn it, as far as it may be.
+
+    A host that is to be spared is waited for; ``sleep`` is for that.
+    """
     candidates: list[Candidate] = []
-    asking = _Asking(fetcher, may_ask)
+    asking = _Asking(fetcher, may_ask, notify, sleep)
     sites = {host_key(seed): seed for seed in seeds}
     for host, seed in sites.items():
         if not asking.may_go_on:
@@ -82,42 +93,76 @@ async def sitemap_candidates(
         candidates += [
             Candidate(entry.url, LISTED_PRIORITY, parent=seed, depth=1) for entry in chosen
         ]
+        slow = " Its delay leaves no time to read them all." if asking.is_too_slow(host) else ""
         notify(
             f"The sitemaps and feeds of {host} list {counted(len(listed), 'page')}; "
-            f"queued: {len(chosen)}."
+            f"queued: {len(chosen)}.{slow}"
         )
     return candidates, asking.results
 
 
 class _Asking:
-    """Fetches documents, and counts what that costs."""
+    """Fetches documents when their hosts may be asked, and counts what that costs."""
 
-    def __init__(self, fetcher: HttpFetcher, may_ask: MayAsk) -> None:
+    def __init__(self, fetcher: HttpFetcher, may_ask: MayAsk, notify: Notify, sleep: Sleep) -> None:
         self.fetcher = fetcher
         self.results: list[FetchResult] = []
         self._may_ask = may_ask
+        self._progress = Progress(notify)
+        self._sleep = sleep
         self._requests = 0
+        self._waited: Counter[str] = Counter()
+        """Seconds, by host."""
 
     @property
     def may_go_on(self) -> bool:
         return self._may_ask(self._requests)
 
+    def is_too_slow(self, host: str) -> bool:
+        return self._waited[host] > MAX_WAIT_SECONDS
+
+    async def sitemaps(self, seed: str) -> tuple[str, ...]:
+        """Those that the robots.txt of its site announces."""
+        await self._rest(host_key(seed), self.fetcher.free_in(seed))
+        return await self.fetcher.sitemaps(seed)
+
     async def read(self, url: str) -> UrlSource:
+        result = await self._fetch(url)
+        while result.outcome is Outcome.POSTPONED and result.retry_after_seconds is not None:
+            if not await self._rest(host_key(result.final_url), result.retry_after_seconds):
+                break
+            result = await self._fetch(result.final_url)
+        if result.outcome is not Outcome.FETCHED:
+            return UrlSource(SourceKind.UNKNOWN)
+        return parse_url_source(result.body, result.final_url)
+
+    async def _fetch(self, url: str) -> FetchResult:
         made = count(self._requests + 1)
         result = await self.fetcher.fetch(
             url, html_only=False, may_go_on=lambda: self._may_ask(next(made))
         )
         self.results.append(result)
         self._requests += result.requests
-        if result.outcome is not Outcome.FETCHED:
-            return UrlSource(SourceKind.UNKNOWN)
-        return parse_url_source(result.body, result.final_url)
+        return result
+
+    async def _rest(self, host: str, seconds: float) -> bool:
+        """Wait until ``host`` may be asked; whether it may be now."""
+        self._waited[host] += max(1, math.ceil(seconds))
+        if self.is_too_slow(host):
+            return False
+        while seconds > 0 and self.may_go_on:
+            self._progress.tell(
+                f"Sitemaps and feeds: {host} may be asked again in {seconds:.0f} s."
+            )
+            await self._sleep(min(seconds, _LOOK_EVERY_SECONDS))
+            seconds -= _LOOK_EVERY_SECONDS
+        return self.may_go_on
 
 
 async def _listed_by(
     asking: _Asking, seed: str, in_scope: Callable[[str], bool] | None
 ) -> list[ListedUrl]:
-    announced = await asking.fetcher.sitemaps(seed)
+    announced = await asking.sitemaps(seed)
     # robots.txt may spell them as it likes; without any, the usual place is worth a try.
     starts = [canonicalize(address, seed) for address in announced or ("/sitemap.xml",)]
     waiting = deque(dict.fromkeys(url for url in starts if url is not None))
