@@ -6,12 +6,11 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from live_webs import Site, learn, options
+from live_webs import Site, learn, options, small_disk
 
 from command_line import COMMAND
 from trailhound.demo import DemoWeb
@@ -37,21 +36,6 @@ def assert_nothing_is_lost(crawl: Path, pages: int) -> None:
         assert results.summary().pages >= pages
     fetched = {url for url, end in all_urls(crawl / "frontier.db") if end is Outcome.FETCHED}
     assert fetched <= kept
-
-
-@contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    """A file system of its own in memory; skips where that is not allowed."""
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
-    try:
-        subprocess.run(mount, check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("may not mount")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 def test_a_full_disk_ends_the_crawl_with_advice_and_costs_nothing(

@@ -235,9 +235,12 @@ def load(store: FrontierStore, index: FrontierIndex) -> None:
     About 2 µs per URL; memory grows by the index alone.
     """
     with store.working() as connection:
-        _load_hosts(connection, store, index)
-        _load_urls(connection, store, index)
-        store.rescores = load_standings(connection, index.standings, store.path)
+        try:
+            _load_hosts(connection, store, index)
+            _load_urls(connection, store, index)
+            store.rescores = load_standings(connection, index.standings, store.path)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise _damaged(store.path, f"what is in it makes no sense ({error})") from error
     store.first_unwritten = index.standings.next_arrival
     index.load_queues()
 
@@ -289,6 +292,5 @@ def load_standings(connection: sqlite3.Connection, standings: Standings, path: P
 
 def _damaged(path: Path, what: str) -> FrontierError:
     return FrontierError(
-        f"The frontier {path} is damaged: {what}. Restore it from a copy, or move it away "
-        "and start the crawl anew."
+        f"The frontier {path} is damaged: {what}. Restore it from a copy, or {FRONTIER.anew}."
     )

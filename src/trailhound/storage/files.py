@@ -34,7 +34,7 @@ def explaining(path: Path) -> Iterator[None]:
 def _advice(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return (
-            "cannot grow: the disk is full. Free some space and resume the crawl; everything up to "
+            "cannot grow: the disk is full. Make room, and go on with --resume; everything up to "
             "the last finished page is safe."
         )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -57,7 +57,7 @@ _TABLES = (
 RESULTS = DatabaseKind(
     name="results",
     none="There are no results",
-    anew="begin the crawl anew with --restart",
+    anew="let 'trailhound check TOPIC --repair' make it anew, or begin again with --restart",
     error=StorageError,
     application_id=0x54726C72,  # "Trlr"
     version=1,
@@ -239,6 +239,18 @@ def index_for_search(path: Path) -> None:
             closing(RESULTS.open(path)) as connection,
         ):
             index_waiting(connection)
+
+
+def may_hold_pages(path: Path) -> bool:
+    """Whether a file of results has, or had before it was damaged, a page in it."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as opened:
+            (made,) = opened.execute(
+                "SELECT count(*) FROM sqlite_schema WHERE name = 'event'"
+            ).fetchone()
+            return bool(made and opened.execute("SELECT 1 FROM event LIMIT 1").fetchone())
+    except sqlite3.Error:
+        return True
 
 
 def _row(finished: FinishedPage) -> dict[str, object]:

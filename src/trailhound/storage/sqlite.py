@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ Migration = Callable[[sqlite3.Connection], object]
 _PRIMARY_CODE = 0xFF
 """Extended error codes carry the primary one in their lowest byte."""
 
+_GO_ON = "Make room, and go on with --resume (a crawl that had not begun: with the same command);"
 _SAFE = "everything up to the last finished page is safe."
 _BUSY = "is locked by another program. Close it, or wait until it has ended, and try again."
 _UNWRITABLE = (
@@ -28,7 +29,7 @@ _DAMAGED = (
 _ADVICE = {
     sqlite3.SQLITE_BUSY: _BUSY,
     sqlite3.SQLITE_LOCKED: _BUSY,
-    sqlite3.SQLITE_FULL: f"cannot grow: the disk is full. Free some space and resume; {_SAFE}",
+    sqlite3.SQLITE_FULL: f"cannot grow: the disk is full. {_GO_ON} {_SAFE}",
     sqlite3.SQLITE_READONLY: _UNWRITABLE,
     sqlite3.SQLITE_CANTOPEN: _UNWRITABLE,
     sqlite3.SQLITE_PERM: _UNWRITABLE,
@@ -36,7 +37,7 @@ _ADVICE = {
     sqlite3.SQLITE_NOTADB: _DAMAGED,
     sqlite3.SQLITE_IOERR: (
         "cannot be read or written: the disk reports an error (a full disk, a quota or a failing "
-        f"drive). Once that is mended, resume; {_SAFE}"
+        f"drive). {_GO_ON} {_SAFE}"
     ),
 }
 _OTHERWISE = "cannot be used. Report this as a bug, or {anew}."
@@ -173,8 +174,11 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        # What failed is what the user must hear of: on a full disk SQLite may have rolled back by
+        # itself, or fail to do so, and the next opening does it.
+        with suppress(sqlite3.Error):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
         raise
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, Generator
-from contextlib import ExitStack, aclosing
+from contextlib import ExitStack, aclosing, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Self
@@ -18,7 +18,7 @@ from trailhound.crawling.driving import Driver
 from trailhound.crawling.progress import CrawlProgress
 from trailhound.crawling.scope import Scope, make_scope, scope_of
 from trailhound.crawling.troubles import Troubles
-from trailhound.errors import UsageError
+from trailhound.errors import TrailhoundError, UsageError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness
@@ -80,7 +80,8 @@ def open_crawl(
             )
         return TopicCrawl(folder, plan, known, own, stack, notify)
     except BaseException:
-        stack.close()
+        with suppress(TrailhoundError):  # what failed first is told
+            stack.close()
         raise
 
 
@@ -120,7 +121,7 @@ class TopicCrawl:
         if plan.record is not None:
             self._memory.restore(notify)
         self._aside = folder.set_aside() if plan.record is None else None
-        if self._aside is not None:
+        if plan.record is None:
             stack.callback(folder.put_back, self._aside)
         read = {page.url for page in known.graph.pages}
         self._stores = CrawlStores(folder, plan.settings, read, stack, own.sinks)
@@ -258,8 +259,10 @@ class TopicCrawl:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # On a full disk closing may fail as well: what failed first is what the user must hear of.
+        with suppress(TrailhoundError) if kind is not None else nullcontext():
+            self.close()
 
     async def _events(self) -> AsyncGenerator[PageEvent]:
         if self._sitemaps_wanted:

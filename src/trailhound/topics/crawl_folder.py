@@ -19,6 +19,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, Self
@@ -30,6 +31,7 @@ from trailhound.config.settings import Settings, with_new_names
 from trailhound.errors import UNREADABLE, StorageError, UsageError
 from trailhound.storage.files import explaining, write_whole
 from trailhound.storage.locks import Ownership
+from trailhound.storage.results import may_hold_pages
 from trailhound.topics.workspace import TopicFolder
 
 KEPT_BACKLINKS = "backlinks.db"
@@ -117,8 +119,10 @@ class CrawlFolder:
     def set_aside(self) -> Path | None:
         """Move what is there to ``crawl-1``, ``crawl-2``, …; where to, if there was anything.
 
-        A folder that a program has named stays where it is.
+        What a crawl has left that never began is removed. A folder that a program has named stays
+        where it is.
         """
+        self._remove_unbegun()
         if not (self._is_the_topics_own and self.path.exists()):
             return None
         candidates = (self.path.with_name(f"crawl-{number}") for number in count(1))
@@ -127,12 +131,26 @@ class CrawlFolder:
             self.path.rename(aside)
         return aside
 
-    def put_back(self, aside: Path) -> None:
+    def put_back(self, aside: Path | None) -> None:
         """Undo :meth:`set_aside`, unless a crawl has begun since; files without one are deleted."""
-        if not self.exists():
-            shutil.rmtree(self.path, ignore_errors=True)
+        self._remove_unbegun()
+        if aside is not None and not self.path.exists():
             with explaining(self.path):
                 aside.rename(self.path)
+
+    def _remove_unbegun(self) -> None:
+        """A crawl that could not be opened, on a full disk say, leaves files with nothing in them:
+        to every command they are no crawl. Only what is known to be worthless goes.
+        """
+        if self.exists() or not self._is_the_topics_own or self._holds_pages():
+            return
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _holds_pages(self) -> bool:
+        """Whether something was fetched, or may have been."""
+        if any(self.archive.glob("*.warc.gz*")) or any(_read_some(self.log)):
+            return True
+        return self.results.exists() and may_hold_pages(self.results)
 
     def write(self, record: CrawlRecord) -> None:
         """Keep the record."""
@@ -161,6 +179,12 @@ class CrawlFolder:
             raise StorageError(
                 f"{self._record} is damaged: {error}. Repair it, or begin anew with --restart."
             ) from error
+
+
+def _read_some(path: Path) -> bytes:
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(64)
+    return b""
 
 
 class NoCrawlFolder(CrawlFolder):
