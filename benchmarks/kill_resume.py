@@ -9,6 +9,7 @@ own; at a random moment it gets SIGKILL, and ``--resume`` follows. After each ki
 * what had been seen and finished before is so still;
 * every page that counts as fetched is in the results;
 * no page that was finished is asked for again (what was in flight may be);
+* every request is counted, robots.txt files apart;
 * no host is asked sooner than its robots.txt allows, restarts included;
 * every WARC file validates.
 """
@@ -39,6 +40,7 @@ from trailhound.demo.files import with_sources
 from trailhound.demo.server import serve_in_thread
 from trailhound.frontier.reading import all_urls
 from trailhound.records import Outcome
+from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
 from trailhound.storage.warc_repair import repair_archive
 from trailhound.text.extract import extract_page
@@ -137,11 +139,15 @@ class KilledCrawl:
         """All that it has said."""
         return self._output.read_text("utf-8", "replace")
 
-    def state(self) -> State:
-        """Read a copy: looking must not mend anything."""
+    def copy_of(self, name: str) -> Path:
+        """A file of the crawl, copied: looking must not mend anything."""
         shutil.rmtree(self._scratch, ignore_errors=True)
         shutil.copytree(self.path, self._scratch)
-        urls = dict(all_urls(self._scratch / "frontier.db"))
+        return self._scratch / name
+
+    def state(self) -> State:
+        """What a copy says."""
+        urls = dict(all_urls(self.copy_of("frontier.db")))
         with closing(sqlite3.connect(self._scratch / "results.db")) as results:
             asked = results.execute("SELECT url FROM event UNION SELECT address FROM event")
             in_results = {url for (url,) in asked}
@@ -198,6 +204,7 @@ class Inspector:
         state = self._crawl.state()
         self._check_nothing_is_lost(state)
         self._check_nothing_is_asked_again()
+        self._check_all_is_counted()
         self.findings.slow_requests = check_delays(self._crawl.web.requests)
         self.findings.kills += 1
         self.findings.urls, self.findings.pages = len(state.seen), len(state.finished)
@@ -216,6 +223,14 @@ class Inspector:
             assert self._before.seen <= state.seen, "URLs are gone from the frontier"
             gone = self._before.finished.keys() - state.finished.keys()
             assert not gone, f"finished pages wait again: {sorted(gone)[:5]}"
+
+    def _check_all_is_counted(self) -> None:
+        asked = [url for _, url in self._crawl.web.requests]
+        robots = sum(url.endswith("/robots.txt") for url in asked)
+        with closing(ResultsStore(self._crawl.copy_of("results.db"))) as results:
+            pages_counted, robots_counted = results.promised
+        assert len(asked) - robots <= pages_counted, "requests were not counted"
+        assert robots <= robots_counted, "requests for robots.txt were not counted"
 
     def _links_of(self, url: str) -> set[str]:
         if url not in self._links:

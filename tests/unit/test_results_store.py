@@ -212,11 +212,11 @@ def test_a_later_run_goes_on_from_the_numbers_of_the_last(store: ResultsStore, p
 
 
 def test_requests_that_came_to_no_page_are_remembered(store: ResultsStore, path: Path) -> None:
-    store.note_requests(2)
+    store.settle(2, 0)
     assert (store.progress().pages, store.progress().requests) == (0, 2)
     keep(store, "a", number=5)
     assert store.progress().requests == 5
-    store.note_requests(7)
+    store.settle(7, 0)
     assert store.progress().requests == 7
     with Results(path) as results:
         assert results.summary().requests == 7

@@ -46,29 +46,52 @@ class Allowance:
     """At most ``max_requests``, of which the crawl has ``spent()``; ``None`` is no limit.
 
     A fetch in flight has a request set aside for it, and asks for one more before it follows a
-    redirect. What it has really made counts as spent when it is settled.
+    redirect. What it has really made counts as spent when it is settled. ``promise`` is told of
+    each request before it is made, with the number of all so far.
     """
 
-    def __init__(self, max_requests: int | None, spent: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        max_requests: int | None,
+        spent: Callable[[], int],
+        promise: Callable[[int], None] = lambda _: None,
+    ) -> None:
         self._max_requests = max_requests
         self._spent = spent
+        self._promise = promise
         self._set_aside: Counter[str] = Counter()
 
     def left(self) -> int | None:
         """Requests that nobody has been promised; ``None`` without a limit."""
         if self._max_requests is None:
             return None
-        return max(0, self._max_requests - self._spent() - self._set_aside.total())
+        return max(0, self._max_requests - self.used())
+
+    def used(self) -> int:
+        """Requests that were made, or may be under way."""
+        return self._spent() + self.under_way()
+
+    def under_way(self) -> int:
+        """Requests that are set aside for fetches in flight."""
+        return self._set_aside.total()
 
     def begin(self, url: str) -> None:
         """Set a request aside for a new fetch."""
         self._set_aside[url] += 1
+        self._promise(self.used())
 
     def go_on(self, url: str) -> bool:
         """Set one more aside for this fetch; whether there was one."""
         if self.left() == 0:
             return False
-        self._set_aside[url] += 1
+        self.begin(url)
+        return True
+
+    def ask(self) -> bool:
+        """Whether a source may be asked now; ``spent`` must know of it at once."""
+        if self.left() == 0:
+            return False
+        self._promise(self.used() + 1)
         return True
 
     def settle(self, url: str) -> None:

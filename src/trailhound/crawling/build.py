@@ -17,6 +17,7 @@ from trailhound.crawling.driving import loop_time
 from trailhound.crawling.duplicates import DuplicateFinder
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.gate import GateStore, GuardedFrontier, HostBudget, LinkGate
+from trailhound.crawling.ledger import LedgerStore, RequestLedger
 from trailhound.crawling.scope import Scope
 from trailhound.crawling.sinks import Sink
 from trailhound.crawling.traps import TrapGuard
@@ -55,7 +56,7 @@ class Knowledge:
         return 0 if self.model is None else self.model.hmm.n_states
 
 
-class CrawlMemory(GateStore, Protocol):
+class CrawlMemory(GateStore, LedgerStore, Protocol):
     """What an earlier run has left: a :class:`~trailhound.storage.results.ResultsStore`."""
 
     def fingerprints(self) -> Iterable[tuple[str, int]]:
@@ -154,10 +155,15 @@ def build_crawl(
     crawl, clock = settings.crawl, clock or Clock()
     gate = _gate(crawl, stores.memory)
     frontier = GuardedFrontier(stores.frontier, gate)
+    ledger = RequestLedger(stores.memory)
     politeness = Politeness(
-        polite_settings(settings.fetch), frontier, clock=clock.steady, wall_clock=clock.wall
+        polite_settings(settings.fetch),
+        frontier,
+        clock=clock.steady,
+        wall_clock=clock.wall,
+        robots_asked=ledger.promise_robots,
     )
-    return Crawler(
+    crawler = Crawler(
         strategy=guides.strategy,
         frontier=frontier,
         fetcher=make_fetcher(politeness, in_scope),
@@ -172,10 +178,14 @@ def build_crawl(
         workers=crawl.workers,
         asked=guides.sources.asked if crawl.charge_sources else None,
         patience_seconds=crawl.max_idle,
+        ledger=ledger,
         troubles=troubles,
         clock=clock.wall,
         steady=clock.steady,
     )
+    if crawl.charge_sources:
+        guides.sources.before_asking = crawler.before_asking
+    return crawler
 
 
 def _gate(crawl: CrawlSettings, memory: CrawlMemory | None) -> LinkGate:

@@ -26,10 +26,11 @@ from trailhound.crawling.digestion import Digestion, KnownTexts, Story
 from trailhound.crawling.driving import drive
 from trailhound.crawling.gate import LinkGate
 from trailhound.crawling.in_flight import InFlight
+from trailhound.crawling.ledger import RequestLedger
 from trailhound.crawling.sinks import Sink, SinkChain
 from trailhound.crawling.troubles import Troubles
 from trailhound.crawling.worker_pool import WorkerPool
-from trailhound.errors import StorageError, UsageError
+from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import UNHURRIED, Politeness
 from trailhound.frontier.base import Frontier, checked_priority
@@ -73,6 +74,7 @@ class Crawler:
       then.
     * ``clock`` is the frontier's: the wall clock when that outlives the process. ``steady`` never
       jumps; the time budget is counted on it.
+    * ``ledger`` has every request promised on disk before it is made.
     * ``troubles`` hears what plug-ins fail at without ending the crawl.
     * When every host that has something left wants to be left alone for longer than
       ``patience_seconds``, the crawl ends rather than wait; ``None`` waits for ever.
@@ -96,6 +98,7 @@ class Crawler:
         recipe: AnalystRecipe | None = None,
         asked: Callable[[], int] | None = None,
         patience_seconds: float | None = None,
+        ledger: RequestLedger | None = None,
         troubles: Troubles | None = None,
         clock: Callable[[], float] = time.time,
         steady: Callable[[], float] = time.monotonic,
@@ -119,6 +122,8 @@ class Crawler:
         self._restocking = strategy if isinstance(strategy, Restocking) else None
         self._in_scope = in_scope
         self._asked = asked or (lambda: 0)
+        self.ledger = ledger or RequestLedger()
+        self._allowance = Allowance(None, self._spent)
         self._clock = clock
         self._steady = steady
         analyst = partial(
@@ -180,7 +185,10 @@ class Crawler:
         self._is_mid_page = False
         self._loop, self._woken = asyncio.get_running_loop(), asyncio.Event()
         self._paid = self._asked()
-        allowance = Allowance(budget.max_requests, self._spent)
+        self.ledger.limit = budget.max_requests
+        self._allowance = allowance = Allowance(
+            budget.max_requests, self._spent, self.ledger.promise
+        )
         self._digestion.may_ask = lambda: allowance.left() != 0
         in_flight = InFlight(
             self.fetcher,
@@ -213,6 +221,7 @@ class Crawler:
                 fetching.cancel()
                 await asyncio.wait([fetching])
             await in_flight.close()
+            self.requests += allowance.under_way()  # they were made, and nothing came of them
             one_thread.restore_original_limits()
             restore_collector()
             if self.gate is not None:
@@ -231,6 +240,14 @@ class Crawler:
     def _spent(self) -> int:
         """Requests so far, with questions that a page has asked and not paid for yet."""
         return self.requests + self._asked() - self._paid
+
+    def before_asking(self) -> None:
+        """A source is about to be asked, and counts it; SourceError when no request is left."""
+        if not self._allowance.ask():
+            raise SourceError(
+                "No request is left in the crawl's budget to ask a source. Allow more with "
+                "--max-requests."
+            )
 
     # One task: lease and fetch
 
@@ -339,6 +356,7 @@ class Crawler:
         self._is_mid_page = True
         self._digestion.take_in(story)
         finished = story.finished(self.pages, self.requests, queries, self._clock())
+        self.ledger.renew(self._allowance.used())
         await self.sinks.keep(finished)
         self.frontier.finish(candidate.url, self._digestion.lasting_outcome(story))
         self._is_mid_page = False

@@ -153,7 +153,7 @@ class HttpFetcher:
             resolver=resolver,
         )
         self._client = PoliteClient(client, self._politeness)
-        self._robots = RobotsRules(self._client, user_agent)
+        self._robots = RobotsRules(self._client, user_agent, asking=self._politeness.robots_asked)
         self._product = product_token(user_agent)
         self._max_redirects = max_redirects
         self._max_bytes = max_bytes

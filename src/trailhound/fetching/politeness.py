@@ -172,7 +172,10 @@ class Politeness:
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        robots_asked: Callable[[], None] = lambda: None,
     ) -> None:
+        self.robots_asked = robots_asked
+        """To be called before each request for a robots.txt file."""
         self._settings = settings
         self._ledger = ledger or _NoLedger()
         self._clock = clock

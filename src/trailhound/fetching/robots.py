@@ -66,6 +66,7 @@ class RobotsRules:
     """The robots.txt files of the sites a crawl meets; the latest ``max_sites`` are remembered.
 
     A site is scheme, host and port, as in the RFC: http and https may have different rules.
+    ``asking`` is called before each request.
     """
 
     def __init__(
@@ -73,11 +74,13 @@ class RobotsRules:
         client: Client,
         user_agent: str,
         *,
+        asking: Callable[[], None] = lambda: None,
         max_sites: int = 10_000,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
         self._product = product_token(user_agent)
+        self._asking = asking
         self._max_sites = max_sites
         self._clock = clock
         self._sites: OrderedDict[str, _Site] = OrderedDict()
@@ -159,6 +162,7 @@ class RobotsRules:
         return answer
 
     async def _get(self, url: str) -> Answer:
+        self._asking()
         self.requests += 1
         return await self._client.get(url, max_bytes=_MAX_BYTES)
 

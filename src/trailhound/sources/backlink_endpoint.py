@@ -37,6 +37,7 @@ class HttpBacklinks:
         timeout_seconds: float = TIMEOUT_SECONDS,
         resolver: AbstractResolver | None = None,
         clock: Callable[[], float] = time.monotonic,
+        before_asking: Callable[[], None] = lambda: None,
     ) -> None:
         self._template = template
         self._endpoint = JsonEndpoint(
@@ -47,6 +48,7 @@ class HttpBacklinks:
             max_bytes=MAX_ANSWER_BYTES,
             resolver=resolver,
             clock=clock,
+            before_asking=before_asking,
         )
         self.junk = 0
         """Answers that were no web addresses."""

@@ -176,6 +176,8 @@ class Sources:
         self._open_backlinks = backlinks
         self._open_trace = trace
         self._open_search = search
+        self.before_asking: Callable[[], None] = lambda: None
+        """Called before each question that costs a request; SourceError when none is left."""
 
     @classmethod
     def of(

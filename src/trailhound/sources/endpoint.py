@@ -45,7 +45,9 @@ class JsonEndpoint:
         max_bytes: int,
         resolver: AbstractResolver | None = None,
         clock: Callable[[], float] = time.monotonic,
+        before_asking: Callable[[], None] = lambda: None,
     ) -> None:
+        self._before_asking = before_asking
         self.queries = 0
         """Questions put to it so far, those in vain included."""
         self._timeout_seconds = timeout_seconds
@@ -69,6 +71,7 @@ class JsonEndpoint:
         a message. While the endpoint is left alone it is not asked at all.
         """
         self._breaker.check()
+        self._before_asking()
         self.queries += 1
         try:
             found = read(_decoded(self._body(await self._get(url))))

@@ -61,6 +61,7 @@ class HttpSearch:
         resolver: AbstractResolver | None = None,
         pages: PageSource | None = None,
         clock: Callable[[], float] = time.monotonic,
+        before_asking: Callable[[], None] = lambda: None,
     ) -> None:
         self._template = template
         host = _checked_host(template)
@@ -77,6 +78,7 @@ class HttpSearch:
             max_bytes=max_bytes,
             resolver=resolver,
             clock=clock,
+            before_asking=before_asking,
         )
 
     @property

@@ -17,7 +17,7 @@ from trailhound.errors import UNREADABLE
 from trailhound.records import header_value
 from trailhound.storage.cdxj import INDEX_NAME, PART_SUFFIX, merge_index, parse_line, write_part
 from trailhound.storage.files import explaining, replace_file
-from trailhound.storage.results import RESULTS, index_waiting
+from trailhound.storage.results import REQUESTS, RESULTS, ROBOTS_REQUESTS, index_waiting
 from trailhound.storage.sqlite import purge, transaction
 from trailhound.storage.warc_repair import (
     WARC_SUFFIX,
@@ -40,6 +40,12 @@ CleanState = Callable[[bytes], bytes | None]
 _COUNT = (
     "SELECT count(*) FROM event WHERE forgotten(url) OR forgotten(address)",
     "SELECT count(*) FROM refusal WHERE forgotten(url)",
+)
+# What was asked stays counted: a budget is for what sites have had to answer.
+_KEEP_COUNT = (
+    "INSERT OR REPLACE INTO state SELECT ?1, CAST(CAST(max(before, coalesce("
+    "(SELECT CAST(CAST(data AS TEXT) AS INTEGER) FROM state WHERE name = ?1), 0)) AS TEXT) "
+    "AS BLOB) FROM (SELECT coalesce(max(requests_total), 0) AS before FROM event)"
 )
 _REMOVE = (
     "DELETE FROM found WHERE rowid IN "
@@ -137,9 +143,11 @@ def forget_results(
 
 
 def _remove(connection: sqlite3.Connection, clean_state: CleanState) -> None:
+    connection.execute(_KEEP_COUNT, (REQUESTS,))
     for statement in _REMOVE:
         connection.execute(statement)
-    for name, data in connection.execute("SELECT name, data FROM state").fetchall():
+    others = "SELECT name, data FROM state WHERE name NOT IN (?, ?)"
+    for name, data in connection.execute(others, (REQUESTS, ROBOTS_REQUESTS)).fetchall():
         connection.execute("DELETE FROM state WHERE name = ?", (name,))
         if (kept := clean_state(data)) is not None:
             connection.execute("INSERT INTO state VALUES (?, ?)", (name, kept))

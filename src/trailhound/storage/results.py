@@ -72,7 +72,10 @@ _UNINDEXED = (
 INDEX_TOGETHER = 200
 """Pages that are indexed in one transaction, in a fifth of a second: a crawl may be waiting."""
 REQUESTS = "requests"
-"""In ``state``: all requests of the crawl when a run ended, also those that came to no page."""
+"""In ``state``: all requests of the crawl, also those that came to no page or are being made."""
+ROBOTS_REQUESTS = "robots-requests"
+"""In ``state``: the same for robots.txt files."""
+_SAVE_STATE = "INSERT OR REPLACE INTO state VALUES (?, ?)"
 
 MAX_INDEXED_CHARS = 200_000
 """Of a page's text in the full-text index."""
@@ -128,11 +131,14 @@ class ResultsStore:
         with RESULTS.explaining(self.path):
             self._connection.execute(_UNINDEXED)
             (self._refusals,) = self._connection.execute("SELECT count(*) FROM refusal").fetchone()
+        self._promised = self._next_promise = self.progress().requests, self.robots_requests()
 
     def keep(self, finished: FinishedPage) -> None:
         """Write one page, for good."""
         with RESULTS.explaining(self.path), transaction(self._connection):
             self._write(finished)
+            self._write_promise()
+        self._promised = self._next_promise
 
     def _write(self, finished: FinishedPage) -> None:
         event, page = finished.event, finished.page
@@ -163,7 +169,7 @@ class ResultsStore:
     def save_state(self, name: str, data: bytes) -> None:
         """Replace what is kept under ``name``."""
         with RESULTS.explaining(self.path):
-            self._connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, data))
+            self._connection.execute(_SAVE_STATE, (name, data))
 
     def state(self, name: str) -> bytes | None:
         """What is kept under ``name``."""
@@ -172,9 +178,42 @@ class ResultsStore:
             row = self._connection.execute(query, (name,)).fetchone()
         return bytes(row[0]) if row is not None else None
 
-    def note_requests(self, total: int) -> None:
-        """All requests so far: some came to no page, or not yet."""
-        self.save_state(REQUESTS, str(total).encode())
+    # A ledger of requests: see :mod:`trailhound.crawling.ledger`
+
+    @property
+    def promised(self) -> tuple[int, int]:
+        """Requests that are on disk, made or about to be, and those for robots.txt files."""
+        return self._promised
+
+    def promise(self, requests: int, robots: int) -> None:
+        """Write a promise, for good."""
+        self.promise_with_page(requests, robots)
+        with RESULTS.explaining(self.path), transaction(self._connection):
+            self._write_promise()
+        self._promised = self._next_promise
+
+    def promise_with_page(self, requests: int, robots: int) -> None:
+        """Write it together with the next page. A promise is never lowered."""
+        before = self._next_promise
+        self._next_promise = max(requests, before[0]), max(robots, before[1])
+
+    def _write_promise(self) -> None:
+        for name, now, before in zip(
+            (REQUESTS, ROBOTS_REQUESTS), self._next_promise, self._promised, strict=True
+        ):
+            if now != before:
+                self._connection.execute(_SAVE_STATE, (name, str(now).encode()))
+
+    def settle(self, requests: int, robots: int) -> None:
+        """A run has ended with so many requests: what was promised beyond them was not made."""
+        self._next_promise = requests, robots
+        with RESULTS.explaining(self.path), transaction(self._connection):
+            self._write_promise()
+        self._promised = self._next_promise
+
+    def robots_requests(self) -> int:
+        """Requests for robots.txt files so far, which no budget counts."""
+        return int(self.state(ROBOTS_REQUESTS) or 0)
 
     def progress(self) -> ResultsProgress:
         """Where an earlier run stopped."""

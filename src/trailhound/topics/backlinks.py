@@ -7,7 +7,7 @@ folder: a resumed crawl asks nothing again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -34,7 +34,12 @@ MIN_CLAIMS = 10
 """Pages to look at before a source is called a liar."""
 
 
-def open_backlinks(folder: CrawlFolder, settings: Settings, notify: Notify) -> BacklinkSource:
+def open_backlinks(
+    folder: CrawlFolder,
+    settings: Settings,
+    notify: Notify,
+    before_asking: Callable[[], None] = lambda: None,
+) -> BacklinkSource:
     """The source that the settings name; UsageError when it can be none."""
     name, topic = settings.sources.backlinks, folder.topic.path
     if name == OWN_CRAWLS:
@@ -50,7 +55,10 @@ def open_backlinks(folder: CrawlFolder, settings: Settings, notify: Notify) -> B
     if not name.startswith(("http://", "https://")):
         return LiveBacklinks(_edge_list(Path(name), topic, notify), pages, notify)
     endpoint = HttpBacklinks(
-        name, settings.fetch.user_agent, resolver=mapped_resolver(settings.fetch.resolve)
+        name,
+        settings.fetch.user_agent,
+        resolver=mapped_resolver(settings.fetch.resolve),
+        before_asking=before_asking,
     )
     return LiveBacklinks(_KeptSource(endpoint, kept), pages, notify)
 

@@ -163,6 +163,7 @@ class TopicCrawl:
         if not self._plan.refresh:
             return 0
         fetcher = self._http_fetcher("--refresh")
+        self._plan.budget(self._stores.results.promised[0], 1)  # raises before any page waits
         fetcher.versions = versions = queue_refresh(self.folder.results, self._stores.frontier)
         self._notices.tell(f"{counted(len(versions), 'relevant page')} will be asked for news.")
         return len(versions)
@@ -230,6 +231,11 @@ class TopicCrawl:
         """Hosts that are to be asked again later, each with the reason."""
         return self._crawler.put_off
 
+    @property
+    def robots_requests(self) -> int:
+        """Requests for robots.txt files in all runs, which the budget does not count."""
+        return self._crawler.ledger.robots
+
     def failures(self) -> list[Failure]:
         """What went wrong in this run, and how often."""
         return self._end.failures()
@@ -277,23 +283,27 @@ class TopicCrawl:
                 yield event
 
     async def _queue_sitemaps(self) -> None:
+        before = self._crawler.requests
         found, fetched = await sitemap_candidates(
             self._http_fetcher("--sitemaps"),
             self._plan.seeds,
             self._in_scope,
             self.notify,
-            self._may_ask,
+            lambda made: self._may_ask(before + made),
         )
         frontier = self._crawler.frontier
         frontier.add(found)
-        self._crawler.requests += sum(result.requests for result in fetched)
+        self._crawler.requests = before + sum(result.requests for result in fetched)
         frontier.commit()
 
     def _may_ask(self, requests: int) -> bool:
-        """Whether there is more to ask for after so many requests before the crawl itself."""
-        seconds = self.progress.elapsed(time.time())
-        spent = self.budget.spent(self._crawler.requests + requests, seconds)
-        return spent is None and not self._is_stopping
+        """Whether one more may follow so many requests; if so, it is counted."""
+        spent = self.budget.spent(requests, self.progress.elapsed(time.time()))
+        if spent is not None or self._is_stopping:
+            return False
+        self._crawler.requests = requests + 1
+        self._crawler.ledger.promise(requests + 1)
+        return True
 
     def _new_record(self, known: Knowledge) -> CrawlRecord:
         before, model = self._plan.record, known.fingerprint

@@ -47,7 +47,7 @@ class CrawlEnd:
         progress.requests = crawler.requests
         reason = crawler.stop_reason
         with suppress(StorageError):  # when the disk is full, that is what the user must hear of
-            self.stores.results.note_requests(crawler.requests)
+            self.stores.results.settle(crawler.requests, crawler.ledger.robots)
             # With a page half way the last snapshot is better: what came after it is shown again.
             if self.memory.known_until == crawler.pages:
                 self.memory.write()

@@ -55,6 +55,8 @@ class CrawlPlan:
     record: CrawlRecord | None
     """Of the crawl that is resumed; ``None`` for a new one."""
     refresh: bool = False
+    limit_was_said: bool = False
+    """Whether the budget of requests is this run's, not an earlier one's."""
     may_be_spent: bool = False
     asked_elsewhere: frozenset[str] = frozenset()
     """Sources that not the strategy asks."""
@@ -68,14 +70,15 @@ class CrawlPlan:
     def budget(self, requests: int, to_refresh: int = 0) -> Budget:
         """Limits of all runs together, ``requests`` of which have been made.
 
-        A crawl without any limit has a default one; a refresh always gets what it needs.
+        A crawl without any limit has a default one. A refresh gets what it needs beyond the limit
+        of an earlier run, not beyond its own.
         """
         max_requests, max_time = self.settings.crawl.max_requests, self.settings.crawl.max_time
         if max_requests is None and max_time is None:
             max_requests = DEFAULT_MAX_REQUESTS
         if max_requests is None:
             return Budget(None, max_time)
-        if to_refresh:
+        if to_refresh and not self.limit_was_said:
             return Budget(max(max_requests, requests + to_refresh), max_time)
         if requests >= max_requests and not self.may_be_spent:
             raise UsageError(
@@ -130,6 +133,7 @@ def make_plan(
         tuple(map(typed_url, seeds)),
         record,
         request.refresh,
+        request.flags.get("crawl.max_requests") is not None,
         request.may_be_spent,
         request.asked_elsewhere | ({"search"} if settings.crawl.seeds_from else set()),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from trailhound.config.settings import Settings
@@ -27,11 +27,20 @@ OWN_PAGES = "crawl"
 def open_sources(folder: CrawlFolder, settings: Settings, notify: Notify) -> Sources:
     """What ``[sources]`` names, each opened when it is first wanted."""
     named = settings.sources
-    return Sources(
-        backlinks=lambda: open_backlinks(folder, settings, notify) if named.backlinks else None,
+
+    def before_asking() -> None:
+        sources.before_asking()
+
+    sources = Sources(
+        backlinks=lambda: (
+            open_backlinks(folder, settings, notify, before_asking) if named.backlinks else None
+        ),
         trace=lambda: open_trace(named.trace, folder, settings, notify) if named.trace else None,
-        search=lambda: open_search(folder, settings, notify) if named.search else None,
+        search=lambda: (
+            open_search(folder, settings, notify, before_asking) if named.search else None
+        ),
     )
+    return sources
 
 
 def tell_unused(
@@ -50,13 +59,18 @@ def tell_unused(
             )
 
 
-def open_search(folder: CrawlFolder, settings: Settings, notify: Notify) -> SearchSource:
+def open_search(
+    folder: CrawlFolder,
+    settings: Settings,
+    notify: Notify,
+    before_asking: Callable[[], None] = lambda: None,
+) -> SearchSource:
     """What ``--search NAME`` means; UsageError when it means nothing."""
     name = settings.sources.search
     if name == OWN_PAGES:
         return KeptPagesSearch(folder.results, lambda url: _archived_page(folder.archive, url))
     if name.startswith(("http://", "https://")):
-        return _endpoint(settings, notify)
+        return _endpoint(settings, notify, before_asking)
     if Path(name).exists():
         return ArchivedPagesSearch(Path(name))
     raise UsageError(
@@ -66,7 +80,7 @@ def open_search(folder: CrawlFolder, settings: Settings, notify: Notify) -> Sear
     )
 
 
-def _endpoint(settings: Settings, notify: Notify) -> HttpSearch:
+def _endpoint(settings: Settings, notify: Notify, before_asking: Callable[[], None]) -> HttpSearch:
     fetch = settings.fetch
     return HttpSearch(
         settings.sources.search,
@@ -75,6 +89,7 @@ def _endpoint(settings: Settings, notify: Notify) -> HttpSearch:
         pause_seconds=fetch.delay_seconds,
         resolver=mapped_resolver(fetch.resolve),
         pages=PolitePages(PagesInMemory(), fetch, notify, kind="Pages that the search names"),
+        before_asking=before_asking,
     )
 
 
