@@ -125,6 +125,14 @@ def test_the_session_is_a_first_lesson_unless_told_otherwise() -> None:
         assert score(untaught, f"{H}wax/new")[0].priority == 0
 
 
+def test_links_to_fetched_pages_are_left_out_but_not_those_to_pages_of_the_session() -> None:
+    visited = Page(f"{H}visited", terms={"word": 1})
+    strategy = IntelligentStrategy.from_briefing(Briefing(PageGraph((visited,), (), frozenset())))
+    strategy.observe(crawled(f"{H}fetched"))
+    scored = score(strategy, f"{H}fetched", f"{H}visited", f"{H}new")
+    assert [each.link.url for each in scored] == [f"{H}visited", f"{H}new"]
+
+
 def test_it_learns_online() -> None:
     assert learns_online(fresh())
 

@@ -58,7 +58,7 @@ class InterestRule:
             return relevant / total if total else 0.0
         return (relevant + 0.5) / (total + 1)
 
-    def log_ratios(self, hits: Counts, seen: Counts, base: float) -> Vector:
+    def log_ratios(self, hits: Counts | Vector, seen: Counts | Vector, base: float) -> Vector:
         """log I for events that were seen so often, with so many relevant pages; 0 if never."""
         if not 0 < base < 1:
             return np.zeros(len(seen))
@@ -76,12 +76,12 @@ class InterestRule:
         if not 0 < base < 1:
             return np.zeros(len(seen), np.bool_)
         known = np.maximum(seen, 1)
-        samples = np.maximum(total, 1) if self.literal else known
+        samples = max(total, 1) if self.literal else known
         strength = np.abs(hits / known - base) / np.sqrt(base * (1 - base) / samples)
         least = 1 if self.literal else MIN_SEEN
         return (strength >= self.significance) & (seen >= least)
 
-    def product(self, sums: Vector, events: Counts) -> Vector:
+    def product(self, sums: Vector, events: Counts | Vector) -> Vector:
         """The logarithm of a product of so many ratios, given the sum of their logarithms.
 
         Words of a page come together, so their ratios are no independent evidence: the repaired
@@ -95,7 +95,8 @@ class InterestRule:
         """Not below 1/20, not above 20; as it is in the literal reading."""
         if self.literal:
             return logs
-        return np.clip(logs, -LARGEST_LOG_RATIO, LARGEST_LOG_RATIO)
+        # Twice as fast as np.clip on vectors as short as a page's links.
+        return np.minimum(np.maximum(logs, -LARGEST_LOG_RATIO), LARGEST_LOG_RATIO)
 
 
 class LinkOutcomes(msgspec.Struct):
@@ -137,4 +138,4 @@ class LinkOutcomes(msgspec.Struct):
     def log_ratios(self, rule: InterestRule, relevant: Vector, other: Vector) -> Vector:
         """log I_l of candidates with so many relevant and other linking pages."""
         log_p, log_q = self.log_p_and_q(rule)
-        return rule.product(relevant * log_p + other * log_q, (relevant + other).astype(np.int64))
+        return rule.product(relevant * log_p + other * log_q, relevant + other)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Container, Mapping, Sequence, Sized
 from functools import lru_cache
 from itertools import chain
 from urllib.parse import unquote
@@ -91,6 +91,11 @@ class LinkInterest:
         """P(U): the share of relevant pages."""
         return self._rule.base_rate(self._relevant, self.pages)
 
+    @property
+    def judged(self) -> Container[str]:
+        """URLs of pages learned from, as far as they are remembered."""
+        return self._links.judged
+
     def observe(self, crawled: CrawledPage) -> None:
         """Learn from a fetched page: as a child of those that link to it, then as a parent."""
         self._learn_as_child(crawled)
@@ -118,8 +123,9 @@ class LinkInterest:
             self._links.renumber_words(self._words.make_room())
         words = self._words.learn(frequent_words(page.terms))
         words = words[words >= 0]
-        own = {page.url, crawled.candidate.url}
-        links = [url for url in dict.fromkeys(link.url for link in page.links) if url not in own]
+        links = dict.fromkeys([link.url for link in page.links])
+        for own in (page.url, crawled.candidate.url):
+            links.pop(own, None)
         slot = self._links.add(crawled.relevance.relevant, words, links)
         self._links.content[slot] = self._content_of([words])[0]
 
@@ -128,14 +134,14 @@ class LinkInterest:
         slots, children = self._links.parents_of_each(urls)
         size = len(urls)
         factors = np.zeros((size, len(FACTORS)))
-        words = [url_words(url) for url in urls]
+        words = list(map(url_words, urls))
         numbers = self._tokens.find(chain.from_iterable(words))
         factors[:, 1] = self._product(self._tokens, numbers, words)
         if not len(slots):
             return factors
 
         def total(values: NDArray[np.generic]) -> Vector:
-            return np.bincount(children, values[slots], size).astype(np.float64)
+            return np.bincount(children, values[slots], size).astype(np.float64, copy=False)
 
         parents = np.bincount(children, minlength=size)
         content = total(self._links.content)
@@ -144,9 +150,7 @@ class LinkInterest:
         relevant = total(self._links.relevant)
         factors[:, 2] = self._outcomes.log_ratios(self._rule, relevant, parents - relevant)
         seen, hits = total(self._links.children_seen), total(self._links.children_hits)
-        factors[:, 3] = self._rule.log_ratios(
-            hits.astype(np.int64), seen.astype(np.int64), self.base_rate
-        )
+        factors[:, 3] = self._rule.log_ratios(hits, seen, self.base_rate)
         return factors
 
     def are_linked(self, urls: Sequence[str]) -> NDArray[np.bool_]:
@@ -191,14 +195,13 @@ class LinkInterest:
     def _product(self, counts: EventCounts, numbers: Numbers, groups: Sequence[Sized]) -> Vector:
         """The logarithm of the product of significant ratios, for each group of events in turn."""
         size = len(groups)
-        owners = np.repeat(np.arange(size), np.fromiter(map(len, groups), np.int64, size))
-        known = numbers >= 0
-        numbers, owners = numbers[known], owners[known]
+        owners = np.repeat(np.arange(size), list(map(len, groups)))
         seen, hits, base = counts.seen[numbers], counts.hits[numbers], self.base_rate
         counted = self._rule.are_significant(hits, seen, base, self.pages)
+        owners = owners[counted]
         logs = self._rule.log_ratios(hits[counted], seen[counted], base)
-        sums: Vector = np.bincount(owners[counted], logs, size).astype(np.float64)
-        return self._rule.product(sums, np.bincount(owners[counted], minlength=size))
+        sums: Vector = np.bincount(owners, logs, size).astype(np.float64, copy=False)
+        return self._rule.product(sums, np.bincount(owners, minlength=size))
 
     def snapshot(self) -> bytes:
         """All that was learned."""
@@ -240,6 +243,6 @@ def frequent_words(terms: Mapping[str, int]) -> list[str]:
     """The most frequent terms of a page; among equals, those that come first."""
     if len(terms) <= WORDS_PER_PAGE:
         return list(terms)
-    least = sorted(terms.values(), reverse=True)[WORDS_PER_PAGE - 1]
-    often = [term for term, count in terms.items() if count >= least]
-    return sorted(often, key=terms.__getitem__, reverse=True)[:WORDS_PER_PAGE]
+    counts = np.fromiter(terms.values(), np.int64, len(terms))
+    words = list(terms)
+    return [words[place] for place in (-counts).argsort(kind="stable")[:WORDS_PER_PAGE].tolist()]

@@ -38,6 +38,7 @@ class EventCounts:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._numbers: dict[str, int] = {}
+        # With room to spare: what is never learned has the last number, and was never seen.
         self.seen = np.zeros(1024, np.int64)
         self.hits = np.zeros(1024, np.int64)
 
@@ -51,10 +52,7 @@ class EventCounts:
 
     def learn(self, names: Sequence[str]) -> Numbers:
         """The numbers of events, new ones included while there is room."""
-        found = self.find(names)
         numbers = self._numbers
-        if found.size == 0 or found.min() >= 0 or len(numbers) >= self._limit:
-            return found
         for name in names:
             if name not in numbers and len(numbers) < self._limit:
                 numbers[name] = len(numbers)
@@ -88,7 +86,7 @@ class EventCounts:
         return moved
 
     def _grow(self, size: int) -> None:
-        if size > len(self.seen):
+        if size >= len(self.seen):
             room = np.zeros(size, np.int64)
             self.seen = np.concatenate([self.seen, room])
             self.hits = np.concatenate([self.hits, room])
@@ -146,7 +144,8 @@ class LinkingPages:
         self.words: list[Numbers] = []
         """Events in the text of each page, by slot."""
         self._parents: dict[str, list[int]] = {}
-        self._judged: dict[str, bool] = {}
+        self.judged: dict[str, bool] = {}
+        """Fetched URLs, and whether they were relevant."""
 
     def parents_of(self, url: str) -> list[int]:
         """Slots of the remembered pages that link to a waiting URL."""
@@ -170,8 +169,8 @@ class LinkingPages:
         self.children_hits[slots] += relevant
         for url in urls:
             self._parents.pop(url, None)
-            self._judged[url] = relevant
-        drop_oldest(self._judged, self._max_urls)
+            self.judged[url] = relevant
+        drop_oldest(self.judged, self._max_urls)
 
     def add(self, relevant: bool, words: Numbers, links: Iterable[str]) -> int:
         """Remember a fetched page with its distinct links; return its slot."""
@@ -183,7 +182,7 @@ class LinkingPages:
             self.words[slot] = words
         self.relevant[slot] = relevant
         self.content[slot] = 0.0
-        judged, parents, number = self._judged, self._parents, self.newest
+        judged, parents, number = self.judged, self._parents, self.newest
         verdicts = []
         for url in links:
             verdict = judged.get(url)
@@ -217,7 +216,7 @@ class LinkingPages:
             self.content[:size].tobytes(),
             [words.tobytes() for words in self.words],
             self._parents,
-            self._judged,
+            self.judged,
         )
 
     @classmethod
@@ -231,5 +230,5 @@ class LinkingPages:
             values = getattr(table, column)
             values[:size] = np.frombuffer(getattr(kept, column), values.dtype)
         table.words = [np.frombuffer(words, np.int32) for words in kept.words]
-        table._parents, table._judged = dict(kept.parents), dict(kept.judged)
+        table._parents, table.judged = dict(kept.parents), dict(kept.judged)
         return table

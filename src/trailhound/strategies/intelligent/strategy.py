@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -43,10 +43,14 @@ class IntelligentStrategy:
     paper: ClassVar[str] = "Aggarwal, Al-Garawi, Yu 2001"
     reads_surroundings: ClassVar[bool] = False
 
-    def __init__(self, interest: LinkInterest, *, refresh: int = 500) -> None:
+    def __init__(
+        self, interest: LinkInterest, *, refresh: int = 500, shown: Container[str] = frozenset()
+    ) -> None:
+        """``shown`` are the pages that ``interest`` knows from a session, not from the crawl."""
         if refresh < 1:
             raise UsageError(f"Option refresh is {refresh}, but it should be 1 page or more.")
         self._interest = interest
+        self._shown = shown
         self._pace = RescorePace(refresh, min(refresh, _FIRST_REFRESH))
         self.rescore_every = min(refresh, RESCORE_EVERY)
 
@@ -63,11 +67,12 @@ class IntelligentStrategy:
     ) -> IntelligentStrategy:
         """Start from what the session shows, or from nothing as published."""
         rule = InterestRule(significance=significance, smoothing=smoothing, literal=literal)
-        interest = LinkInterest(rule)
+        interest, shown = LinkInterest(rule), set[str]()
         if session and not literal:
             for crawled in session_as_crawl(briefing.graph):
                 interest.observe(crawled)
-        return cls(interest, refresh=refresh)
+                shown.add(crawled.page.url)
+        return cls(interest, refresh=refresh, shown=shown)
 
     def observe(self, crawled: CrawledPage) -> None:
         """Learn from the page, as the child of some pages and the parent of others."""
@@ -75,8 +80,12 @@ class IntelligentStrategy:
         self._pace.page_done()
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
-        """Each link by its own address, linking pages and siblings."""
-        links = crawled.page.links
+        """Each link by its own address, linking pages and siblings.
+
+        Links to pages that the crawl has fetched are left out: most of those in menus.
+        """
+        judged, shown = self._interest.judged, self._shown
+        links = [each for each in crawled.page.links if each.url not in judged or each.url in shown]
         factors = self._interest.log_factors([link.url for link in links])
         priorities = self._interest.combine(factors).tolist()
         memories, size = factors.astype("<f4").tobytes(), FOUR_FACTORS.size
