@@ -35,13 +35,18 @@ class FolderFetcher:
 
     @classmethod
     def from_settings(
-        cls, settings: FetchSettings, politeness: Politeness, in_scope: Scope | None, *, folder: str
+        cls,
+        settings: FetchSettings,
+        politeness: Politeness,
+        in_scope: Scope | None,
+        *,
+        folder: Path,
     ) -> FolderFetcher:
-        """Keyword arguments are options: ``folder`` must be given."""
+        """Keyword arguments are options: ``folder`` must be given. A ``Path`` is made absolute."""
         del settings, politeness, in_scope  # it asks nobody, and follows no redirect
-        if not Path(folder).is_dir():
+        if not folder.is_dir():
             raise UsageError(f"There is no folder '{folder}'. Name one that holds saved pages.")
-        return cls(Path(folder))
+        return cls(folder)
 
     async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
         """What is not there is an outcome, never an exception."""

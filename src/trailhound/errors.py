@@ -19,7 +19,9 @@ Dead links, refusals and time-outs are not errors: see :class:`trailhound.record
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
@@ -71,6 +73,39 @@ class FrontierError(TrailhoundError):
 
 class StorageError(TrailhoundError):
     """Results or archives cannot be read or written."""
+
+
+_FLAG = re.compile(r"--([a-z][a-z-]*)(?: (?=['\dA-Z]))?")
+_ARGUMENTS = {
+    "seed": "seeds",
+    "session": "sessions",
+    "delay": "delay_seconds",
+    "allow-address": "allow_addresses",
+    "sink": "sinks",
+    "states": "n_states",
+    "restart": "another folder",
+}
+"""What flags of the command line are in a program, where it is not the same word."""
+
+
+def in_arguments(message: str) -> str:
+    """A message for programs: ``--max-requests 200`` is ``max_requests=200`` there."""
+
+    def argument(flag: re.Match[str]) -> str:
+        name = _ARGUMENTS.get(flag[1], flag[1].replace("-", "_"))
+        return f"{name}=" if flag[0].endswith(" ") else name
+
+    return _FLAG.sub(argument, message)
+
+
+@contextmanager
+def told_to_programs() -> Iterator[None]:
+    """Within it, errors that name flags of the command line name arguments instead."""
+    try:
+        yield
+    except TrailhoundError as error:
+        error.args = (in_arguments(str(error)),)
+        raise
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], hint: str = "") -> UsageError:

@@ -28,7 +28,7 @@ REQUIRED = inspect.Parameter.empty
 """In place of the default of an option that must be given."""
 
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-_PLAIN_TYPES = {"bool": bool, "int": int, "float": float, "str": str}
+_PLAIN_TYPES = {"bool": bool, "int": int, "float": float, "str": str, "Path": Path}
 _COMMA = re.compile(r"(?<!\\),")
 
 
@@ -167,6 +167,14 @@ class Catalogue:
         """The option names of a part, with their defaults."""
         return {each.name: each.default for each in self._options(self.load(name)).values()}
 
+    def takes_path(self, name: str, option: str) -> bool:
+        """Whether an option of a part is a path; not when there is no such part or option."""
+        try:
+            declared = self._options(self.load(name)).get(option.replace("-", "_"))
+        except TrailhoundError:  # told when the part is to be made
+            return False
+        return declared is not None and _plain(declared.annotation) is Path
+
     def resolve(self, spec: str) -> tuple[Any, dict[str, Any]]:
         """The part that a spec names, and its options with their types."""
         name, texts = self.parse(spec)
@@ -293,9 +301,7 @@ class Catalogue:
         try:
             if kind is bool:
                 return _BOOLEANS[text.lower()]
-            if kind is int or kind is float:
-                return kind(text)
-            return text
+            return kind(text) if kind in (int, float, Path) else text
         except (KeyError, ValueError):
             raise UsageError(
                 f"{self._noun.capitalize()} '{spec}': option {option.name} is '{text}', "
@@ -337,12 +343,24 @@ def summary_of(part: Any) -> str:
     return str(said).strip().partition("\n")[0]
 
 
-def absolute(spec: str) -> str:
-    """A spec that means the same in every folder: the path of a Python file is made absolute."""
+def absolute(spec: str, kind: Kind) -> str:
+    """A spec that means the same in every folder, whence a crawl may be resumed.
+
+    The path of a Python file is made absolute, and so are options that are paths.
+    """
     name, rest = _split(spec)
-    if not name.strip().endswith(".py"):
-        return spec
-    return str(Path(name.strip()).resolve()) + (f":{rest}" if rest else "")
+    if name.strip().endswith(".py"):
+        name = str(Path(name.strip()).resolve())
+    options = [_absolute_option(part, name, kind) for part in filter(None, _COMMA.split(rest))]
+    return f"{name}:{','.join(options)}" if rest else name
+
+
+def _absolute_option(part: str, name: str, kind: Kind) -> str:
+    key, equals, value = part.partition("=")
+    if not value.strip() or not Catalogue(kind).takes_path(name.strip(), key.strip()):
+        return part
+    path = Path(value.strip().replace("\\,", ",")).expanduser().absolute()
+    return key + equals + str(path).replace(",", "\\,")
 
 
 def _split(spec: str) -> tuple[str, str]:

@@ -117,9 +117,9 @@ def test_the_json_lines_sink(tmp_path: Path) -> None:
 
 def test_half_a_line_of_a_killed_crawl_is_taken_away(tmp_path: Path) -> None:
     path = tmp_path / "new" / "mine.jsonl"
-    JsonLinesSink.open("bees", None, path=str(path)).close()
+    JsonLinesSink.open("bees", None, path=path).close()
     path.write_text('{"url": "http://a.test/"}\n{"url": "http')
-    JsonLinesSink.open("bees", None, path=str(path)).close()
+    JsonLinesSink.open("bees", None, path=path).close()
     assert path.read_text() == '{"url": "http://a.test/"}\n'
 
 
@@ -274,7 +274,7 @@ def test_everything_that_is_installed_says_what_it_is() -> None:
     known = list(registered())
     assert {each.kind for each in known} == {kind.noun for kind in KINDS}
     assert all(each.summary and each.provider for each in known)
-    assert next(each for each in known if each.name == "jsonl").options == {"path": ""}
+    assert next(each for each in known if each.name == "jsonl").options == {"path": None}
 
 
 def test_nobody_takes_the_name_of_a_part_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:

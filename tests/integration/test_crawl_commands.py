@@ -191,7 +191,7 @@ def test_a_crawl_must_say_who_it_is(trailhound: Command) -> None:
 
 
 def test_a_crawl_that_asks_nobody_need_not_say_who_it_is(
-    trailhound: Command, tmp_path: Path
+    trailhound: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "saved" / "hives.test").mkdir(parents=True)
     (tmp_path / "saved" / "hives.test" / "index.html").write_text("<p>A hive of bees.</p>")
@@ -201,6 +201,12 @@ def test_a_crawl_that_asks_nobody_need_not_say_who_it_is(
         *("--fetcher", f"{fetcher}:folder=saved", "--workspace", tmp_path / "own", "--json"),
     )
     assert done.report["pages"] == 1
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    (tmp_path / "saved" / "hives.test" / "more.html").write_text("<p>Another hive.</p>")
+    more = ("--resume", "--seed", "http://hives.test/more.html")
+    done = trailhound("crawl", "hives", *more, "--workspace", tmp_path / "own", "--json")
+    assert done.report["pages"] == 1, "the folder is where it was"
 
 
 def test_a_crawl_without_time_or_with_strange_seeds_is_refused(

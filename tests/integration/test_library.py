@@ -330,8 +330,11 @@ def test_parts_may_be_objects_of_a_program(
     assert len(sink.titles) == 15
     assert crawl.results()
     assert crawl.settings.crawl.strategy == "short-urls"
-    with pytest.raises(UsageError, match="'short-urls', and what waits was ranked by it"):
+    with pytest.raises(UsageError, match="'short-urls', and what waits was ranked by it") as raised:
         th.crawl(learned, folder=tmp_path, **{**own, "strategy": "best-first"}).__enter__()
+    assert str(raised.value).endswith(
+        "Resume without strategy, or begin anew with 'best-first' and another folder."
+    )
 
 
 def test_a_crawl_may_ask_the_links_of_its_own_archive(

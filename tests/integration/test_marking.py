@@ -83,6 +83,18 @@ def test_the_last_mark_counts_and_can_be_taken_back(crawled: CrawlFolder) -> Non
     assert text.count('"html"') == text.count('"visit"'), "a page comes along once"
 
 
+def test_a_mark_that_is_taken_back_lets_that_of_the_session_count(crawled: CrawlFolder) -> None:
+    graph = crawled.topic.load().model.graph
+    own = {graph.pages[number].url for number in graph.targets}
+    with Results(crawled.results) as results:
+        page = next(each.address for each in results.since(0) if each.address in own)
+    mark_results(crawled, [page], False, 2e9)
+    assert len(learned_again(crawled.topic).load().model.graph.targets) == len(own) - 1
+    assert [each.address for each in mark_results(crawled, [page], None, 2.1e9).pages] == [page]
+    assert len(learned_again(crawled.topic).load().model.graph.targets) == len(own)
+    assert mark_results(crawled, [page], None, 2.2e9).pages == (), "hers is not ours to clear"
+
+
 def test_marks_carry_the_label_that_the_topic_was_learned_with(crawled: CrawlFolder) -> None:
     record = crawled.topic.path / "topic.json"
     record.write_text(json.dumps({**json.loads(record.read_text()), "label": "bees"}))

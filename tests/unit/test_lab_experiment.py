@@ -134,9 +134,9 @@ def test_runs_of_another_experiment_are_not_taken_over(
     with PartialRuns(tmp_path, header) as partial:
         assert list(partial.runs.values()) == [results.runs[0]]
     with pytest.raises(UsageError, match=r"another corpus; .*--replace"):
-        run_experiment(plan, tmp_path, replace=False)
+        run_experiment(plan, tmp_path)
     calls: list[tuple[int, int]] = []
-    run_experiment(plan, tmp_path, progress=lambda *call: calls.append(call))
+    run_experiment(plan, tmp_path, replace=True, progress=lambda *call: calls.append(call))
     assert calls[0] == (0, 20)
 
 

@@ -457,6 +457,12 @@ def test_a_wall_clock_that_jumps_shortens_no_delay(jump: float) -> None:
     assert visits.ledger.until["a"] == jump + 2.0
 
 
+@pytest.mark.parametrize(("asked", "on_tests"), [(None, 0.0), (1.0, 1.0), (3.0, 3.0)])
+def test_a_delay_that_was_asked_for_holds_on_tests(asked: float | None, on_tests: float) -> None:
+    delays = polite_settings(FetchSettings(delay_seconds=asked))
+    assert (delays.delay_seconds, delays.test_delay_seconds) == (asked or 1.0, on_tests)
+
+
 def test_hosts_that_are_free_are_not_told_of_anew() -> None:
     visits = polite()
     visits.politeness.follow_wall_clock()

@@ -9,6 +9,7 @@ from six_users import six_user_trace
 
 from trailhound import judges, strategies
 from trailhound.errors import TrailhoundError, UsageError
+from trailhound.plugins import JUDGE, SINK, absolute
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import Sources
@@ -149,3 +150,15 @@ def test_all_parts_are_names_of_their_package(package: ModuleType) -> None:
         assert getattr(package, entry.attr) is entry.load()
     for name in package.__all__:
         assert getattr(package, name).__name__ == name
+
+
+def test_paths_in_options_are_the_same_in_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec = absolute("jsonl:path=a\\,b.jsonl", SINK)
+    assert spec == f"jsonl:path={tmp_path}/a\\,b.jsonl"
+    assert absolute(spec, SINK) == spec
+    assert absolute("jsonl", SINK) == "jsonl"
+    assert absolute("nothing:path=x", SINK) == "nothing:path=x", "told when it is to be opened"
+    assert absolute("keywords:words=hive", JUDGE) == "keywords:words=hive"

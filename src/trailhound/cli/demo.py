@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trailhound.cli.options import SetOption, assigned
+from trailhound.cli.options import ReplaceOption, SetOption, assigned
 from trailhound.counting import counted
 from trailhound.errors import unknown_name
 
@@ -31,6 +31,7 @@ def demo(
     max_requests: Annotated[int, typer.Option(min=1, help="Fetches of each crawl.")] = 400,
     seed: Annotated[int, typer.Option(help="Seed of the generated web.")] = 7,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 2,
+    replace: ReplaceOption = False,
     set_: SetOption = None,
     write_sessions: Annotated[
         Path | None,
@@ -70,7 +71,7 @@ def demo(
         raise unknown_name("demo topic", topic, web.topics)
     chosen = assigned(set_)
     _crawl_over_http(web, topic or min(web.topics), max_requests, chosen)
-    _compare_in_the_lab(out, seed, max_requests, jobs, chosen)
+    _compare_in_the_lab(out, seed, max_requests, jobs, chosen, replace=replace)
 
 
 def _write_sessions(web: DemoWeb, folder: Path) -> None:
@@ -134,7 +135,7 @@ def _watch(crawl: DemoCrawl) -> None:
 
 
 def _compare_in_the_lab(
-    out: Path, seed: int, max_requests: int, jobs: int, chosen: dict[str, Any]
+    out: Path, seed: int, max_requests: int, jobs: int, chosen: dict[str, Any], *, replace: bool
 ) -> None:
     from trailhound.cli.lab_tables import show_summary
     from trailhound.cli.terminal import import_bar, output, runs_bar
@@ -150,7 +151,7 @@ def _compare_in_the_lab(
         corpus, LAB_STRATEGIES, max_requests=max_requests, seed_sets=2, settings=chosen
     )
     with runs_bar() as runs:
-        results = run_experiment(plan, out, jobs=jobs, progress=runs)
+        results = run_experiment(plan, out, jobs=jobs, progress=runs, replace=replace)
     show_summary(results)
     report = write_report(results, out)
     output.print(f"[bold]5[/bold]  Open the report in a browser: {report}", soft_wrap=True)

@@ -9,7 +9,13 @@ from typing import Annotated
 
 import typer
 
-from trailhound.cli.options import INTERRUPTED_EXIT_CODE, JsonOption, SetOption, assigned
+from trailhound.cli.options import (
+    INTERRUPTED_EXIT_CODE,
+    JsonOption,
+    ReplaceOption,
+    SetOption,
+    assigned,
+)
 
 app = typer.Typer(
     help="Compare crawl strategies on a recorded web, with known answers and honest counting.",
@@ -92,9 +98,7 @@ def run(
         ),
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 1,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Give up results of another experiment in OUT.")
-    ] = False,
+    replace: ReplaceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Crawl the corpus with each strategy and measure what it finds.

@@ -33,7 +33,7 @@ def mark(
         bool, typer.Option("--useful/--not-useful", help="What they are. Default: useful.")
     ] = True,
     clear: Annotated[
-        bool, typer.Option("--clear", help="Take earlier marks back instead.")
+        bool, typer.Option("--clear", help="Take earlier marks of this command back instead.")
     ] = False,
     from_file: Annotated[
         Path | None,
@@ -90,6 +90,9 @@ def _learn(topic: str, workspace: Path | None, *, as_json: bool) -> None:
 
 def _tell(marked: Marked, verdict: bool | None, topic: str, *, learn: bool) -> None:
     what = {True: "marked useful", False: "marked not useful", None: "no longer marked"}[verdict]
+    if not marked.pages:
+        say("None of them was marked here; marks of the recorded sessions stay as they are.")
+        return
     count = counted(len(marked.pages), "page")
     along = f", with {marked.visits:,} on the paths to them" if marked.visits else ""
     say(f"{count} {what}{along}.")

@@ -41,6 +41,9 @@ ConfigOption = Annotated[
         "--config", metavar="FILE", help="Settings. Default: trailhound.toml in this folder."
     ),
 ]
+ReplaceOption = Annotated[
+    bool, typer.Option("--replace", help="Give up results of another experiment in OUT.")
+]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(

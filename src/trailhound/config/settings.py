@@ -124,8 +124,12 @@ class FetchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         Meta(description="Who gets pages: a name of 'trailhound plugins' with options, a file.py."),
     ] = "http"
     delay_seconds: Annotated[
-        float, Meta(ge=0, description="From a host's answer to the next request to it.")
-    ] = 1.0
+        Annotated[float, Meta(ge=0)] | None,
+        Meta(
+            description="From a host's answer to the next request to it; by default one second, "
+            "and none for hosts of this machine that are named ….test."
+        ),
+    ] = None
     address_delay_seconds: Annotated[
         float, Meta(ge=0, description="Between requests to one IP address.")
     ] = 0.5

@@ -169,10 +169,10 @@ class JsonLinesSink:
             self._file = path.open("ab")
 
     @classmethod
-    def open(cls, topic: str, folder: Path | None, *, path: str = "") -> Self:
+    def open(cls, topic: str, folder: Path | None, *, path: Path | None = None) -> Self:
         """Without a ``path`` it is ``finds.jsonl`` in the crawl's own folder."""
         del topic
-        return cls(Path(path) if path else (folder or Path()) / "finds.jsonl")
+        return cls(path or (folder or Path()) / "finds.jsonl")
 
     def keep(self, finished: FinishedPage) -> None:
         """A line for a relevant page; nothing for any other."""

@@ -111,7 +111,7 @@ class HttpFetcher:
     * ``timeout_seconds`` is for one GET as a whole; ``connect_timeout_seconds`` and
       ``read_timeout_seconds`` are for reaching the server and for each wait for more.
     * ``max_bytes`` is for one page, on the wire and decompressed.
-    * ``delay_seconds`` is the time between an answer and the next request to its host;
+    * ``delay_seconds`` is the time between an answer and the next request to its host, 1 by itself;
       ``politeness``, which a crawl shares with its fetcher, holds this and all other delays. Values
       that would be rude, and ``obey_robots=False``, are errors without ``allow_impolite``.
     * ``allow_addresses`` names hosts, suffixes (``*.demo.test``), addresses or networks beyond the
@@ -132,7 +132,7 @@ class HttpFetcher:
         read_timeout_seconds: float = 10.0,
         max_redirects: int = 10,
         max_bytes: int = 5_000_000,
-        delay_seconds: float = 1.0,
+        delay_seconds: float | None = None,
         politeness: Politeness | None = None,
         obey_robots: bool = True,
         allow_impolite: bool = False,
@@ -275,9 +275,10 @@ class HttpFetcher:
 
 def polite_settings(settings: FetchSettings) -> PoliteSettings:
     """The delays that ``[fetch]`` asks for."""
+    asked = polite_delay(settings.delay_seconds)
     return replace(
-        polite_delay(settings.delay_seconds),
-        address_delay_seconds=min(settings.address_delay_seconds, settings.delay_seconds),
+        asked,
+        address_delay_seconds=min(settings.address_delay_seconds, asked.delay_seconds),
         max_crawl_delay_seconds=settings.max_crawl_delay_seconds,
         request_seconds=settings.timeout_seconds,
     )

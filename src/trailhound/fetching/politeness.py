@@ -64,12 +64,11 @@ UNHURRIED = PoliteSettings(delay_seconds=0.0, address_delay_seconds=0.0)
 """For webs that nobody needs to be spared on: a host waits only when it asks for it."""
 
 
-def polite_delay(delay_seconds: float) -> PoliteSettings:
+def polite_delay(delay_seconds: float | None) -> PoliteSettings:
     """``delay_seconds`` between requests to one host; what is asked for holds on tests, too."""
-    asked = delay_seconds != PoliteSettings().delay_seconds
-    return PoliteSettings(
-        delay_seconds=delay_seconds, test_delay_seconds=delay_seconds if asked else 0.0
-    )
+    if delay_seconds is None:
+        return PoliteSettings()
+    return PoliteSettings(delay_seconds=delay_seconds, test_delay_seconds=delay_seconds)
 
 
 def check_politeness(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trailhound.counting import counted
+from trailhound.errors import told_to_programs
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.experiment import Progress, plan_experiment, run_experiment
 from trailhound.lab.results import BeatenBound, Estimate, ExperimentResults
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+@told_to_programs()
 def compare(
     corpus: Corpus | Path | str,
     strategies: Sequence[str],
@@ -33,20 +35,24 @@ def compare(
     folder: Path | str | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
+    replace: bool = False,
     **options: Any,
 ) -> LabResults:
     """Crawl a recorded web with each strategy, for each topic, and measure what is found.
 
     ``options`` are those of :func:`~trailhound.lab.experiment.plan_experiment`: ``topics``,
     ``max_requests``, ``seed``, ``judge`` and so on. With a ``folder``, runs are kept there, and an
-    interrupted comparison goes on where it stopped. More than one of ``jobs`` starts processes: a
-    script must then guard its beginning with ``if __name__ == "__main__"``.
+    interrupted comparison goes on where it stopped; another one must be told to ``replace`` them.
+    More than one of ``jobs`` starts processes: a script must then guard its beginning with
+    ``if __name__ == "__main__"``.
     """
     path = corpus.path if isinstance(corpus, Corpus) else Path(corpus)
     plan = plan_experiment(path, strategies, seed_sets=seed_sets, **options)
     kept = tempfile.TemporaryDirectory(prefix="trailhound-") if folder is None else None
     with kept or nullcontext(str(folder)) as place:
-        return LabResults(run_experiment(plan, Path(place), jobs=jobs, progress=progress))
+        return LabResults(
+            run_experiment(plan, Path(place), jobs=jobs, progress=progress, replace=replace)
+        )
 
 
 class LabResults:

@@ -109,7 +109,7 @@ def run_experiment(
     *,
     jobs: int = 1,
     progress: Progress | None = None,
-    replace: bool = True,
+    replace: bool = False,
 ) -> ExperimentResults:
     """Run all that is not done yet and write ``results.json`` into ``folder``.
 

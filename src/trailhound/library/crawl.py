@@ -19,7 +19,7 @@ from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import Knowledge, OwnParts
 from trailhound.crawling.sinks import Sink
-from trailhound.errors import UsageError
+from trailhound.errors import UsageError, in_arguments, told_to_programs
 from trailhound.fetching.base import Fetcher
 from trailhound.judges.base import RelevanceJudge
 from trailhound.judges.rules import PredicateJudge
@@ -218,7 +218,9 @@ class Crawl:
 
     def __next__(self) -> CrawlResult:
         self._opened()
-        if next(self._events, None) is None or self._latest.finished is None:
+        with told_to_programs():
+            event = next(self._events, None)
+        if event is None or self._latest.finished is None:
             self.close()
             raise StopIteration
         if self._page is not None:
@@ -296,7 +298,8 @@ class Crawl:
 
     def _opened(self) -> TopicCrawl:
         if self._running is None:
-            self._running = self._wish.open(self._tell, self._latest)
+            with told_to_programs():
+                self._running = self._wish.open(self._tell, self._latest)
             self._events = self._running.run()
         return self._running
 
@@ -307,6 +310,7 @@ class Crawl:
         return running.folder.archive if kept else None
 
     def _tell(self, message: str) -> None:
+        message = in_arguments(message)
         self.notices.append(message)
         _log.info(message)
         self._notify(message)

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from trailhound.errors import UsageError, unknown_name
+from trailhound.errors import UsageError, told_to_programs, unknown_name
 from trailhound.models.topic_model import TopicParameters
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import load_sessions
@@ -23,6 +23,7 @@ SessionSource = str | Path | Session | Iterable[str | Path | Session]
 """A session file, a folder of them, a session, or several of these."""
 
 
+@told_to_programs()
 def learn(
     *sessions: SessionSource,
     name: str = "",
@@ -58,6 +59,7 @@ def learn(
     return learn_alone(request, report)
 
 
+@told_to_programs()
 def load_topic(place: str | Path, *, workspace: str | Path | None = None) -> LearnedTopic:
     """A topic from the folder it was saved in, or by its name in the workspace.
 

@@ -16,7 +16,7 @@ from trailhound.crawling.build import Knowledge, OwnParts
 from trailhound.crawling.choosing import check_parts
 from trailhound.errors import ConfigError, SessionError, UsageError
 from trailhound.judges.choosing import check_judge, make_judge
-from trailhound.plugins import absolute
+from trailhound.plugins import FETCHER, FRONTIER, JUDGE, SINK, STRATEGY, absolute
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.choosing import check_live_spec, declares
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
@@ -140,14 +140,14 @@ def make_plan(
 
 
 def for_every_folder(settings: Settings) -> Settings:
-    """With absolute paths of plug-ins that are Python files: a crawl is resumed from anywhere."""
+    """With absolute paths in the specs of plug-ins: a crawl is resumed from anywhere."""
     return settings.changed(
         {
-            "crawl.strategy": absolute(settings.crawl.strategy),
-            "crawl.frontier": absolute(settings.crawl.frontier),
-            "judge.kind": absolute(settings.judge.kind),
-            "fetch.fetcher": absolute(settings.fetch.fetcher),
-            "output.sinks": tuple(map(absolute, settings.output.sinks)),
+            "crawl.strategy": absolute(settings.crawl.strategy, STRATEGY),
+            "crawl.frontier": absolute(settings.crawl.frontier, FRONTIER),
+            "judge.kind": absolute(settings.judge.kind, JUDGE),
+            "fetch.fetcher": absolute(settings.fetch.fetcher, FETCHER),
+            "output.sinks": tuple(absolute(spec, SINK) for spec in settings.output.sinks),
         }
     )
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from trailhound.counting import counted
 from trailhound.errors import StorageError, UsageError
 from trailhound.records import Outcome
-from trailhound.sessions.events import Mark, Session, Visit
+from trailhound.sessions.events import Event, Mark, Session, Visit
 from trailhound.sessions.files import read_session, write_session
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
 from trailhound.storage.exporting import write_warc
@@ -44,10 +44,10 @@ class Marked:
 def mark_results(
     folder: CrawlFolder, addresses: Sequence[str], useful: bool | None, now: float
 ) -> Marked:
-    """Mark pages that the crawl fetched; ``useful=None`` takes earlier marks back.
+    """Mark pages that the crawl fetched; ``useful=None`` takes back what was marked here before.
 
-    All or nothing: UsageError names an address that the crawl has not fetched, or whose source it
-    did not keep.
+    Marks that a person has set while browsing are hers, and count again then. All or nothing:
+    UsageError names an address that the crawl has not fetched, or whose source it did not keep.
     """
     with Results(folder.results) as results:
         pages = tuple({page.address: page for page in _found(results, addresses, folder)}.values())
@@ -55,13 +55,28 @@ def mark_results(
     if not useful:  # how one gets there is of no use then
         paths = [path[-1:] for path in paths]
     before = _read(folder.topic)
-    visits = _visits(folder, before, pages, paths) if useful is not None else []
+    if useful is None:
+        return _cleared(folder.topic, before, pages)
+    visits = _visits(folder, before, pages, paths)
     label = folder.topic.record().label or ""
     marks = [Mark(now, page.address, useful, label) for page in pages]
-    events = (*before.events, *visits, *marks)
-    session = Session(folder.topic.name, events, before.user, RECORDER)
-    write_session(session, folder.topic.sessions_path / MARKS_FILE)
+    _write(folder.topic, before, (*before.events, *visits, *marks))
     return Marked(pages, len({visit.url for visit in visits} - {page.address for page in pages}))
+
+
+def _cleared(topic: TopicFolder, before: Session, pages: Iterable[StoredPage]) -> Marked:
+    marked = {event.url for event in before.events if isinstance(event, Mark)}
+    cleared = tuple(page for page in pages if page.address in marked)
+    gone = {page.address for page in cleared}
+    kept = [event for event in before.events if not (isinstance(event, Mark) and event.url in gone)]
+    if cleared:
+        _write(topic, before, kept)
+    return Marked(cleared, 0)
+
+
+def _write(topic: TopicFolder, before: Session, events: Iterable[Event]) -> None:
+    session = Session(topic.name, tuple(events), before.user, RECORDER)
+    write_session(session, topic.sessions_path / MARKS_FILE)
 
 
 def _visits(

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from trailhound.config.settings import FetchSettings
 from trailhound.crawling.scope import Scope
+from trailhound.fetching.http import polite_settings
 from trailhound.records import Page
 from trailhound.text.extract import extract_page
 from trailhound.topics.notices import Notify, Progress
@@ -98,7 +99,7 @@ class PolitePages:
 
         await fetch_pages(wanted, self._settings, self, tell, self._in_scope)
         # The crawl, or the next question, may begin with a host that has just been asked.
-        await asyncio.sleep(self._settings.delay_seconds)
+        await asyncio.sleep(polite_settings(self._settings).delay_seconds)
 
     def close(self) -> None:
         """Let the file go in which pages are kept."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from trailhound.config.settings import Settings
 from trailhound.errors import UsageError
+from trailhound.fetching.http import polite_settings
 from trailhound.fetching.resolver import mapped_resolver
 from trailhound.records import Page
 from trailhound.sources import SearchSource, Sources
@@ -86,7 +87,7 @@ def _endpoint(settings: Settings, notify: Notify, before_asking: Callable[[], No
         settings.sources.search,
         fetch.user_agent,
         timeout_seconds=fetch.timeout_seconds,
-        pause_seconds=fetch.delay_seconds,
+        pause_seconds=polite_settings(fetch).delay_seconds,
         resolver=mapped_resolver(fetch.resolve),
         pages=PolitePages(PagesInMemory(), fetch, notify, kind="Pages that the search names"),
         before_asking=before_asking,

@@ -21,7 +21,7 @@ from trailhound.crawling.scope import scope_of
 from trailhound.errors import StorageError, UsageError
 from trailhound.judges.calibration import OwnVerdicts
 from trailhound.models.topic_model import learn_topic
-from trailhound.plugins import absolute
+from trailhound.plugins import STRATEGY, absolute
 from trailhound.sessions.events import Mark, Session
 from trailhound.sessions.page_graph import build_page_graph
 from trailhound.sources import Charged
@@ -145,8 +145,8 @@ class SearchTurns:
         """Before a search is asked: what waits was ranked by one strategy."""
         if not self.folder.exists():
             return
-        before = absolute(self.folder.read().settings.crawl.strategy)
-        now = absolute(self._settings.crawl.strategy)
+        before = absolute(self.folder.read().settings.crawl.strategy, STRATEGY)
+        now = absolute(self._settings.crawl.strategy, STRATEGY)
         if before != now:
             raise UsageError(
                 f"The topic's crawl was begun with the strategy '{before}', and turns go on with "
