@@ -24,6 +24,8 @@ from trailhound.urls import host_key
 
 _SPARE_RESCORES = 100_000
 """Superseded priorities that the file may hold besides two for each waiting URL."""
+_READ_TOGETHER = 500
+"""Memories read by one statement: a quarter of the time that one by one takes."""
 
 
 class SqliteFrontier:
@@ -248,9 +250,11 @@ class _WaitingMemories(Mapping[str, bytes]):
 
     def pairs(self) -> Iterator[tuple[str, bytes]]:
         """URLs and memories, in the order in which the URLs were first seen."""
-        for number in self._numbers:
-            candidate = self._read(int(number))
-            yield candidate.url, candidate.memory
+        self._store.write()
+        arrivals = self._index.standings.arrivals
+        for start in range(0, self._numbers.size, _READ_TOGETHER):
+            some = self._numbers[start : start + _READ_TOGETHER].tolist()
+            yield from self._store.memories({number: arrivals[number] for number in some})
 
     def _read(self, number: int) -> Candidate:
         return self._store.read(number, self._index.standings.arrivals[number], 0.0)

@@ -24,6 +24,7 @@ from trailhound.frontier.index import FrontierIndex, HostQueue
 from trailhound.frontier.tables import (
     FRONTIER,
     READ,
+    READ_MEMORIES,
     SiteNames,
     pack_memories,
     pack_numbers,
@@ -127,6 +128,12 @@ class FrontierStore:
         with self.working() as connection:
             row = connection.execute(READ, (number, arrival)).fetchone()
         return self.names.candidate(row, arrival, priority)
+
+    def memories(self, arrivals: dict[int, int]) -> list[tuple[str, bytes]]:
+        """URLs and memories, given the numbers of written places with their arrivals."""
+        with self.working() as connection:
+            rows = connection.execute(READ_MEMORIES, (msgspec.json.encode(arrivals).decode(),))
+            return list(map(self.names.memory, rows))
 
     def final_priority(self, number: int) -> float | None:
         """The priority under which a URL was finished; ``None`` when it was never leased."""

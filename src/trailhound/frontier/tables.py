@@ -25,6 +25,7 @@ time that a URL was given a place in the queue.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -70,9 +71,18 @@ READ = (
 )
 """What :meth:`SiteNames.candidate` takes, given the number and the last arrival of a URL."""
 
+READ_MEMORIES = (
+    "SELECT u.site, u.path, each.value - l.first, l.memories "
+    "FROM json_each(?) AS each "
+    "LEFT JOIN url AS u ON u.number = CAST(each.key AS INTEGER) "
+    "LEFT JOIN place AS l ON l.first = (SELECT max(first) FROM place WHERE first <= each.value)"
+)
+"""What :meth:`SiteNames.memory` takes, given a JSON object of numbers and last arrivals."""
+
 _NUMBER = np.dtype("<u4")
 _PRIORITY = np.dtype("<f8")
-_memories = msgspec.msgpack.Decoder(bytes | list[bytes])
+# Candidates that are read one after the other tend to be links of one page.
+_unpack_memories = lru_cache(maxsize=64)(msgspec.msgpack.Decoder(bytes | list[bytes]).decode)
 
 
 class SiteNames:
@@ -104,9 +114,14 @@ class SiteNames:
         site, path, first, parent, depth, memories, parent_site, parent_path = row
         if parent_site is not None:
             parent = self.join(parent_site, parent_path)
-        unpacked = _memories.decode(memories)
-        memory = unpacked if isinstance(unpacked, bytes) else unpacked[arrival - first]
-        return Candidate(self.join(site, path), priority, memory, parent, depth)
+        url, memory = self.memory((site, path, arrival - first, memories))
+        return Candidate(url, priority, memory, parent, depth)
+
+    def memory(self, row: tuple[Any, ...]) -> tuple[str, bytes]:
+        """URL and memory of a ``READ_MEMORIES`` row."""
+        site, path, at, memories = row
+        unpacked = _unpack_memories(memories)
+        return self.join(site, path), unpacked if isinstance(unpacked, bytes) else unpacked[at]
 
 
 def pack_memories(memories: Sequence[bytes]) -> bytes:

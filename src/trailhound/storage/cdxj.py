@@ -119,7 +119,7 @@ def surt_key(url: str) -> str:
     rest = url.partition("://")[2]
     host, slash, tail = rest.partition("/")
     path, _, query = (slash + tail).partition("?")
-    plain_query = _plain_query(query)
+    plain_query = query and _plain_query(query)
     return f"{_reversed_host(host)}){_plain_path(path)}" + (plain_query and f"?{plain_query}")
 
 

@@ -88,11 +88,9 @@ class IntelligentStrategy:
         links = [each for each in crawled.page.links if each.url not in judged or each.url in shown]
         factors = self._interest.log_factors([link.url for link in links])
         priorities = self._interest.combine(factors).tolist()
-        memories, size = factors.astype("<f4").tobytes(), FOUR_FACTORS.size
-        return [
-            ScoredLink(link, priority, memories[size * place : size * (place + 1)])
-            for place, (link, priority) in enumerate(zip(links, priorities, strict=True))
-        ]
+        packed, size = factors.astype("<f4").tobytes(), FOUR_FACTORS.size
+        memories = [packed[start : start + size] for start in range(0, len(packed), size)]
+        return map(ScoredLink, links, priorities, memories)
 
     def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
         """Every ``refresh`` pages: new ratios, new weights, new priorities."""
