@@ -10,6 +10,7 @@ import pytest
 
 from trailhound.demo import DemoResponse, DemoWeb, DemoWebParameters
 from trailhound.demo.server import DemoServer, serve_in_thread
+from trailhound.demo.trap import trap_urls
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,7 @@ def test_queries_tell_pages_apart(web: DemoWeb) -> None:
 
 def test_the_trap_is_served_without_end(web: DemoWeb) -> None:
     with serve_in_thread(web) as port:
-        assert b"Next month" in ask(port, web.trap_urls(1)[0]).body
+        assert b"Next month" in ask(port, trap_urls(1)[0]).body
         far = "http://events.larkhaven-city.demo.test/calendar/2750/06"
         assert ask(port, far).status == 200
 

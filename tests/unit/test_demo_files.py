@@ -36,7 +36,7 @@ def test_written_sessions_hold_all_that_the_web_would_tell(web: DemoWeb, tmp_pat
 
 def test_a_folder_that_cannot_be_made_is_named(web: DemoWeb, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StorageError, match="Cannot make the folder"):
+    with pytest.raises(StorageError, match="Cannot write"):
         write_demo_sessions(web, tmp_path / "file")
 
 

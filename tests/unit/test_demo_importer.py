@@ -8,6 +8,7 @@ import pytest
 from test_demo_web import SMALL
 
 from trailhound.demo import DemoWeb
+from trailhound.demo.trap import trap_urls
 from trailhound.lab.corpora import Corpus, CorpusWriter
 from trailhound.lab.experiment import plan_experiment, run_experiment
 from trailhound.lab.importers import no_progress
@@ -55,7 +56,7 @@ def test_the_beginning_of_the_trap_is_recorded_and_its_end_is_open(
     web: DemoWeb, path: Path
 ) -> None:
     with Corpus.open(path) as corpus:
-        inside = web.trap_urls(TRAP_PAGES)
+        inside = trap_urls(TRAP_PAGES)
         assert all(corpus.page(url) is not None for url in inside)
         assert any(link.url not in corpus for link in corpus.page_by_id(len(corpus) - 1).links)
 

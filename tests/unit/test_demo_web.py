@@ -16,6 +16,7 @@ from protego import Protego
 from selectolax.lexbor import LexborHTMLParser
 
 from trailhound.demo import DemoWeb, DemoWebParameters
+from trailhound.demo.trap import is_trap, trap_urls
 from trailhound.errors import UsageError
 from trailhound.sessions.events import Mark, Reached, Session, Submit, Visit
 from trailhound.urls import canonicalize
@@ -174,7 +175,7 @@ def test_every_link_leads_to_an_answer_that_was_meant(web: DemoWeb, links: Links
         link
         for found in links.values()
         for link in found
-        if link not in web.responses and not web.is_trap(link)
+        if link not in web.responses and not is_trap(link)
     }
     assert strangers == set()
 
@@ -322,16 +323,16 @@ def test_robots_files_close_private_folders_and_one_host(web: DemoWeb) -> None:
 
 
 def test_the_calendar_never_ends_and_counts_as_trap(web: DemoWeb, links: Links) -> None:
-    first = web.trap_urls(1)[0]
+    first = trap_urls(1)[0]
     assert any(first in found for found in links.values())
-    assert len(set(web.trap_urls(500))) == 500
+    assert len(set(trap_urls(500))) == 500
     url = first
     for _ in range(40):
         tree = LexborHTMLParser(web.respond(url).body.decode())
         (url,) = [
             str(node.attributes["href"]) for node in tree.css("a") if node.text() == "Next month"
         ]
-        assert web.is_trap(url)
+        assert is_trap(url)
         assert url not in web.responses
         assert web.respond(url).status == 200
 

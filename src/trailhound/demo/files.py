@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 
 from trailhound.demo.web import DemoWeb
-from trailhound.errors import StorageError
 from trailhound.sessions.events import Event, Session, Visit
 from trailhound.sessions.files import SESSION_SUFFIX, write_session
+from trailhound.storage.files import cannot_write, write_whole
 from trailhound.text.encoding import decode
 
 ACCESS_LOG = "access.log"
@@ -21,7 +21,10 @@ ACCESS_LOG = "access.log"
 
 def write_demo_sessions(web: DemoWeb, folder: Path) -> list[Path]:
     """Write one file per topic, ``TOPIC.jsonl``, and return their paths in order of topic."""
-    _make(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
     paths = []
     for topic in sorted(web.sessions):
         path = folder / f"{topic}{SESSION_SUFFIX}"
@@ -32,7 +35,6 @@ def write_demo_sessions(web: DemoWeb, folder: Path) -> list[Path]:
 
 def write_access_log(web: DemoWeb, folder: Path) -> Path:
     """Write who read what, in Squid's native format, as ``access.log``; return its path."""
-    _make(folder)
     path = folder / ACCESS_LOG
     accesses = sorted(
         (time, reading.user, url) for reading in web.readings for time, url in reading.accesses()
@@ -42,22 +44,8 @@ def write_access_log(web: DemoWeb, folder: Path) -> Path:
         "HIER_DIRECT/192.0.2.1 text/html\n"
         for time, user, url in accesses
     )
-    try:
-        path.write_text("".join(lines), encoding="ascii")
-    except OSError as error:
-        raise StorageError(
-            f"Cannot write {path}: {error.strerror or error}. Choose another folder."
-        ) from error
+    write_whole(path, "".join(lines).encode("ascii"))
     return path
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(
-            f"Cannot make the folder {folder}: {error.strerror or error}. Choose another one."
-        ) from error
 
 
 def with_sources(session: Session, web: DemoWeb) -> Session:

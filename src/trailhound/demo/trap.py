@@ -6,6 +6,7 @@ Its pages are made when they are asked for. A recorded web holds the first few.
 from __future__ import annotations
 
 import re
+from calendar import month_name
 from itertools import islice
 
 TRAP_HOST = "events.larkhaven-city.demo.test"
@@ -15,20 +16,6 @@ _DAYS = (5, 12, 19, 26)
 _TRAP_PATH = re.compile(
     rf"http://{re.escape(TRAP_HOST)}/calendar/([0-9]{{4}})/([0-9]{{2}})(?:/([0-9]{{2}}))?\Z"
 )
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
 _PORTAL = "http://www.larkhaven-city.demo.test/"
 
 
@@ -56,14 +43,14 @@ def trap_page(url: str) -> str | None:
     if parts is None:
         return None
     year, month, day = parts
-    name = f"{_MONTHS[month - 1]} {year}"
+    name = f"{month_name[month]} {year}"
     if day:
         text = f"No events have been entered for {day} {name}. Please look at another day."
         title, links = f"Events on {day} {name}", [(_url(year, month), f"Back to {name}")]
     else:
         text = "Events in Larkhaven and its surroundings. Select a day or go to the next month."
         title = f"Calendar of events, {name}"
-        links = [(_url(year, month, d), f"{d} {_MONTHS[month - 1]}") for d in _DAYS]
+        links = [(_url(year, month, d), f"{d} {month_name[month]}") for d in _DAYS]
     if (year, month) != (_LAST_YEAR, 12):
         links.append((_url(year + month // 12, month % 12 + 1), "Next month"))
     if (year, month) != (_FIRST_YEAR, 1):

@@ -16,7 +16,7 @@ from trailhound.demo.parameters import DemoWebParameters
 from trailhound.demo.rendering import Layout, encode, robots_txt
 from trailhound.demo.site_plans import KINDS, SitePlanner, host_of
 from trailhound.demo.site_texts import SiteWriter
-from trailhound.demo.trap import TRAP_HOST, first_trap_url, is_trap, trap_page, trap_urls
+from trailhound.demo.trap import TRAP_HOST, first_trap_url, trap_page
 from trailhound.demo.universities import University
 from trailhound.demo.words import TOPIC_KEYS
 from trailhound.demo.workshop import Workshop
@@ -90,14 +90,6 @@ class DemoWeb:
             return known
         calendar = trap_page(url)
         return _not_found(url) if calendar is None else DemoResponse(200, _HTML, calendar.encode())
-
-    def trap_urls(self, count: int) -> tuple[str, ...]:
-        """The first ``count`` pages of the endless calendar, for a recording of this web."""
-        return trap_urls(count)
-
-    def is_trap(self, url: str) -> bool:
-        """Whether the endless calendar answers ``url``."""
-        return is_trap(url)
 
 
 def _build_plan(seed: int, parameters: DemoWebParameters) -> WebPlan:

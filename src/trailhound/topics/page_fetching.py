@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from trailhound.config.settings import FetchSettings
-from trailhound.crawling.scope import Scope
 from trailhound.crawling.visiting import visit
 from trailhound.errors import UNREADABLE
-from trailhound.records import FetchResult, FinishedPage, Outcome, PageEvent
+from trailhound.records import FinishedPage, Outcome
 from trailhound.sessions.events import Session, Visit
 from trailhound.storage.files import explaining
 from trailhound.text.encoding import decode
@@ -34,21 +33,8 @@ class FetchedPage(msgspec.Struct, frozen=True, omit_defaults=True):
     html: str | None = None
 
 
-class PageStore(Protocol):
-    """Where fetched pages go."""
-
-    @property
-    def pages(self) -> Container[str]:
-        """Addresses that need not be asked for."""
-        ...
-
-    def add(self, page: FetchedPage) -> None:
-        """Keep a page."""
-        ...
-
-
 class FetchedPages:
-    """Pages by URL, in a file beside the topic's sessions until they are in these.
+    """A sink that keeps pages in a file beside the topic's sessions until they are in these.
 
     Each page is on disk when it has come, so that an interrupted import goes on where it was.
     """
@@ -65,14 +51,22 @@ class FetchedPages:
                     page = msgspec.json.decode(line, type=FetchedPage)
                     self.pages[page.url] = page
 
-    def add(self, page: FetchedPage) -> None:
-        """Keep a page."""
+    def keep(self, finished: FinishedPage) -> None:
+        """Keep what came of one request."""
+        result, html = finished.result, None
+        if result.outcome is Outcome.FETCHED:
+            html = decode(result.body, result.content_type).text
+        final_url = result.final_url if html is not None else ""
+        page = FetchedPage(result.url, result.outcome, final_url, html)
         self.pages[page.url] = page
         with explaining(self._path):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
                 # A line end first: the line before may be torn.
                 file.write(b"\n" + msgspec.json.encode(page))
+
+    def close(self) -> None:
+        """Nothing is open between two pages."""
 
     def outcomes(self) -> Counter[str]:
         """How many pages ended how."""
@@ -121,42 +115,11 @@ def pages_wanted(sessions: Iterable[Session]) -> list[str]:
 
 
 async def fetch_pages(
-    urls: Sequence[str],
-    settings: FetchSettings,
-    store: PageStore,
-    progress: Progress,
-    in_scope: Scope | None = None,
+    urls: Sequence[str], settings: FetchSettings, store: FetchedPages, progress: Progress
 ) -> None:
     """Ask for every page that ``store`` does not have, each host politely."""
     wanted = [url for url in urls if url not in store.pages]
-    done = len(urls) - len(wanted)
-    progress(done, len(urls))
-    if not wanted:
-        return
-
-    def told(_: PageEvent) -> None:
-        nonlocal done
-        done += 1
-        progress(done, len(urls))
-
-    await visit(wanted, settings, _Keeping(store), in_scope=in_scope, told=told)
-
-
-class _Keeping:
-    """Puts what comes back into a store."""
-
-    def __init__(self, store: PageStore) -> None:
-        self._store = store
-
-    def keep(self, finished: FinishedPage) -> None:
-        self._store.add(_kept(finished.result))
-
-    def close(self) -> None:
-        """The store belongs to the caller."""
-
-
-def _kept(result: FetchResult) -> FetchedPage:
-    if result.outcome is not Outcome.FETCHED:
-        return FetchedPage(result.url, result.outcome)
-    html = decode(result.body, result.content_type).text
-    return FetchedPage(result.url, result.outcome, result.final_url, html)
+    done = count(len(urls) - len(wanted))
+    progress(next(done), len(urls))
+    if wanted:
+        await visit(wanted, settings, store, told=lambda _: progress(next(done), len(urls)))

@@ -4,54 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Protocol
+from itertools import count
 
 from trailhound.config.settings import FetchSettings
 from trailhound.crawling.scope import Scope
+from trailhound.crawling.visiting import visit
 from trailhound.fetching.http import polite_settings
-from trailhound.records import Page
+from trailhound.records import FinishedPage, Outcome, Page, PageEvent
+from trailhound.sources.kept_answers import KeptAnswers
 from trailhound.text.extract import extract_page
 from trailhound.topics.notices import Notify, Progress
-from trailhound.topics.page_fetching import FetchedPage, fetch_pages
-
-
-class PageKeeper(Protocol):
-    """Remembers pages, on disk (:class:`~trailhound.sources.kept_answers.KeptAnswers`) or not."""
-
-    def has_page(self, url: str) -> bool:
-        """Whether a page was asked for, be it in vain."""
-        ...
-
-    def page(self, url: str) -> Page | None:
-        """A page that was kept."""
-        ...
-
-    def keep_page(self, url: str, page: Page | None) -> None:
-        """Remember a page, or that it could not be had."""
-        ...
-
-    def close(self) -> None:
-        """Let its file go."""
-        ...
 
 
 class PagesInMemory:
-    """Remembers pages as long as it lives."""
+    """Remembers pages as long as it lives, as :class:`KeptAnswers` does on disk."""
 
     def __init__(self) -> None:
         self._pages: dict[str, Page | None] = {}
-
-    def has_page(self, url: str) -> bool:
-        """Whether a page was asked for, be it in vain."""
-        return url in self._pages
-
-    def page(self, url: str) -> Page | None:
-        """A page that was kept."""
-        return self._pages.get(url)
-
-    def keep_page(self, url: str, page: Page | None) -> None:
-        """Remember a page, or that it could not be had."""
-        self._pages[url] = page
+        self.has_page = self._pages.__contains__
+        self.page = self._pages.get
+        self.keep_page = self._pages.__setitem__
 
     def close(self) -> None:
         """There is no file."""
@@ -60,12 +32,13 @@ class PagesInMemory:
 class PolitePages:
     """Fetches by the rules of a crawl: robots.txt, delays, allowed addresses, scope.
 
-    ``kind`` names the pages in what is told when they take long.
+    What was ``kept`` is not asked for again, had or not. ``kind`` names the pages in what is told
+    when they take long.
     """
 
     def __init__(
         self,
-        kept: PageKeeper,
+        kept: KeptAnswers | PagesInMemory,
         settings: FetchSettings,
         notify: Notify,
         *,
@@ -92,12 +65,12 @@ class PolitePages:
         wanted = [url for url in dict.fromkeys(urls) if self._is_wanted(url)]
         if not wanted or self.is_closed:
             return
-        progress = Progress(self._notify)
+        progress, done = Progress(self._notify), count(1)
 
-        def tell(done: int, total: int) -> None:
-            progress.tell(f"{self._kind}: {done:,} of {total:,} fetched.")
+        def tell(_: PageEvent) -> None:
+            progress.tell(f"{self._kind}: {next(done):,} of {len(wanted):,} fetched.")
 
-        await fetch_pages(wanted, self._settings, self, tell, self._in_scope)
+        await visit(wanted, self._settings, self, in_scope=self._in_scope, told=tell)
         # The crawl, or the next question, may begin with a host that has just been asked.
         await asyncio.sleep(polite_settings(self._settings).delay_seconds)
 
@@ -108,16 +81,10 @@ class PolitePages:
     def _is_wanted(self, url: str) -> bool:
         return (self._in_scope is None or self._in_scope(url)) and not self._kept.has_page(url)
 
-    @property
-    def pages(self) -> frozenset[str]:
-        """Nothing: what is kept was not asked for."""
-        return frozenset()
-
-    def add(self, page: FetchedPage) -> None:
-        """Keep what came of one request."""
+    def keep(self, finished: FinishedPage) -> None:
+        """Take in what came of one request."""
         self.pages_read += 1
-        extracted = None
-        if page.html is not None:
-            body = page.html.encode("utf-8", "replace")
-            extracted = extract_page(body, page.final_url, "text/html; charset=utf-8")
-        self._kept.keep_page(page.url, extracted)
+        result, page = finished.result, None
+        if result.outcome is Outcome.FETCHED:
+            page = extract_page(result.body, result.final_url, result.content_type)
+        self._kept.keep_page(result.url, page)

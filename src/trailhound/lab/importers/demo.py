@@ -29,7 +29,9 @@ def record_demo(request: ImportRequest, writer: CorpusWriter) -> None:
 
 def record_answers(web: DemoWeb, progress: Progress, writer: CorpusWriter) -> None:
     """Every address of the web with what its server would answer."""
-    urls = dict.fromkeys([*web.responses, *web.trap_urls(TRAP_PAGES)])
+    from trailhound.demo.trap import trap_urls
+
+    urls = dict.fromkeys([*web.responses, *trap_urls(TRAP_PAGES)])
     for number, url in enumerate(urls, start=1):
         response = web.respond(url)
         answer = ServerAnswer(
