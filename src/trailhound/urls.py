@@ -25,7 +25,8 @@ from publicsuffixlist import PublicSuffixList
 
 from trailhound.errors import UsageError
 
-_BARE_HOST = re.compile(r"[^\s/:@?#]+\.[^\s/:@?#]+(:[0-9]+)?([/?#]|$)")
+_BARE_HOST = re.compile(r"(?=[^\s/:@?#]+?\.[^\s/:@?#])[^\s/:@?#]++(:[0-9]++)?([/?#]|$)")
+_LONGEST_HOST = 260  # characters: a name of 253, a port
 _WEB_SCHEMES = ("http://", "https://")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -82,16 +83,20 @@ def registered_domain(url: str) -> str:
 
     IP addresses, public suffixes themselves and names under no listed suffix give the host.
     """
-    return _registered_domain(host_key(url))
+    key = host_key(url)
+    # What no name server would look up is not worth remembering either.
+    return _known_domain(key) if len(key) <= _LONGEST_HOST else _registered_domain(key)
 
 
-@lru_cache(maxsize=65536)
 def _registered_domain(key: str) -> str:
     if key.startswith("["):
         return key[: key.index("]") + 1]
     host = key.partition(":")[0]
     domain = _public_suffixes().privatesuffix(host.rstrip("."))
     return str(domain) if domain else host
+
+
+_known_domain = lru_cache(maxsize=65536)(_registered_domain)
 
 
 @cache

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import lzma
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +27,11 @@ MAX_RECORD_BYTES = 32 * 1024 * 1024
 
 # Larger than any server's real headers; a smaller limit would end the whole archive at one record.
 _MAX_HEADER_BYTES = 1 << 20
+
+UNREADABLE_ARCHIVE = (
+    OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
+)  # fmt: skip
+"""What damaged archives and packages raise, however they were compressed."""
 
 _KINDS = WarcRecordType.response | WarcRecordType.resource | WarcRecordType.revisit
 
@@ -86,7 +93,7 @@ def _members(path: Path) -> list[str]:
     try:
         with zipfile.ZipFile(path) as package:
             names = package.namelist()
-    except (zipfile.BadZipFile, OSError):
+    except UNREADABLE_ARCHIVE:
         return []
     return sorted(name for name in names if name.lower().endswith(_WARC_ENDINGS))
 
@@ -128,7 +135,7 @@ def read_captures(archive: Archive) -> Iterator[Capture]:
             for record in ArchiveIterator(file, record_types=_KINDS, parse_http=False):
                 if record.content_length <= MAX_RECORD_BYTES:
                     yield _capture(record, _block(record))
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile, RuntimeError) as error:
+    except UNREADABLE_ARCHIVE as error:
         raise ArchiveDamageError(str(error)) from error
 
 

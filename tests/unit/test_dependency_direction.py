@@ -18,6 +18,7 @@ RANKING = LEARNING | {"sources", "strategies", "judges", "plugins"}
 STORES = frozenset({"frontier", "fetching", "storage"})
 CRAWLING = RANKING | STORES | {"crawling"}
 LAB = CRAWLING | {
+    "toml_text",
     "web_archives",
     "lab",
     "topics",
@@ -32,6 +33,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "errors": frozenset(),
     "counting": frozenset(),
     "signals": frozenset(),
+    "toml_text": frozenset(),
     "notebooks": frozenset({"errors"}),
     "urls": FIRST_TIER,
     "sources": FIRST_TIER | {"sessions", "text", "fetching", "storage", "web_archives"},
@@ -51,7 +53,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "collector": FIRST_TIER | {"collector", "sessions", "storage", "topics"},
     "reports": TOPICS,
     "crawling": CRAWLING,
-    "config": frozenset({"errors", "counting"}),
+    "config": frozenset({"errors", "counting", "toml_text"}),
     "lab": LAB,
     "testing": LAB | TOPICS,
     "__main__": frozenset({"cli"}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import reprlib
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from trailhound.config.settings import (
 )
 from trailhound.config.values import from_file, from_program, from_text, sized
 from trailhound.errors import ConfigError, UsageError, unknown_name
+from trailhound.toml_text import parse_toml
 
 FILE_NAME = "trailhound.toml"
 FILE_VARIABLE = "TRAILHOUND_CONFIG"
@@ -27,7 +27,15 @@ OTHER_VARIABLES = frozenset({FILE_VARIABLE, "TRAILHOUND_WORKSPACE", "TRAILHOUND_
 """Of the environment, with a meaning beside the settings."""
 _VARIABLES_OF_TESTS = frozenset({"TRAILHOUND_E2E_TOPICS", "TRAILHOUND_SCREENSHOTS"})
 
-_SHORT = reprlib.Repr()
+
+class _ShortRepr(reprlib.Repr):
+    """Also of numbers that Python refuses to write in digits."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        return super().repr_int(x, level) if x.bit_length() < 10_000 else "a number without end"
+
+
+_SHORT = _ShortRepr()
 _SHORT.maxstring = _SHORT.maxother = 200
 
 
@@ -171,8 +179,7 @@ def _unknown(path: Path, kind: str, name: str, known: Iterable[str]) -> ConfigEr
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
+        return parse_toml(path.read_bytes().decode("utf-8"))
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be read: {error.strerror or error}. Check that you may read it."

@@ -64,8 +64,9 @@ def _inflate(inflater: zlib._Decompress, data: bytes, receiver: Receiver) -> Non
             if piece:
                 receiver(piece)
             data = inflater.unconsumed_tail
-            # A full piece may have left output behind, even with all input taken.
-            if not data and len(piece) < _PIECE_BYTES:
+            # A full piece may have left output behind, even with all input taken. At the stream's
+            # end zlib may go on to name a tail that it has handed over as unused data.
+            if inflater.eof or (not data and len(piece) < _PIECE_BYTES):
                 return
     except zlib.error as error:
         raise CodingError(str(error)) from error

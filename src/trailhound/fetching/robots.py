@@ -28,7 +28,9 @@ _MAX_AGE_SECONDS = 24 * 3600.0
 _RETRY_SECONDS = 600.0  # a site whose robots.txt failed is asked again after this time
 
 _log = logging.getLogger(__name__)
-_USER_AGENT_LINE = re.compile(r"\s*user[- ]?agent\b\s*:?([^#]*)", re.IGNORECASE)
+# Also "user<TAB>agent name", which the parser understands.
+_USER_AGENT_LINE = re.compile(r"(\s*+user(?:-|\s*+)agent\b\s*+:?\s*+)([^#]*)", re.IGNORECASE)
+_OTHERS = ":other:"
 
 
 class Client(Protocol):
@@ -206,20 +208,31 @@ def _parse(answer: Answer, product: str) -> Protego:
 
 
 def _only_for(product: str, text: str) -> str:
-    """The file with all robots that are certainly not ours under one name.
+    """The file with all robots whose rules are not ours under one name.
 
     The parser keeps every rule once for each robot of its group: 500 KB of names and rules could
-    otherwise fill the memory.
+    otherwise fill the memory. Ours are those of the longest name that our own begins with.
     """
     own = product.lower()
     lines = text.splitlines()
-    for number, line in enumerate(lines):
-        match = _USER_AGENT_LINE.match(line)
-        if match is not None:
-            name = match[1].strip().lower()
-            if name != "*" and name.replace("*", "") not in own:
-                lines[number] = "User-agent: :other:"
+    found = {number: match for number, line in enumerate(lines) if (match := _named(line))}
+    names = {number: _plain_name(match[2]) for number, match in found.items()}
+    fitting = max(filter(own.startswith, names.values()), key=len, default="")
+    for number, name in names.items():
+        kept = name if name in ("*", fitting) and name else _OTHERS
+        lines[number] = f"{found[number][1]}{kept}"
     return "\n".join(lines)
+
+
+def _named(line: str) -> re.Match[str] | None:
+    match = _USER_AGENT_LINE.match(line)
+    return match if match is not None and match[2].strip() else None
+
+
+def _plain_name(name: str) -> str:
+    """As the parser compares it: asterisks within a name mean nothing."""
+    plain = name.strip().lower()
+    return plain if plain == "*" else plain.replace("*", "")
 
 
 def _wished_delay(rules: Protego, product: str) -> float:

@@ -26,6 +26,8 @@ MAX_BYTES = 50 * 1024 * 1024
 MAX_ENTRIES = 50_000
 """Likewise."""
 MAX_FIELD_CHARS = 8_000
+MAX_DEPTH = 100
+"""Of elements within elements; the parser keeps 70 bytes of each for one that was sent."""
 
 _PIECE_BYTES = 1024 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -169,6 +171,8 @@ class _XmlReader:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """An element begins."""
         name = tag.rpartition("}")[2].lower()
+        if len(self._path) >= MAX_DEPTH:
+            raise ValueError("its elements are nested too deeply")
         if not self._path:
             self.root = name
             self.kind = _KINDS.get(name, SourceKind.UNKNOWN)
@@ -193,7 +197,7 @@ class _XmlReader:
         name = self._path.pop()
         if name in _ENTRIES and self._entry is not None:
             found = self._entry.found
-            if found is not None:
+            if found is not None and len(self.found) <= MAX_ENTRIES:
                 self.found.append(found)
             self._entry = None
         elif self._text is not None and self._entry is not None and name in _FIELDS:
@@ -229,11 +233,13 @@ def _read_xml(content: bytes, notes: list[str]) -> tuple[SourceKind, list[tuple[
     reader = _XmlReader()
     parser = DefusedXMLParser(target=reader)
     try:
-        for start in range(0, len(content), _XML_PIECE_BYTES):
-            parser.feed(content[start : start + _XML_PIECE_BYTES])
-            if len(reader.found) > MAX_ENTRIES:
-                break
-        else:
+        start = 0
+        while start < len(content) and len(reader.found) <= MAX_ENTRIES:
+            # Ever longer pieces: with each one the parser reads an unfinished tag from its start.
+            end = max(2 * start, _XML_PIECE_BYTES)
+            parser.feed(content[start:end])
+            start = end
+        if start >= len(content):
             parser.close()
     except DefusedXmlException:
         notes.append("it declares XML entities, which are refused")

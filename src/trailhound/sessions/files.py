@@ -63,7 +63,7 @@ def read_with_problems(path: str | Path, *, strict: bool = True) -> Reading:
     if str(path) == STREAM:
         data = sys.stdin.buffer.read()
         return parse_session(data, "standard input", strict=strict, load_html=_no_folder)
-    data, load = _read_bytes(Path(path)), partial(_load_source, Path(path).parent)
+    data, load = _read_bytes(Path(path)), partial(_load_source, Path(path).parent, {})
     return parse_session(data, str(path), strict=strict, load_html=load)
 
 
@@ -184,10 +184,16 @@ def _read_bytes(path: Path) -> bytes:
         raise SessionError(f"The session {path} cannot be read: {error}. Check it.") from error
 
 
-def _load_source(folder: Path, reference: str) -> str:
-    """The page source in a file beside the session, or in a folder beside it."""
+def _load_source(folder: Path, read: dict[Path, str], reference: str) -> str:
+    """The page source in a file beside the session, or in a folder beside it.
+
+    Each is ``read`` once: ten thousand visits may name one large file.
+    """
     try:
-        return decode(_inside(folder, reference).read_bytes()).text
+        path = _inside(folder, reference)
+        if path not in read:
+            read[path] = decode(path.read_bytes()).text
+        return read[path]
     except OSError as error:
         reason = error.strerror or str(error)
         raise LookupError(f"page source '{reference}' cannot be read ({reason})") from error

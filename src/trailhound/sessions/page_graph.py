@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,7 +125,7 @@ def _verdicts(
     return useful, frozenset(page for (page, _), verdict in verdicts.items() if verdict is False)
 
 
-def _latest(pages: set[int], shown_at: dict[int, int]) -> list[int]:
+def _latest(pages: Set[int], shown_at: dict[int, int]) -> list[int]:
     """Of several pages under one address those that were shown last; all if none was yet."""
     newest = max((shown_at.get(page, -1) for page in pages), default=-1)
     return sorted(page for page in pages if shown_at.get(page, -1) == newest)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cache
 
 import msgspec
 
@@ -22,6 +23,9 @@ from trailhound.urls import canonicalize, registered_domain
 MIN_COMMON_COSINE = 0.7
 """Sites that name their home page as ``rel=canonical`` of everything must not become one page: a
 declared copy has to look like one. Term counts of real copies reach 0.9 and more."""
+
+MAX_HOPS = 50
+"""Redirects and frames from an address to the page that stands for it."""
 
 MIN_WORDS_OF_COPY = 20
 """Shorter texts ("Page moved", "Untitled") are alike by chance."""
@@ -139,14 +143,17 @@ class AddressBook:
         """For each number, all pages that were found to be the same."""
         self._numbers = {url: number for number, group in enumerate(groups) for url in group}
         self._declared = _undisputed_canonical_urls(kept, self._numbers)
+        self._known: dict[str, frozenset[int]] = {}
 
-    def linked_from(self, url: str) -> set[int]:
+    def linked_from(self, url: str) -> Set[int]:
         """The pages that a reader who follows a link to ``url`` comes to."""
-        return self._find(url, set())
+        if url not in self._known:
+            self._known[url] = frozenset(self._find(url, set()))
+        return self._known[url]
 
     def shown_under(self, url: str) -> set[int]:
         """The pages that the browser's address bar may have called ``url``."""
-        found = self.linked_from(url)
+        found = set(self.linked_from(url))
         if url in self._framesets:
             for inner in self._shown.framed.get(url, ()):
                 found |= self.linked_from(inner)
@@ -156,21 +163,21 @@ class AddressBook:
         """Whether more is known of a page than the title that the browser reported."""
         return any(page.url in self._shown.with_content for page in self.copies[number])
 
-    def _find(self, url: str, seen: set[str]) -> set[int]:
+    def _find(self, url: str, seen: set[str], hops: int = 0) -> set[int]:
         if url in self._numbers:
             return {self._numbers[url]}
-        if url in seen:  # redirects and frames may run in a circle
+        if url in seen or hops > MAX_HOPS:  # redirects and frames may run in a circle
             return set()
         seen.add(url)
         if url in self._framesets:  # what it opens with; if none of that is known, what it showed
-            opened = self._union(_frames(self._shown.pages[url]), seen)
-            return opened or self._union(self._shown.framed.get(url, set()), seen)
+            opened = self._union(_frames(self._shown.pages[url]), seen, hops)
+            return opened or self._union(self._shown.framed.get(url, set()), seen, hops)
         if url in self._declared:
             return {self._declared[url]}
-        return self._union(self._shown.redirects.get(url, set()), seen)
+        return self._union(self._shown.redirects.get(url, set()), seen, hops)
 
-    def _union(self, urls: set[str], seen: set[str]) -> set[int]:
-        return {number for url in sorted(urls) for number in self._find(url, seen)}
+    def _union(self, urls: set[str], seen: set[str], hops: int) -> set[int]:
+        return {number for url in sorted(urls) for number in self._find(url, seen, hops + 1)}
 
     def _is_shell(self, page: Page) -> bool:
         """Whether the page is a frameset with an inner page to stand for it."""
@@ -202,6 +209,7 @@ def declared_url(page: Page) -> str | None:
 def group_copies(pages: Mapping[str, Page]) -> list[list[str]]:
     """URLs in groups that hold the same page; groups and members in order of ``pages``."""
     leaders = {url: url for url in pages}
+    lengths = cache(lambda url: _length(pages[url]))
     first_by_fingerprint: dict[object, str] = {}
     first_by_declaration: dict[str, str] = {}
     for url, page in pages.items():
@@ -212,7 +220,7 @@ def group_copies(pages: Mapping[str, Page]) -> list[list[str]]:
         if declared is not None:
             claimed_first = first_by_declaration.setdefault(declared, url)
             first = declared if declared in pages else claimed_first
-            if _look_alike(page, pages[first]):
+            if _look_alike(page, pages[first], lengths(url) * lengths(first)):
                 _join(leaders, url, first)
     groups: dict[str, list[str]] = {}
     for url in pages:
@@ -227,12 +235,15 @@ def _fingerprint(page: Page) -> tuple[str, str, tuple[str, ...]] | None:
     return page.title, page.text, tuple(link.anchor for link in page.links)
 
 
-def _look_alike(one: Page, other: Page) -> bool:
-    """Whether the term counts point the same way; nothing contradicts a page without terms."""
+def _look_alike(one: Page, other: Page, lengths: float) -> bool:
+    """Whether the term counts point the same way; nothing contradicts a page without terms.
+
+    ``lengths`` is the product of both vectors' lengths.
+    """
     if not one.terms or not other.terms:
         return True
     product = sum(count * other.terms.get(term, 0) for term, count in one.terms.items())
-    return product >= MIN_COMMON_COSINE * _length(one) * _length(other)
+    return product >= MIN_COMMON_COSINE * lengths
 
 
 def _length(page: Page) -> float:

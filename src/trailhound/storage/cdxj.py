@@ -29,9 +29,7 @@ PART_SUFFIX = ".cdxj"
 _WWW = re.compile(r"\Awww[0-9]*\.")
 _SLASHES = re.compile(r"//+")
 _ESCAPED = re.compile(rb"%[0-9a-fA-F]{2}")
-_ASPX_SESSION = re.compile(
-    r"/\((?:[a-z]\([0-9a-z]{24}\))+\)(?=/[^?]+\.aspx)|/\([0-9a-z]{24}\)(?=/[^?]+\.aspx)"
-)
+_ASPX_SESSION = re.compile(r"/\((?:(?:[a-z]\([0-9a-z]{24}\))++|[0-9a-z]{24})\)(?=/)")
 _QUERY_SESSIONS = tuple(
     re.compile(rf"(^|.*&){session}(?:&(.*))?$")
     for session in (
@@ -134,7 +132,14 @@ def _plain_path(path: str) -> str:
     plain = _SLASHES.sub("/", _plain(path))
     if "/." in plain:
         plain = _without_dot_segments(plain)
-    return _ASPX_SESSION.sub("", plain).rstrip("/") or "/"
+    if ".aspx" in plain:
+        plain = "?".join(map(_without_aspx_session, plain.split("?")))
+    return plain.rstrip("/") or "/"
+
+
+def _without_aspx_session(part: str) -> str:
+    last_page = part.rfind(".aspx")
+    return _ASPX_SESSION.sub(lambda found: "" if found.end() + 2 <= last_page else found[0], part)
 
 
 def _without_dot_segments(path: str) -> str:
@@ -156,9 +161,19 @@ def _plain_query(query: str) -> str:
     return "&".join(sorted(plain.split("&"), key=lambda parameter: parameter.partition("=")))
 
 
+def _unescaped(raw: bytes) -> bytes:
+    """In one pass: of ``%252525…`` each further one would undo a single step."""
+    kept = bytearray()
+    for code in raw:
+        kept.append(code)
+        while _ESCAPED.match(kept, len(kept) - 3):
+            kept[-3:] = bytes([int(kept[-2:], 16)])
+    return bytes(kept)
+
+
 def _plain(part: str) -> str:
     """Lower case, nothing escaped that need not be, however often it was."""
-    raw = part.encode("utf-8", "replace")
-    while _ESCAPED.search(raw):
-        raw = unquote_to_bytes(raw)
+    raw = unquote_to_bytes(part.encode("utf-8", "replace"))
+    if _ESCAPED.search(raw):
+        raw = _unescaped(raw)
     return raw.decode("latin-1").translate(_KEPT_ESCAPES).lower()

@@ -14,6 +14,8 @@ _PROSE_CHARS = 80
 _SEARCHED_CHARS = 10_000
 _NEXT_LINK_CHARS = 3_000
 """Words found farther from the link before are another's: not every link can be seen."""
+_TRIES = 50
+"""Places within other words that are passed over: "a" is in every second one."""
 _SEPARATORS = " ,;:.|»›)–-"
 _MARKS = "¶\N{LINK SYMBOL}\uf0c1"
 _HEADING_MARKS = str.maketrans("", "", _MARKS)
@@ -86,13 +88,13 @@ def _places_of_links(page: Page, text: str) -> Iterator[tuple[int, int]]:
 def _find_words(text: str, words: str, position: int) -> int:
     """Where whole ``words`` begin at or a little behind ``position``; -1 when nowhere."""
     limit = position + _NEXT_LINK_CHARS
-    found = text.find(words, position, limit)
-    while found >= 0:
-        end = found + len(words)
-        if not (text[found - 1 : found].isalnum() or text[end : end + 1].isalnum()):
-            break
+    found = position - 1
+    for _ in range(_TRIES):
         found = text.find(words, found + 1, limit)
-    return found
+        end = found + len(words)
+        if found < 0 or not (text[found - 1 : found].isalnum() or text[end : end + 1].isalnum()):
+            return found
+    return -1
 
 
 def _without_headings(text: str, page: Page) -> str:

@@ -39,8 +39,14 @@ from trailhound.storage.locks import Ownership
 
 WARC_SUFFIX = ".warc.gz"
 
-_MAGIC = b"\x1f\x8b\x08"
+# Ours have neither names nor comments in front, so the flags are 0.
+_MAGIC = b"\x1f\x8b\x08\0"
 _READ_BYTES = 256 * 1024
+_FIRST_BYTES = 1024
+"""Read where a record may begin: behind damage, what looks like a beginning is often none."""
+_SEARCHES = 64
+"""Behind damage at most so many times the file's size is read: a page may hold thousands of
+beginnings without an end."""
 # WARC and HTTP headers are at the beginning of a record; servers' headers are far shorter.
 _HEAD_BYTES = 1024 * 1024
 _GZIP = 16 + zlib.MAX_WBITS
@@ -155,33 +161,39 @@ def whole_records(path: Path) -> Iterator[Span]:
     if path.stat().st_size == 0:  # which cannot be mapped
         return
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        position = 0
-        while position >= 0:
-            span = _record_at(data, position)
+        position, searched = 0, 0
+        while position >= 0 and searched <= _SEARCHES * len(data):
+            span, end = _record_at(data, position)
             if span is not None:
                 yield span
+            else:
+                searched += end - position
             # Records follow each other; behind damage the next one is searched for.
-            position = data.find(_MAGIC, span.end if span is not None else position + 1)
+            position = data.find(_MAGIC, end if span is not None else position + 1)
 
 
-def _record_at(data: mmap.mmap, start: int) -> Span | None:
-    """The record that begins at ``start``, if it is whole: its checksum is verified."""
+def _record_at(data: mmap.mmap, start: int) -> tuple[Span | None, int]:
+    """The record that begins at ``start``, if it is whole: its checksum is verified.
+
+    And where it ends, or how far it was read.
+    """
     inflating = zlib.decompressobj(_GZIP)
     head = bytearray()
-    position = start
+    position, size = start, _FIRST_BYTES
     try:
         while not inflating.eof:
-            compressed = data[position : position + _READ_BYTES]
+            compressed = data[position : position + size]
             if not compressed:
-                return None
-            position += len(compressed)
+                return None, position
+            position, size = position + len(compressed), _READ_BYTES
             content = inflating.decompress(compressed)
             head += content[: _HEAD_BYTES - len(head)]
             if not b"WARC/".startswith(head[:5]):
-                return None
+                return None, position
     except zlib.error:
-        return None
-    return Span(start, position - len(inflating.unused_data), bytes(head))
+        return None, position
+    end = position - len(inflating.unused_data)
+    return Span(start, end, bytes(head)), end
 
 
 def _keep_only(path: Path, spans: list[tuple[int, int]]) -> None:
@@ -213,7 +225,7 @@ def _index_line(head: bytes, file_name: str, offset: int, length: int) -> bytes 
     http_head = message.partition(b"\r\n\r\n")[0].decode("latin-1")
     url, digest = header_value(warc, "warc-target-uri"), header_value(warc, "warc-payload-digest")
     mime = mime_type(header_value(headers_in(http_head), "content-type"))
-    status = http_head.split(" ", 2)[1]
+    status = http_head.partition(" ")[2].partition(" ")[0]
     entry = CdxEntry(url, mime, status, digest, str(length), str(offset), file_name)
     return cdx_line(entry, re.sub("[^0-9]", "", header_value(warc, "warc-date"))[:14])
 

@@ -121,11 +121,13 @@ class DocumentWalk:
         self._stack: list[tuple[LexborNode, bool, _Spans]] = []
         """The open elements: whether each parts words, and the spans that end with it."""
         self._paths: dict[int, str] = {}
+        self._steps: dict[int, str] = {}
         self._open_links: list[LinkSpan] = []
 
     def run(self, root: LexborNode, hiding_nodes: Set[int] = frozenset()) -> None:
         """Walk everything below ``root``; ``hiding_nodes`` are ids of elements not shown."""
         self._paths.clear()  # ids are unique within one tree only
+        self._steps.clear()
         add_piece, stack = self.pieces.append, self._stack
         room = MAX_TEXT_CHARS
         node = root.first_child
@@ -247,7 +249,13 @@ class DocumentWalk:
 
     def _deep_path(self) -> str:
         nearest = [node for node, _, _ in self._stack[-MAX_PATH_STEPS:]]
-        return "/".join([_step(node) for node in nearest if node.tag not in _ROOTS])
+        return "/".join([self._step(node) for node in nearest if node.tag not in _ROOTS])
+
+    def _step(self, node: LexborNode) -> str:
+        """Of an element far above, which may have thousands of attributes, once."""
+        if node.mem_id not in self._steps:
+            self._steps[node.mem_id] = _step(node)
+        return self._steps[node.mem_id]
 
     def _grown_path(self) -> str:
         """The path of the nearest open element that has one, and the steps from there."""

@@ -82,10 +82,11 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16le"),
     (codecs.BOM_UTF16_BE, "utf-16be"),
 )
-_LABEL = r"""\s*["']?\s*([A-Za-z0-9_.:()+-]{2,40})"""
-_HEADER_CHARSET = re.compile(rf"charset\s*={_LABEL}", re.IGNORECASE)
-_META_CHARSET = re.compile(rf"<meta\b[^>]{{0,500}}?\bcharset\s*={_LABEL}".encode(), re.IGNORECASE)
-_XML_ENCODING = re.compile(rf"^\s*<\?xml\b[^>]{{0,200}}?\bencoding\s*={_LABEL}".encode())
+# Possessive: a header may be a megabyte of blanks.
+_LABEL = r"""\s*+["']?+\s*+([A-Za-z0-9_.:()+-]{2,40})"""
+_HEADER_CHARSET = re.compile(rf"charset\s*+={_LABEL}", re.IGNORECASE)
+_META_CHARSET = re.compile(rf"<meta\b[^>]{{0,500}}?\bcharset\s*+={_LABEL}".encode(), re.IGNORECASE)
+_XML_ENCODING = re.compile(rf"^\s*<\?xml\b[^>]{{0,200}}?\bencoding\s*+={_LABEL}".encode())
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 
 # Browsers look for <meta> in the first 1,024 bytes; long comments push it further down.

@@ -29,6 +29,8 @@ _CONTROLS = re.compile(
 
 REMEMBERED_ADDRESSES = 16_384
 """The pages of a site link to the same places in the same words: most are known. 6 MB."""
+REMEMBERED_CHARS = 500
+"""Of an address: a hostile site could fill the memory with longer ones."""
 
 # What an address below the base's folder begins with; "?" and "#" go on from the page itself.
 _FOLDER_STARTS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-~%")
@@ -139,6 +141,8 @@ class LinkResolver:
 
     def _canonical(self, address: str) -> str | None:
         """With the least of the base that the answer depends on: other pages ask the same."""
+        if len(address) > REMEMBERED_CHARS:
+            return canonicalize(address, self._base)
         if address.startswith(_WHOLE_ADDRESSES):
             return _known_canonical(address, None)
         if address.startswith("/"):

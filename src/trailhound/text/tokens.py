@@ -44,6 +44,8 @@ _UNSPACED = (
     "\U00020000-\U0003ffff"
 )
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+# On one letter, as in Unicode's Stream-Safe Text Format.
+_MAX_MARKS = 30
 _ALGORITHMS = frozenset(Stemmer.algorithms())
 _JOINERS = "\u200c\u200d"  # zero-width, inside Persian and Indic words
 # ASCII letters to lower case, ASCII punctuation to blanks; bytes of other characters stay.
@@ -174,6 +176,8 @@ def _rules_of(language: str) -> str:
 def _words(chunk: str) -> list[str]:
     """Lower-case words, and pairs of characters from scripts without spaces."""
     # NFKC: decomposed accents, ligatures and full-width letters meet their plain spelling.
+    if len(chunk) > _MAX_MARKS:
+        chunk = _long_stacks().sub(r"\1", chunk)
     plain = unicodedata.normalize("NFKC", chunk).lower()
     return [piece for word in _unicode_words().findall(plain) for piece in _pieces(word)]
 
@@ -192,6 +196,16 @@ def _unicode_words() -> re.Pattern[str]:
     """
     letters = f"[^\\W_{_UNSPACED}]"
     return re.compile(f"[{_UNSPACED}]+|{letters}+(?:[{_combining_marks()}]+{letters}*)*")
+
+
+@lru_cache(maxsize=1)
+def _long_stacks() -> re.Pattern[str]:
+    """More marks on one letter than any script has.
+
+    Normalising puts them in order, one by one: a megabyte of them would take an hour.
+    """
+    marks = "".join(filter(unicodedata.combining, map(chr, range(0x300, 0x20000))))
+    return re.compile(f"([{marks}]{{{_MAX_MARKS}}})[{marks}]++")
 
 
 def _combining_marks() -> str:

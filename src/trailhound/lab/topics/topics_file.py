@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import logging
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -24,6 +23,7 @@ from trailhound.lab.topics.seeds import front_page
 from trailhound.lab.topics.walks import Errand, walk
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import read_session
+from trailhound.toml_text import parse_toml
 from trailhound.urls import canonicalize
 
 _log = logging.getLogger(__name__)
@@ -158,7 +158,7 @@ def read_topics_file(path: Path) -> dict[str, FileTopic]:
 
 def _parsed(path: Path) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return parse_toml(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError as error:
         raise ConfigError(f"There is no topics file {path}. Check the name.") from error
     except OSError as error:

@@ -7,8 +7,10 @@ such a list every archived HTML page is one, at the time of its capture.
 from __future__ import annotations
 
 import zipfile
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -20,6 +22,7 @@ from trailhound.sessions.importers.base import Imported, Tally, in_succession, t
 from trailhound.text.encoding import decode
 from trailhound.urls import canonicalize
 from trailhound.web_archives import (
+    UNREADABLE_ARCHIVE,
     Archive,
     ArchiveDamageError,
     Capture,
@@ -53,6 +56,7 @@ class _Contents:
     """What the archives hold, by canonical URL."""
 
     pages: dict[str, list[_Shown]] = field(default_factory=dict)
+    """In order of time once all archives have been read."""
     redirects: dict[str, str] = field(default_factory=dict)
     bodies: dict[str, _Shown] = field(default_factory=dict)
     """By digest, for captures that do not repeat a body."""
@@ -67,8 +71,10 @@ class _Contents:
 
     def nearest(self, url: str, when: float) -> _Shown | None:
         """The capture of a canonical URL that is nearest in time."""
-        captures = self.pages.get(url, ())
-        return min(captures, key=lambda each: abs(each.time - when), default=None)
+        captures = self.pages.get(url, [])
+        place = bisect_left(captures, when, key=lambda each: each.time)
+        near = captures[max(0, place - 1) : place + 1]
+        return min(near, key=lambda each: abs(each.time - when), default=None)
 
 
 class ArchiveImporter:
@@ -109,6 +115,8 @@ def _contents(archives: Iterable[Archive], tally: Tally) -> _Contents:
         except ArchiveDamageError as damage:
             after = f"after {counted(tally.read - before, 'record')}"
             tally.notes.append(f"{archive.name} could not be read to its end, {after}: {damage}")
+    for captures in contents.pages.values():
+        captures.sort(key=lambda each: each.time)
     return contents
 
 
@@ -139,9 +147,10 @@ def _sort_in(capture: Capture, contents: _Contents, tally: Tally) -> None:
 
 
 def _all_pages(contents: _Contents) -> list[Visit]:
+    title = cache(title_of)  # of captures that do not repeat a body
     asked = {contents.end_of(target): source for source, target in contents.redirects.items()}
     return [
-        Visit(one.time, one.url, title_of(one.html), requested_url=asked.get(url), html=one.html)
+        Visit(one.time, one.url, title(one.html), requested_url=asked.get(url), html=one.html)
         for url, captures in contents.pages.items()
         for one in captures
     ]
@@ -186,7 +195,7 @@ def _listed_pages(path: Path, tally: Tally) -> Iterator[_ListedPage]:
             for name in ("pages/pages.jsonl", "pages/extraPages.jsonl"):
                 if name in package.NameToInfo:
                     yield from _lines_of(package, name, tally)
-    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, ValueError) as error:
+    except UNREADABLE_ARCHIVE as error:
         if zipfile.is_zipfile(path):
             tally.notes.append(f"the list of visited pages cannot be read: {error}")
 

@@ -24,6 +24,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from trailhound.errors import UsageError
 from trailhound.sessions.events import Reached, Session, Visit
+from trailhound.text.parse_guard import within_parse_budget
 
 MAX_TITLE_LENGTH = 500
 NEW_START_SECONDS = 1800.0
@@ -141,7 +142,7 @@ def title_of(html: str) -> str:
     """The words of the first ``<title>``; empty without one."""
     # Titles are near the beginning; the rest need not be parsed.
     head = html[:100_000].encode("utf-8", "replace").decode()
-    found = LexborHTMLParser(head).css_first("title")
+    found = LexborHTMLParser(within_parse_budget(head)).css_first("title")
     return " ".join(found.text().split())[:MAX_TITLE_LENGTH] if found is not None else ""
 
 

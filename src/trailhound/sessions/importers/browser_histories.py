@@ -45,6 +45,8 @@ _CHROME_VISITS = """
     FROM visits v JOIN urls u ON u.id = v.url
 """
 _MAX_FOLDER_DEPTH = 50
+_MAX_REDIRECTS = 50
+"""In a row: browsers give up after twenty."""
 
 # Firefox's kinds of visits; 1 is a link, 8 one inside a frame, 5 and 6 are redirects.
 _FIREFOX_REACHED = {2: Reached.TYPED, 3: Reached.BOOKMARK, 9: Reached.RELOAD}
@@ -53,6 +55,8 @@ _FIREFOX_VISITS = """
     SELECT v.id, p.url, p.title, v.visit_date, v.from_visit, 0, v.visit_type
     FROM moz_historyvisits v JOIN moz_places p ON p.id = v.place_id
 """
+# Not views, which may compute rows without end.
+_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"
 _BOOKMARKS = """
     SELECT b.parent, p.url FROM moz_bookmarks b JOIN moz_places p ON p.id = b.fk
     WHERE b.type = 1
@@ -130,9 +134,9 @@ def _visits(rows: Iterable[_Row], tally: Tally) -> Iterator[Visit]:
 
 def _start_of_redirects(row: _Row, by_number: dict[int, _Row]) -> _Row:
     """The visit that a chain of redirects began with; a damaged history may have circles."""
-    met = {row.number}
-    while row.redirected and row.from_number in by_number and row.from_number not in met:
-        met.add(row.from_number)
+    for _ in range(_MAX_REDIRECTS):
+        if not row.redirected or row.from_number not in by_number:
+            break
         row = by_number[row.from_number]
     return row
 
@@ -165,7 +169,7 @@ def _opened_copy(
                     shutil.copyfile(companion, copy.with_name(copy.name + ending))
             with closing(sqlite3.connect(copy)) as connection:
                 connection.text_factory = lambda data: data.decode("utf-8", "replace")
-                found = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+                found = {name for (name,) in connection.execute(_TABLES)}
                 for table in tables:
                     if table not in found:
                         raise SessionError(
@@ -289,9 +293,7 @@ def _firefox_meaning(kind: int) -> tuple[Reached, bool, str]:
 def _folders(number: int, parents: dict[int, tuple[int, str]]) -> tuple[str, ...]:
     """Names of the folders around a bookmark; a damaged file may have circles."""
     names: list[str] = []
-    met: set[int] = set()
-    while number in parents and number not in met:
-        met.add(number)
+    while number in parents and len(names) < _MAX_FOLDER_DEPTH:
         number, name = parents[number]
         names.append(name)
     return tuple(reversed(names))

@@ -173,6 +173,8 @@ class _Walk:
         """From where a redirect led to the entry that began the chain."""
         self._last_in: dict[str | None, Visit] = {}
         """The last visit of each of the file's pages, which are tabs or loads."""
+        self._last_on: dict[str, str] = {}
+        """The last page visited on each site."""
 
     def add(self, when: float, entry: _Entry) -> None:
         """A page becomes a visit; everything else is counted."""
@@ -190,6 +192,7 @@ class _Walk:
         else:
             visit = self._visit(when, entry, first)
             self.visits.append(visit)
+            self._last_on[_origin(visit.url)] = visit.url
             if visit.frame_of is None:
                 self._last_in[entry.page] = visit
 
@@ -224,8 +227,7 @@ class _Walk:
         origin = _origin(referer)
         if origin == _origin(entry.request.url) or referer.rstrip("/") != origin:
             return referer
-        same = (each.url for each in reversed(self.visits) if _origin(each.url) == origin)
-        return next(same, referer)
+        return self._last_on.get(origin, referer)
 
 
 def _why_no_page(entry: _Entry) -> str:
