@@ -1,0 +1,156 @@
+"""The crawl that is tormented: ``trailhound crawl`` as a user would run it, in its own process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from benchmarks.chaos.kind import MAX_CRAWL_DELAY_SECONDS
+from benchmarks.chaos.process import FalseClock
+from benchmarks.chaos.server import Ports
+from benchmarks.chaos.web import EXCLUDED, KEYWORD, ChaosWeb
+
+TOPIC = "orchards"
+DELAY_SECONDS = 0.2
+TIMEOUT_SECONDS = 4.0
+PATIENCE_SECONDS = 15.0
+"""A crawl ends when all hosts that are left want to be left alone for longer. After a kill that is
+their delay, the longest request, and five seconds more."""
+STARTED_SECONDS = 120.0
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class ChaosCrawl:
+    """One crawl below ``folder``, started and resumed as often as need be."""
+
+    def __init__(self, folder: Path, web: ChaosWeb, ports: Ports, log: Path) -> None:
+        self.web = web
+        self.workspace = folder / "workspace"
+        self.path = self.workspace / "topics" / TOPIC / "crawl"
+        self.output = folder / "output.txt"
+        self.clock_file = folder / "clock"
+        self.clock = FalseClock(self.clock_file)
+        self.server_log = log
+        self.memory = MemoryWatch()
+        self._seeds = folder / "seeds.txt"
+        self._seeds.write_text("\n".join(web.seeds))
+        self._ports = ports
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is something to resume."""
+        return (self.path / "crawl.json").exists()
+
+    def start(self, workers: int = 2) -> subprocess.Popen[bytes]:
+        """Begin, or go on."""
+        options = ["--resume"] if self.has_begun else self._options()
+        command = [sys.executable, "-m", "benchmarks.chaos.process", str(self.clock_file)]
+        command += ["crawl", TOPIC, "--workspace", str(self.workspace), "--workers", str(workers)]
+        with self.output.open("ab") as output:
+            self.process = subprocess.Popen([*command, *options], stdout=output, stderr=output)
+        self.memory.watch(self.process.pid)
+        return self.process
+
+    def _options(self) -> list[str]:
+        ports = self._ports
+        at = {
+            host: getattr(ports, kind.door) for host, kind in self.web.hostile.items() if kind.door
+        }
+        at |= dict.fromkeys(("*.hostile.test", "*.healthy.test", *EXCLUDED), ports.web)
+        at["*"] = ports.inside
+        settings = {
+            "crawl.concurrency": 32,
+            "crawl.max_idle": PATIENCE_SECONDS,
+            "fetch.timeout_seconds": TIMEOUT_SECONDS,
+            "fetch.address_delay_seconds": 0,
+            "fetch.max_crawl_delay_seconds": MAX_CRAWL_DELAY_SECONDS,
+            "output.archive_file_bytes": 20_000_000,
+        }
+        allowed = ("*.hostile.test", "*.healthy.test", *EXCLUDED)
+        return [
+            *("--seeds", str(self._seeds), "--sitemaps", "--judge", f"keywords:words={KEYWORD}"),
+            *("--user-agent", "chaos-bot (+http://chaos.test/bot)", "--max-requests", "1000000"),
+            *("--delay", str(DELAY_SECONDS), "--allow-impolite"),
+            *(each for host in EXCLUDED for each in ("--exclude", host)),
+            *(each for host in allowed for each in ("--allow-address", host)),
+            *(each for host in at for each in ("--resolve", f"{host}=127.0.0.1:{at[host]}")),
+            *(each for key in settings for each in ("--set", f"{key}={settings[key]}")),
+        ]
+
+    def wait_for_requests(self, more: int = 1) -> bool:
+        """Until the server has been asked so often; whether the process is still there."""
+        process, size = self.process, self._log_size()
+        wanted = size + more * len("123456.123456 h0.healthy.test /\n")
+        patience = time.monotonic() + STARTED_SECONDS
+        while process is not None and process.poll() is None and self._log_size() < wanted:
+            if time.monotonic() > patience:
+                return True  # all hosts may be asleep
+            time.sleep(0.01)
+        return process is not None and process.poll() is None
+
+    def _log_size(self) -> int:
+        return self.server_log.stat().st_size if self.server_log.exists() else 0
+
+    def kill(self, *, parent: bool = True, workers: bool = False) -> None:
+        """``kill -9`` of the process, of its workers, or of all at the same moment."""
+        process = self.process
+        if process is None:
+            return
+        pids = children_of(process.pid) if workers else []
+        for pid in [*pids, *([process.pid] if parent else [])]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if parent:
+            process.wait()
+
+    def said(self) -> str:
+        """All that it has written to its terminal."""
+        return self.output.read_text("utf-8", "replace") if self.output.exists() else ""
+
+
+def children_of(pid: int) -> list[int]:
+    """Processes that analyse pages for ``pid``."""
+    with suppress(OSError):
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return [int(child) for child in children if not _is_tracker(int(child))]
+    return []
+
+
+def _is_tracker(pid: int) -> bool:
+    """Whether this is the process that Python itself keeps for shared memory."""
+    with suppress(OSError):
+        return b"resource_tracker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return True
+
+
+class MemoryWatch:
+    """Samples what a process and its children hold resident, all the time."""
+
+    def __init__(self) -> None:
+        self.peak_bytes = 0
+        self._pid: int | None = None
+        threading.Thread(target=self._sample, daemon=True).start()
+
+    def watch(self, pid: int) -> None:
+        """Look at this one from now on."""
+        self._pid = pid
+
+    def _sample(self) -> None:
+        while True:
+            if self._pid is not None:
+                held = sum(map(_resident, [self._pid, *children_of(self._pid)]))
+                self.peak_bytes = max(self.peak_bytes, held)
+            time.sleep(0.05)
+
+
+def _resident(pid: int) -> int:
+    with suppress(OSError, IndexError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+    return 0
