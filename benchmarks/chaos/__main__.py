@@ -48,7 +48,7 @@ class Round:
     def live(self) -> None:
         """One run of the crawl, from its start to whatever ends it."""
         process = self._crawl.start(workers=self._chance.choice((1, 2, 2)))
-        self._tormentor.excuses.clear()
+        self._tormentor.begin_run()
         if self._chance.random() < 0.1:  # while it is still starting
             time.sleep(self._chance.uniform(0.0, 1.0))
         else:
@@ -63,7 +63,7 @@ class Round:
         self._crawl.clock.put(0.0)
         for _ in range(MAX_RESUMES):
             process = self._crawl.start()
-            self._tormentor.excuses.clear()
+            self._tormentor.begin_run()
             patience = time.monotonic() + FINISH_SECONDS
             while process.poll() is None and not self._is_complete():
                 assert time.monotonic() < patience, f"no end:\n{self._crawl.said()[-2000:]}"

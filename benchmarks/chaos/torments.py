@@ -75,11 +75,17 @@ class Tormentor:
         self.counts: Counter[str] = Counter()
         self.excuses: set[str] = set()
         """What this run may have ended by, in words of its last message."""
+        self._has_lost_workers = False
 
     @property
     def kills(self) -> int:
         """``kill -9`` so far."""
         return sum(self.counts[name] for name in ("kill", "kill workers", "kill all"))
+
+    def begin_run(self) -> None:
+        """Nothing has happened to this one yet."""
+        self.excuses.clear()
+        self._has_lost_workers = False
 
     def torment(self) -> None:
         """Do something to the process; it may be gone afterwards."""
@@ -96,13 +102,16 @@ class Tormentor:
         weights = [weight for weight, _ in torments.values()]
         (name,) = self._chance.choices(list(torments), weights)
         process = self._crawl.process
+        if name == "kill workers" and self._has_lost_workers:
+            name = "kill"
         if process is not None and process.poll() is None:
             self.counts[name] += 1
             with suppress(ProcessLookupError):
                 torments[name][1](process.pid)
 
     def _kill_workers(self, pid: int) -> None:
-        self.excuses.add("die while they start")  # if it happens three times in a row
+        """Once in a run: a page that costs two workers is given up, and rightly so."""
+        self._has_lost_workers = True
         self._crawl.kill(parent=False, workers=True)
 
     def _stop(self, pids: list[int]) -> None:

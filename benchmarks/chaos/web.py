@@ -101,19 +101,29 @@ class ChaosWeb:
     def _page(self, host: str, path: str) -> str:
         chance = random.Random(f"{self.seed} {host} {path}")
         words = " ".join(chance.choices(_WORDS, k=120))
-        links = "".join(f'<li><a href="{url}">{url}</a>' for url in self._links(host, path))
+        links = "".join(
+            f'<li><a href="{url}">{url}</a>' for url in self.links_of(f"http://{host}{path}")
+        )
         title = f"The {KEYWORD} of {host}{path}"
         return f"<!doctype html><title>{title}</title><p>{title}: {words}.<ul>{links}</ul>"
 
-    def _links(self, host: str, path: str) -> list[str]:
-        """The next page here, the next two hosts, and a share of the hostile web."""
+    def links_of(self, url: str) -> list[str]:
+        """What a page links to: the next one of its host, the next two hosts, and a share of the
+        hostile web. Hostile pages lead nowhere.
+        """
+        host, slash, rest = url.removeprefix("http://").partition("/")
+        if host not in self.pages:
+            return []
         number, paths = _number(host), self.pages[host]
-        at = paths.index(path)
+        at = paths.index(slash + rest)
         neighbours = [f"http://h{(number + step) % HEALTHY_HOSTS}.healthy.test/" for step in (1, 2)]
-        place = number + at * HEALTHY_HOSTS
-        urls = [kind.url_of(host) for host, kind in self.hostile.items()]
-        some = urls[place * _LINKS_PER_PAGE : (place + 1) * _LINKS_PER_PAGE]
-        return [paths[(at + 1) % len(paths)], *neighbours, *some]
+        place = (number + at * HEALTHY_HOSTS) * _LINKS_PER_PAGE
+        some = self._hostile_urls[place : place + _LINKS_PER_PAGE]
+        return [f"http://{host}{paths[(at + 1) % len(paths)]}", *neighbours, *some]
+
+    @cached_property
+    def _hostile_urls(self) -> list[str]:
+        return [kind.url_of(host) for host, kind in self.hostile.items()]
 
 
 def _number(host: str) -> int:

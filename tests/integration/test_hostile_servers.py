@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_web import CASES, INSIDE, Case, HostileWeb, page, redirect_inside
+from benchmarks.chaos.behaviours import page, redirects
+from benchmarks.chaos.inside import INSIDE
+from benchmarks.chaos.kind import Kind
+from benchmarks.chaos.kinds.redirects import inside_of
+from hostile_web import CASES, HostileWeb
 
 HERE = Path(__file__).parent
 DOCUMENTATION = HERE.parents[1] / "docs" / "security.md"
@@ -49,7 +53,7 @@ def fetch_apart(web: HostileWeb, *groups: list[object]) -> Any:
 def siege() -> Iterator[Siege]:
     cases = {case.name: case for case in CASES}
     with HostileWeb(cases) as web:
-        cases["inside"] = Case("inside", redirect_inside(lambda: web.port), "address-refused")
+        cases["inside"] = Kind("inside", redirects(inside_of), "address-refused")
         slow = [case.url for case in CASES if case.slow]
         quick = [case.url for case in CASES if not case.slow]
         inside = [inside_url(number) for number in range(len(INSIDE))]
@@ -58,7 +62,7 @@ def siege() -> Iterator[Siege]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_each_case_has_its_outcome(siege: Siege, case: Case) -> None:
+def test_each_case_has_its_outcome(siege: Siege, case: Kind) -> None:
     result = siege.results[case.url]
     assert result["outcome"] == case.outcome, result
     assert case.words in str(result["detail"])
@@ -95,7 +99,7 @@ def test_an_absurd_retry_after_is_cut_to_a_day(siege: Siege) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_each_case_is_documented_with_its_outcome(case: Case) -> None:
+def test_each_case_is_documented_with_its_outcome(case: Kind) -> None:
     row = next(
         (
             line
@@ -109,7 +113,7 @@ def test_each_case_is_documented_with_its_outcome(case: Case) -> None:
 
 
 def test_a_well_behaved_page_still_comes_through() -> None:
-    case = Case("good", page(), "fetched")
+    case = Kind("good", page(), "fetched")
     with HostileWeb({"good": case}) as web:
         report = fetch_apart(web, [LONG_SECONDS, case.url])
     assert report["results"][case.url]["outcome"] == "fetched"

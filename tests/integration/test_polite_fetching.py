@@ -128,6 +128,21 @@ def test_no_host_is_asked_sooner_than_its_delay() -> None:
     assert site.time.now == pytest.approx(5 * 0.2)
 
 
+def test_a_kept_connection_that_breaks_off_is_not_an_excuse_to_ask_again_at_once() -> None:
+    def reply(request: web.Request) -> web.Response:
+        times = sum(what == "a.test/2" for what, _ in site.asked)
+        if times == 1 and request.transport is not None:
+            request.transport.abort()
+        return html(request)
+
+    site = Site(reply)
+    settings = PoliteSettings(test_delay_seconds=0.2)
+    results = site.run(fetch_in_turn("http://a.test/1", "http://a.test/2"), settings)
+    assert [result.outcome for result in results] == [Outcome.FETCHED] * 2
+    assert [what for what, _ in site.asked].count("a.test/2") == 2
+    assert min(site.gaps("a.test")) >= 0.199
+
+
 def test_every_host_of_a_chain_has_its_delay() -> None:
     def reply(request: web.Request) -> web.Response:
         if request.host == "b.test":

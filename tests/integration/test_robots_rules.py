@@ -8,10 +8,11 @@ from collections.abc import Callable
 import pytest
 from aiohttp import web
 
+from trailhound.crawling.scope import make_scope
 from trailhound.fetching.client import HttpClient
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.resolver import MappedResolver
-from trailhound.fetching.robots import RobotsRules, product_token
+from trailhound.fetching.robots import Refusal, RobotsRules, product_token
 from trailhound.records import FetchResult, Outcome
 
 AGENT = "bees-bot/1.0 (+https://example.org/bot)"
@@ -171,6 +172,30 @@ def test_a_robots_txt_that_redirects_for_ever_allows_all() -> None:
 @pytest.mark.parametrize("body", [b"\xff\xfe\x00\x01", b"<html>no rules</html>", b""])
 def test_nonsense_allows_all(body: bytes) -> None:
     assert outcome(lambda request: web.Response(body=body)) is Outcome.FETCHED
+
+
+def test_a_file_that_redirects_to_an_excluded_host_is_not_followed_there() -> None:
+    def robots(request: web.Request) -> web.Response:
+        within = {"/robots.txt": "/rules/robots.txt"}.get(request.path)
+        target = within or "http://bank.test/robots.txt"
+        return web.Response(status=302, headers={"Location": target})
+
+    async def run() -> Refusal | None:
+        runner, resolver = await site.start()
+        client = HttpClient(AGENT, resolver=resolver, allow_addresses=["*.test"])
+        rules = RobotsRules(client, AGENT, in_scope=make_scope(excluded=["bank.test"]))
+        try:
+            return await rules.refusal("http://a.test/")
+        finally:
+            await client.close()
+            await runner.cleanup()
+
+    site = Site(robots)
+    refusal = asyncio.run(run())
+    assert refusal is not None
+    assert refusal.outcome is Outcome.OUT_OF_SCOPE
+    assert "redirects to http://bank.test/robots.txt" in refusal.detail
+    assert site.asked == ["a.test/robots.txt", "a.test/rules/robots.txt"]
 
 
 def test_a_byte_order_mark_does_not_hide_the_rules() -> None:

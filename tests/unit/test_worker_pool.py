@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import multiprocessing
 from collections.abc import Callable
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,7 @@ from worker_parts import (
     failing_recipe,
 )
 
+from trailhound.crawling import worker_pool
 from trailhound.crawling.analysis import AnalystRecipe
 from trailhound.crawling.engine import Crawler
 from trailhound.errors import ConfigError, TrailhoundError
@@ -144,6 +147,28 @@ def test_workers_that_cannot_start_end_the_crawl_with_the_reason(
 ) -> None:
     with pytest.raises(TrailhoundError, match=reason):
         crawl(RelevanceStrategy(), recipe=recipe)
+    assert not multiprocessing.active_children()
+
+
+def test_a_worker_that_this_machine_cannot_start_now_is_started_later(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(worker_pool, "_LAUNCH_AGAIN_SECONDS", 0.0)
+    failures = [OSError(errno.EMFILE, "Too many open files")]
+    launch = worker_pool._launch
+
+    def launch_later(process: SpawnProcess) -> None:
+        if failures:
+            raise failures.pop()
+        launch(process)
+
+    monkeypatch.setattr(worker_pool, "_launch", launch_later)
+    events = crawl(RelevanceStrategy())
+    assert sum(event.outcome is Outcome.FETCHED for event in events) == PAGES
+    assert "Too many open files" in caplog.text
+    failures += [OSError(errno.EMFILE, "Too many open files")] * 3
+    with pytest.raises(TrailhoundError, match=r"Too many open files.*--workers 1"):
+        crawl(RelevanceStrategy())
     assert not multiprocessing.active_children()
 
 

@@ -21,6 +21,7 @@ import socket
 import struct
 from collections import deque
 from dataclasses import dataclass
+from itertools import count
 from multiprocessing.context import SpawnProcess
 from typing import BinaryIO
 
@@ -99,9 +100,10 @@ MAX_ATTEMPTS = 2
 """Workers that one page may cost: a death may have had another reason, but not twice."""
 
 MAX_FAILED_STARTS = 3
-"""Workers in a row that may die while they load; then there is no point in another."""
+"""Workers in a row that may die while they load, or not start at all; then another is no use."""
 
 _EXIT_SECONDS = 5.0
+_LAUNCH_AGAIN_SECONDS = 2.0
 _analysis_decoder = msgspec.msgpack.Decoder(Analysis)
 _log = logging.getLogger(__name__)
 
@@ -201,6 +203,18 @@ class WorkerPool:
             await self._start_worker()
 
     async def _start_worker(self) -> None:
+        """One more process, tried again while this machine lacks descriptors or memory."""
+        for attempt in count(1):
+            try:
+                await self._launch_worker()
+                return
+            except OSError as error:
+                _log.warning("A worker process could not be started: %s", error)
+                if attempt >= MAX_FAILED_STARTS:
+                    raise _failure(f"A worker process could not be started: {error}") from error
+                await asyncio.sleep(_LAUNCH_AGAIN_SECONDS)
+
+    async def _launch_worker(self) -> None:
         ours, theirs = socket.socketpair()
         process = multiprocessing.get_context("spawn").Process(
             target=serve, args=(theirs, self._recipe), daemon=True, name="trailhound-worker"
@@ -239,7 +253,7 @@ class WorkerPool:
         """A worker has loaded its parts, or could not."""
         if start.failure:
             _log.error("A worker process could not start\n%s", start.trace)
-            self._fail(f"A worker process could not start: {start.failure}")
+            self._fail(_failure(f"A worker process could not start: {start.failure}"))
         self._failed_starts = 0
 
     def replace(self, lost: _Worker) -> None:
@@ -254,9 +268,11 @@ class WorkerPool:
         self._failed_starts += not lost.has_started
         if self._failed_starts >= MAX_FAILED_STARTS:
             self._fail(
-                f"Worker processes die while they start (exit code {exit_code}), perhaps for want "
-                "of memory. A script of your own must start its crawl below "
-                "'if __name__ == \"__main__\":'"
+                _failure(
+                    f"Worker processes die while they start (exit code {exit_code}), perhaps for "
+                    "want of memory. A script of your own must start its crawl below "
+                    "'if __name__ == \"__main__\":'"
+                )
             )
         if self._failure is None:
             start = asyncio.get_running_loop().create_task(self._start_worker())
@@ -267,7 +283,7 @@ class WorkerPool:
         self._starts.discard(start)
         error = None if start.cancelled() else start.exception()
         if error is not None:
-            self._fail(f"A worker process could not be started again: {error}")
+            self._fail(error if isinstance(error, TrailhoundError) else _failure(str(error)))
 
     def _count_attempt(self, lost: _Worker, exit_code: int | None) -> None:
         """The oldest job was in hand: it may have been the reason."""
@@ -282,10 +298,9 @@ class WorkerPool:
             if not job.answer.done():
                 job.answer.set_result(Analysis(failure=why, trace=why))
 
-    def _fail(self, reason: str) -> None:
+    def _fail(self, failure: TrailhoundError) -> None:
         """Nothing will be analysed any more: the crawl must end."""
-        advice = "Crawl with --workers 1, or repair the cause; the crawl can be resumed."
-        self._failure = TrailhoundError(f"{reason}. {advice}")
+        self._failure = failure
         jobs = [*self._waiting, *(job for worker in self._workers for job in worker.jobs)]
         self._waiting.clear()
         for job in jobs:
@@ -303,6 +318,12 @@ class WorkerPool:
             worker.wait()
         self._workers.clear()
         self._waiting.clear()
+
+
+def _failure(reason: str) -> TrailhoundError:
+    return TrailhoundError(
+        f"{reason}. Crawl with --workers 1, or repair the cause; the crawl can be resumed."
+    )
 
 
 def _launch(process: SpawnProcess) -> None:

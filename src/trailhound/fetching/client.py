@@ -12,6 +12,7 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
@@ -65,6 +66,8 @@ class Answer:
     """When to ask again, if that makes sense."""
     was_sent: bool = False
     """Of a postponed one: a request was made, and this process missed its answer."""
+    was_kept_too_long: bool = False
+    """The connection was kept from an earlier request, and broke off: it may be asked again."""
 
     @property
     def succeeded(self) -> bool:
@@ -259,8 +262,11 @@ class HttpClient:
             detail = f"the answer is not valid HTTP: {_words(error)}"
             return Answer(failure=Outcome.SERVER_ERROR, detail=detail)
         secure = "secure " if isinstance(error, aiohttp.ClientSSLError) else ""
-        detail = f"no {secure}connection: {_words(error)}"
-        return Answer(failure=Outcome.UNREACHABLE, detail=detail)
+        return Answer(
+            failure=Outcome.UNREACHABLE,
+            detail=f"no {secure}connection: {_words(error)}",
+            was_kept_too_long=attempt.was_sent and not attempt.is_new,
+        )
 
 
 class PoliteClient:
@@ -286,8 +292,16 @@ class PoliteClient:
     ) -> Answer:
         """Ask once for ``url`` when its host and address are free.
 
-        ``POSTPONED``, with nothing asked, when that is too far off.
+        ``POSTPONED``, with nothing asked, when that is too far off. Over a connection that the
+        server had given up it is asked again, in its turn: nobody knows if it was heard.
         """
+        ask = partial(self._get, url, max_bytes, html_only, headers)
+        answer = await ask()
+        return await ask() if answer.was_kept_too_long else answer
+
+    async def _get(
+        self, url: str, max_bytes: int, html_only: bool, headers: Mapping[str, str] | None
+    ) -> Answer:
         host = host_key(url)
         address = await self._client.locate(url)
         if isinstance(address, Answer):
@@ -323,7 +337,7 @@ class PoliteClient:
             header = answer.header("retry-after")
             asked = retry_after_seconds(header, self._wall_clock()) if header else None
             return replace(answer, retry_after_seconds=self._politeness.failed(host, asked))
-        if answer.failure in _NO_CONTACT:
+        if answer.failure in _NO_CONTACT and not answer.was_kept_too_long:
             return replace(answer, retry_after_seconds=self._politeness.failed(host))
         if answer.status is not None and answer.status < 500:
             self._politeness.succeeded(host)

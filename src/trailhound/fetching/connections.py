@@ -91,9 +91,14 @@ class Attempt:
     is_new: bool = False
     """Whether a connection was opened for it."""
     was_sent: bool = False
-    """Over a new connection, that is."""
     own_trouble: str = ""
     """Why we could not open a socket, when that is our own fault."""
+
+    def send_once(self) -> None:
+        """Raise the second time: aiohttp asks again at once when a connection breaks off."""
+        if self.was_sent:
+            raise _hung_up()
+        self.was_sent = True
 
     def check(self, address: str) -> None:
         """Raise when ``address`` may not be used, and remember why."""
@@ -116,7 +121,7 @@ class _GuardedRequest(ClientRequest):
         address = peer[0] if peer else ""
         attempt.check(address)
         attempt.peer = address
-        attempt.was_sent = attempt.is_new
+        attempt.send_once()
         return await super().send(conn)
 
 
@@ -192,9 +197,7 @@ def _guarded_socket(place: AddrInfoType) -> socket.socket:
     attempt = _required_attempt()
     attempt.check(str(address[0]))
     if attempt.was_sent:
-        # aiohttp asks again when a connection breaks off. That is for one that was kept too long:
-        # a server that hangs up on a new one has had its request.
-        raise ConnectionResetError(errno.ECONNRESET, "the server hung up")
+        raise _hung_up()
     attempt.is_new = True
     try:
         return socket.socket(family=family, type=kind, proto=protocol)
@@ -202,6 +205,10 @@ def _guarded_socket(place: AddrInfoType) -> socket.socket:
         if error.errno in OWN_TROUBLE:
             attempt.own_trouble = error.strerror or str(error)
         raise
+
+
+def _hung_up() -> ConnectionResetError:
+    return ConnectionResetError(errno.ECONNRESET, "the server hung up")
 
 
 def _required_attempt() -> Attempt:

@@ -153,7 +153,9 @@ class HttpFetcher:
             resolver=resolver,
         )
         self._client = PoliteClient(client, self._politeness)
-        self._robots = RobotsRules(self._client, user_agent, asking=self._politeness.robots_asked)
+        self._robots = RobotsRules(
+            self._client, user_agent, asking=self._politeness.robots_asked, in_scope=in_scope
+        )
         self._product = product_token(user_agent)
         self._max_redirects = max_redirects
         self._max_bytes = max_bytes

@@ -68,7 +68,8 @@ class RobotsRules:
     """The robots.txt files of the sites a crawl meets; the latest ``max_sites`` are remembered.
 
     A site is scheme, host and port, as in the RFC: http and https may have different rules.
-    ``asking`` is called before each request.
+    ``asking`` is called before each request. A file may redirect within its own host, and elsewhere
+    only where ``in_scope`` permits: otherwise nothing of the site may be fetched.
     """
 
     def __init__(
@@ -77,12 +78,14 @@ class RobotsRules:
         user_agent: str,
         *,
         asking: Callable[[], None] = lambda: None,
+        in_scope: Callable[[str], bool] | None = None,
         max_sites: int = 10_000,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
         self._product = product_token(user_agent)
         self._asking = asking
+        self._in_scope = in_scope
         self._max_sites = max_sites
         self._clock = clock
         self._sites: OrderedDict[str, _Site] = OrderedDict()
@@ -157,11 +160,18 @@ class RobotsRules:
             target = answer.redirect_target(url)
             if target is None:
                 break
+            if not self._may_visit(target, url):
+                detail = f"it redirects to {target}, which the crawl may not visit"
+                return Answer(failure=Outcome.OUT_OF_SCOPE, detail=detail)
             url = target
             answer = await self._get(url)
             if answer.failure is Outcome.UNKNOWN_HOST:  # which is not the site's own
                 answer = replace(answer, failure=Outcome.UNREACHABLE)
         return answer
+
+    def _may_visit(self, target: str, url: str) -> bool:
+        elsewhere = host_key(target) != host_key(url)
+        return not elsewhere or self._in_scope is None or self._in_scope(target)
 
     async def _get(self, url: str) -> Answer:
         self._asking()

@@ -42,6 +42,7 @@ class CrawlNotices:
     def __init__(self, notify: Notify) -> None:
         self._notify = notify
         self._file: EventLog | None = None
+        self._barren = 0
 
     @contextmanager
     def logged(self, file: EventLog | None) -> Iterator[None]:
@@ -89,7 +90,8 @@ class CrawlNotices:
 
     def tell_barren(self, pages: int) -> None:
         """So many pages have passed without a relevant one; said now and then."""
-        if pages and pages % BARREN_PAGES == 0:
+        last, self._barren = self._barren, pages
+        if pages > last and pages % BARREN_PAGES == 0:
             self.tell(
                 f"{counted(pages, 'page')} without a relevant one. Seeds nearer to the topic, a "
                 "wider scope, or a session with more useful pages would help; Ctrl-C stops."
