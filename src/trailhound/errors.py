@@ -75,7 +75,8 @@ class StorageError(TrailhoundError):
     """Results or archives cannot be read or written."""
 
 
-_FLAG = re.compile(r"--([a-z][a-z-]*)(?: (?=['\dA-Z]))?")
+_FLAG = re.compile(r"trailhound [a-z]+(?: [^\s(,;]+)*|--([a-z][a-z-]*)(?: (?=['\dA-Z]))?")
+"""A whole command, or a flag with the blank in front of its value."""
 _ARGUMENTS = {
     "seed": "seeds",
     "session": "sessions",
@@ -83,15 +84,22 @@ _ARGUMENTS = {
     "allow-address": "allow_addresses",
     "sink": "sinks",
     "states": "n_states",
+    "metrics": "metrics_port",
+    "resume": "the same folder",
     "restart": "another folder",
 }
 """What flags of the command line are in a program, where it is not the same word."""
 
 
 def in_arguments(message: str) -> str:
-    """A message for programs: ``--max-requests 200`` is ``max_requests=200`` there."""
+    """A message for programs: ``--max-requests 200`` is ``max_requests=200`` there.
+
+    Commands that are quoted as a whole stay as they are.
+    """
 
     def argument(flag: re.Match[str]) -> str:
+        if flag[1] is None:
+            return flag[0]
         name = _ARGUMENTS.get(flag[1], flag[1].replace("-", "_"))
         return f"{name}=" if flag[0].endswith(" ") else name
 

@@ -96,7 +96,7 @@ def test_no_source_knows_them(corpus: Corpus, topic: LabTopic) -> None:
             assert run(backlinks.linking_to(url)) == ()
             assert run(backlinks.page(url)) is None
             assert run(search.page(url)) is None
-            assert trace.visits_to(url) == ()
+            assert trace.page_number(url) is None
     hits = run(search.search("honey oven recipe bees", 1000))
     assert hits
     assert not any(is_closed(hit.url) for hit in hits)

@@ -119,7 +119,11 @@ def test_noise_replaces_accesses_by_random_pages(walked: Path) -> None:
     for trace in traces:
         assert trace is not None
         visits.append(
-            [visit.url for user in range(trace.n_users) for visit in trace.visits_by(user)]
+            [
+                trace.page_url(page)
+                for user in range(trace.n_users)
+                for page in trace.history(user)[0].tolist()
+            ]
         )
     clean, half, again, all_noise = visits
     assert half == again

@@ -59,10 +59,13 @@ def naive(accesses: Iterable[PageAccess]) -> Pairs:
 
 
 def shown(index: TraceIndex) -> list[list[tuple[float, str]]]:
-    return sorted(
-        sorted((visit.at, visit.url) for visit in index.visits_by(user))
-        for user in range(index.n_users)
-    )
+    return sorted(sorted(visits_by(index, user)) for user in range(index.n_users))
+
+
+def visits_by(index: TraceIndex, user: int) -> list[tuple[float, str]]:
+    pages, times = index.history(user)
+    urls = [index.page_url(page) for page in pages.tolist()]
+    return list(zip(times.tolist(), urls, strict=True))
 
 
 ACCESSES = st.lists(
@@ -114,15 +117,14 @@ def check_pages(index: TraceIndex, wanted: Pairs) -> None:
     assert len(index) == sum(map(len, wanted.values()))
     for url in urls:
         times = sorted(at for visits in wanted.values() for at, each in visits if each == url)
-        visits = index.visits_to(url)
-        assert [visit.at for visit in visits] == times
-        for visit in visits:
-            assert (visit.at, url) in {(each.at, each.url) for each in index.visits_by(visit.user)}
         page = index.page_number(url)
         assert page is not None
         assert index.page_url(page) == url
-    assert index.visits_to("http://nobody.test/") == ()
-    assert index.visits_by(index.n_users) == ()
+        users, found = index.visitors(page)
+        assert found.tolist() == times
+        for user, at in zip(users.tolist(), times, strict=True):
+            assert (at, url) in visits_by(index, user)
+    assert index.page_number("http://nobody.test/") is None
 
 
 def test_long_addresses_are_sorted_in_smaller_pieces(
@@ -149,18 +151,6 @@ def test_many_pieces_are_joined_before_they_are_merged(
     wanted = naive(accesses)
     assert shown(index) == sorted(wanted.values())
     check_pages(index, wanted)
-
-
-def test_visits_are_a_sequence() -> None:
-    index = trace_in_memory(
-        [(b"a", 1.0, b"http://h.test/1"), (b"a", 2.0, b"http://h.test/2")], user_key
-    )
-    visits = index.visits_by(0)
-    assert [visit.url for visit in visits] == ["http://h.test/1", "http://h.test/2"]
-    assert visits[-1].at == 2.0
-    assert [visit.at for visit in visits[1:]] == [2.0]
-    with pytest.raises(IndexError):
-        visits[2]
 
 
 def test_every_page_is_drawn_sooner_or_later_and_the_same_seed_draws_the_same() -> None:
@@ -235,7 +225,9 @@ def test_damaged_lines_of_a_log_are_counted_and_the_others_kept(
     assert (header.accesses, header.users, header.read) == (6, 2, 8)
     assert header.skipped == {NOT_A_LINE: 2}
     index = TraceIndex.open(tmp_path / "a.trace")
-    assert len(index.visits_to("http://h.test/3")) == 1
+    page = index.page_number("http://h.test/3")
+    assert page is not None
+    assert len(index.visitors(page)[0]) == 1
 
 
 def test_a_log_without_hosts_asks_for_the_site(tmp_path: Path) -> None:

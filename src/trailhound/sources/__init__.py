@@ -9,7 +9,6 @@ from trailhound.sources.base import (
     SearchHit,
     SearchSource,
     Sources,
-    Visit,
 )
 
 __all__ = [
@@ -21,5 +20,4 @@ __all__ = [
     "SearchHit",
     "SearchSource",
     "Sources",
-    "Visit",
 ]

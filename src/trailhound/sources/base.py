@@ -96,40 +96,23 @@ class SearchSource(Protocol):
         ...
 
 
-class Visit(msgspec.Struct, frozen=True):
-    """Somebody opened a page."""
-
-    user: int
-    """People are numbers here: who they are is nobody's business."""
-    at: float
-    """Seconds since 1970."""
-    url: str
-
-
 class AccessTrace(Protocol):
-    """Who opened what, and when; far more than fits into memory, perhaps."""
+    """Who opened what, and when; far more than fits into memory, perhaps.
+
+    Times are in seconds since 1970.
+    """
 
     def __len__(self) -> int:
         """Accesses in all."""
-        ...
-
-    def visits_to(self, url: str) -> Sequence[Visit]:
-        """All visits to a page, in order of time; empty for a page that nobody opened."""
-        ...
-
-    def visits_by(self, user: int) -> Sequence[Visit]:
-        """All visits of a user, in order of time."""
         ...
 
     def sample(self, rng: np.random.Generator) -> str:
         """A page of the trace, drawn at random from all its pages."""
         ...
 
-    # The same in numbers, for whoever asks for thousands at a time.
-
     @property
     def n_users(self) -> int:
-        """People in all; they are numbered from 0."""
+        """People in all; they are numbered from 0, and who they are is nobody's business."""
         ...
 
     @property

@@ -16,12 +16,10 @@ import zstandard
 
 from trailhound.fetching.replay import RecordedResponse
 from trailhound.lab.corpora.contents import (
-    Access,
     AddressBook,
     CorpusInfo,
     OtherEntry,
     Trail,
-    access_log,
 )
 from trailhound.lab.corpora.file_format import (
     META_INDICES,
@@ -172,10 +170,6 @@ class Corpus:
         for (number,) in self._rows("SELECT id FROM trails ORDER BY id"):
             (frame,) = self._row("SELECT data FROM trails WHERE id = ?", number)
             yield from self._unpacked(_decode_trails, frame)
-
-    def access_log(self) -> Iterator[Access]:
-        """The trails as one log of who asked for what, in order of time."""
-        return access_log(self.trails())
 
     def sessions(self) -> tuple[Session, ...]:
         """Recorded browsing sessions."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.sources import Visit
 from trailhound.sources.traces.folder import TraceHeader, map_columns, read_header
 from trailhound.sources.traces.sorting import url_key
 
@@ -100,44 +98,6 @@ class TraceIndex:
         end = int(self._user_ends[user])
         return self._user_pages[start:end], self._user_times[start:end]
 
-    def visits_to(self, url: str) -> Sequence[Visit]:
-        """All visits to a page; each is made when it is looked at."""
-        page = self.page_number(url)
-        if page is None:
-            return ()
-        users, times = self.visitors(page)
-        return _Visits(len(users), lambda at: Visit(int(users[at]), float(times[at]), url))
-
-    def visits_by(self, user: int) -> Sequence[Visit]:
-        """All visits of a user; each is made when it is looked at."""
-        if not 0 <= user < self.n_users:
-            return ()
-        pages, times = self.history(user)
-        url_of = self.page_url
-        return _Visits(len(pages), lambda at: Visit(user, float(times[at]), url_of(int(pages[at]))))
-
     def sample(self, rng: np.random.Generator) -> str:
         """A page, each as likely as any other."""
         return self.page_url(int(rng.integers(self.n_pages)))
-
-
-class _Visits(Sequence[Visit]):
-    """Visits made on demand: a page may have had millions."""
-
-    def __init__(self, length: int, visit_at: Callable[[int], Visit]) -> None:
-        self._length = length
-        self._visit_at = visit_at
-
-    def __len__(self) -> int:
-        return self._length
-
-    @overload
-    def __getitem__(self, at: int) -> Visit: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Visit]: ...
-    def __getitem__(self, at: int | slice) -> Visit | Sequence[Visit]:
-        if isinstance(at, slice):
-            return [self._visit_at(each) for each in range(*at.indices(self._length))]
-        if not -self._length <= at < self._length:
-            raise IndexError(at)
-        return self._visit_at(at % self._length)
