@@ -20,7 +20,7 @@ from functools import partial
 
 from threadpoolctl import threadpool_limits
 
-from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob
+from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, link_score
 from trailhound.crawling.budget import Allowance, Attempts, Budget, StopReason
 from trailhound.crawling.digestion import Digestion, KnownTexts, Story
 from trailhound.crawling.driving import drive
@@ -35,7 +35,7 @@ from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import UNHURRIED, Politeness
 from trailhound.frontier.base import Frontier, checked_priority
 from trailhound.judges.base import RelevanceJudge
-from trailhound.records import Candidate, FetchResult, Outcome, PageEvent
+from trailhound.records import Candidate, CrawledPage, FetchResult, Outcome, PageEvent
 from trailhound.strategies.base import (
     Rescoring,
     Restocking,
@@ -122,6 +122,7 @@ class Crawler:
         self._restocking = strategy if isinstance(strategy, Restocking) else None
         self._in_scope = in_scope
         self._asked = asked or (lambda: 0)
+        self._note_page: Callable[[int], None] = getattr(frontier, "note_page", lambda _: None)
         self.ledger = ledger or RequestLedger()
         self._allowance = Allowance(None, self._spent)
         self._clock = clock
@@ -358,11 +359,27 @@ class Crawler:
         finished = story.finished(self.pages, self.requests, queries, self._clock())
         self.ledger.renew(self._allowance.used())
         await self.sinks.keep(finished)
+        self._note_page(self.pages)
         self.frontier.finish(candidate.url, self._digestion.lasting_outcome(story))
         self._is_mid_page = False
         if self._rescoring is not None and self.pages % self._rescore_every == 0:
             self.frontier.rescore(partial(self._new_scores, self._rescoring))
         return finished.event
+
+    def take_in_again(self, story: Story, number: int) -> None:
+        """A page that the other stores have, and that the frontier lost: its links wait again.
+
+        The story has its page, if there was one; the strategy is asked about its links only.
+        """
+        if story.page is not None and story.relevance is not None:
+            crawled = CrawledPage(story.page, story.relevance, story.candidate)
+            try:
+                story.scores = list(map(link_score, self.strategy.score_links(crawled)))
+            except Exception as error:
+                self.troubles.note("The strategy, shown a page again,", error)
+        self._digestion.take_in(story)
+        self._note_page(number)
+        self.frontier.finish(story.candidate.url, self._digestion.lasting_outcome(story))
 
     def _new_scores(
         self, rescoring: Rescoring, candidates: Mapping[str, bytes]

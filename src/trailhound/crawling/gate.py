@@ -282,6 +282,7 @@ class GuardedFrontier:
         self.delay_host = inner.delay_host
         self.ready_at = inner.ready_at
         self.pages_of = inner.pages_of
+        self.note_page: Callable[[int], None] = getattr(inner, "note_page", lambda _: None)
         self.ready_in = inner.ready_in
 
     def add(self, candidates: Iterable[Candidate]) -> int:

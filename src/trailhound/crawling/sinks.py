@@ -143,7 +143,13 @@ class ArchiveSink:
         """Archive every exchange of one fetch."""
         event = finished.event
         notes = CaptureNotes(
-            event.parent, event.depth, event.priority, event.relevance, event.outcome, event.why
+            event.parent,
+            event.depth,
+            event.priority,
+            event.relevance,
+            event.outcome,
+            event.why,
+            event.number,
         )
         self._writer.write(finished.result.exchanges, notes)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -140,6 +140,19 @@ class Frontier(Protocol):
 
     def close(self) -> None:
         """Release the store. A lease that is still open is waiting again at the next start."""
+        ...
+
+
+@runtime_checkable
+class CountingPages(Protocol):
+    """A frontier that keeps how far the crawl has come: a resumed one notices an older copy."""
+
+    def note_page(self, number: int) -> None:
+        """The next lease to end is that of the crawl's page with this number."""
+        ...
+
+    def last_page(self) -> int | None:
+        """The number of the last page whose lease has ended; ``None`` when it is not known."""
         ...
 
 

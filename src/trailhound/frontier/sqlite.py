@@ -122,6 +122,14 @@ class SqliteFrontier:
         self._end(url, host, outcome)
         self._end_page()
 
+    def note_page(self, number: int) -> None:
+        """The next lease to end is that of the crawl's page with this number."""
+        self._store.save_page(number)
+
+    def last_page(self) -> int | None:
+        """The number of the last page whose lease has ended; ``None`` when it is not known."""
+        return self._store.page
+
     def mark_seen(self, url: str, outcome: Outcome) -> None:
         """Record a URL as finished; it waits no longer."""
         self._in_redirect = True

@@ -23,6 +23,7 @@ from trailhound.errors import FrontierError, TrailhoundError
 from trailhound.frontier.index import FrontierIndex, HostQueue
 from trailhound.frontier.tables import (
     FRONTIER,
+    MARK_TABLE,
     READ,
     READ_MEMORIES,
     SiteNames,
@@ -74,6 +75,9 @@ class FrontierStore:
         self._hosts: dict[int, HostQueue] = {}
         self.rescores = 0
         """Priorities in the ``rescore`` table."""
+        self.page: int | None = None
+        """Number of the crawl's last page that is finished here."""
+        self._page_changed = False
         self._failure: TrailhoundError | None = None
         self._ownership = _own(path)
         try:
@@ -101,6 +105,10 @@ class FrontierStore:
     def save_host(self, host: HostQueue) -> None:
         """Note that a host's delay or page count has changed."""
         self._hosts[host.number] = host
+
+    def save_page(self, number: int) -> None:
+        """Note which page of the crawl is finished with what is committed next."""
+        self.page, self._page_changed = number, True
 
     def add_url(self, number: int, host: HostQueue, url: str) -> None:
         """Note a new URL; they must come in the order of their numbers."""
@@ -169,7 +177,7 @@ class FrontierStore:
 
     def write(self) -> None:
         """Put the changes into the open transaction, to be committed later."""
-        if not (self._urls or self._places or self._outcomes or self._hosts):
+        if not (self._urls or self._places or self._outcomes or self._hosts or self._page_changed):
             return
         with self.working() as connection:
             self._begin(connection)
@@ -183,11 +191,14 @@ class FrontierStore:
             connection.executemany("DELETE FROM finished WHERE number = ?", reopened)
             hosts = [(h.number, h.name, h.until, h.pages) for h in self._hosts.values()]
             connection.executemany(_SAVE_HOST, hosts)
+            if self._page_changed:
+                connection.execute("INSERT OR REPLACE INTO mark VALUES ('page', ?)", (self.page,))
         self._urls.clear()
         self.first_unwritten += len(self._places)
         self._places.clear()
         self._outcomes.clear()
         self._hosts.clear()
+        self._page_changed = False
 
     def _place_rows(self) -> Iterator[tuple[Any, ...]]:
         """Places of one page next to each other: they share most of what is to be written."""
@@ -246,6 +257,8 @@ def load(store: FrontierStore, index: FrontierIndex) -> None:
             _load_hosts(connection, store, index)
             _load_urls(connection, store, index)
             store.rescores = load_standings(connection, index.standings, store.path)
+            connection.execute(MARK_TABLE)
+            store.page = page_mark(connection)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             raise _damaged(store.path, f"what is in it makes no sense ({error})") from error
     store.first_unwritten = index.standings.next_arrival
@@ -295,6 +308,15 @@ def load_standings(connection: sqlite3.Connection, standings: Standings, path: P
     if standings.has_lost_places():
         raise _damaged(path, "the places of some URLs are missing")
     return rescored
+
+
+def page_mark(connection: sqlite3.Connection) -> int | None:
+    """Number of the last page that is finished in a file; ``None`` in files of old."""
+    made = "SELECT count(*) FROM sqlite_schema WHERE name = 'mark'"
+    if not connection.execute(made).fetchone()[0]:
+        return None
+    row = connection.execute("SELECT value FROM mark WHERE name = 'page'").fetchone()
+    return int(row[0]) if row else None
 
 
 def _damaged(path: Path, what: str) -> FrontierError:

@@ -18,6 +18,9 @@ time that a URL was given a place in the queue.
 ``finished``
     Outcomes, and the priority that a URL had in the end. A URL without a row here waits; leases are
     not written at all, so that those of a dead process are waiting again.
+``mark``
+    ``page``: the number, in the crawl, of the last page that is finished here. Made when it is
+    missing, so that older versions read the file.
 ``host``
     Names, the wall-clock second before which each may not be asked, and its finished leases.
 """
@@ -46,6 +49,10 @@ _TABLES = (
     "CREATE TABLE finished (number INTEGER PRIMARY KEY, outcome TEXT NOT NULL, priority REAL)",
     "CREATE TABLE host (number INTEGER PRIMARY KEY, name TEXT NOT NULL, until REAL NOT NULL, "
     "pages INTEGER NOT NULL)",
+)
+
+MARK_TABLE = (
+    "CREATE TABLE IF NOT EXISTS mark (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID"
 )
 
 FRONTIER = DatabaseKind(

@@ -12,11 +12,13 @@ complete they are sorted (``<name>.cdxj``), and when the crawl ends, all are mer
 from __future__ import annotations
 
 import heapq
+import os
 import re
 from collections.abc import Iterable
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -102,6 +104,29 @@ def merge_index(folder: Path) -> None:
     with explaining(index):
         for part in parts:
             part.unlink()
+
+
+def has_line(index: Path, line: bytes) -> bool:
+    """Whether a sorted index holds exactly this line; twenty small reads, whatever its size."""
+    if not index.is_file():
+        return False
+    with explaining(index), index.open("rb") as file:
+        low, high = 0, file.seek(0, os.SEEK_END)
+        while low < high:
+            middle = (low + high) // 2
+            if _next_line(file, middle) < line:
+                low = middle + 1
+            else:
+                high = middle
+        return _next_line(file, low) == line
+
+
+def _next_line(file: BinaryIO, position: int) -> bytes:
+    """The first line that begins at ``position`` or behind it; behind the last, the highest."""
+    file.seek(max(0, position - 1))
+    if position:
+        file.readline()
+    return file.readline() or b"\xff"
 
 
 def surt_key(url: str) -> str:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from trailhound.records import FinishedPage
+from trailhound.errors import UNREADABLE
+from trailhound.records import FinishedPage, PageEvent
 from trailhound.storage.files import explaining
+
+_MENDED = "mended"
+_FIRST_WINDOW = 1 << 16
+_WIDER = 8
 
 
 class EventLog:
     """Appends to ``path``. Every line has ``at`` (seconds since 1970) and ``event``.
 
     Events: ``start`` and ``end`` of each run, ``page`` for each page dealt with, ``notice`` for
-    what a person was told, ``problem`` for errors inside.
+    what a person was told, ``problem`` for errors inside, ``mended`` when lost lines are back.
     """
 
     def __init__(self, path: str | Path, clock: Callable[[], float]) -> None:
@@ -39,9 +45,16 @@ class EventLog:
 
     def keep(self, finished: FinishedPage) -> None:
         """One line for a page."""
-        event = finished.event
-        told = {**msgspec.structs.asdict(event), "status": finished.result.status}
+        self.keep_again(finished.event, finished.result.status)
+
+    def keep_again(self, event: PageEvent, status: int | None) -> None:
+        """One line for a page whose line was lost."""
+        told = {**msgspec.structs.asdict(event), "status": status}
         self._append({"at": event.at, "event": "page", **told})
+
+    def note_mended(self, until: int) -> None:
+        """All lines up to the page with this number are here, if not in their order."""
+        self.note(_MENDED, number=until)
 
     def _append(self, line: dict[str, Any]) -> None:
         with explaining(self.path):
@@ -50,6 +63,91 @@ class EventLog:
     def close(self) -> None:
         """Let the file go."""
         self._file.close()
+
+
+class LoggedPage(NamedTuple):
+    """A line about a page."""
+
+    event: PageEvent
+    status: int | None
+
+
+class _Line(msgspec.Struct):
+    event: str = ""
+    number: int | None = None
+    status: int | None = None
+
+
+_read_line = msgspec.json.Decoder(_Line).decode
+_read_event = msgspec.json.Decoder(PageEvent).decode
+
+
+def last_number(path: Path) -> int | None:
+    """Of the page that was logged last; ``None`` without any."""
+    for lines in _ever_more_lines(path):
+        numbers = [line.number for line in map(_line, lines) if _tells_number(line)]
+        if numbers:
+            return numbers[-1]
+    return None
+
+
+def logged_pages(path: Path) -> Iterator[LoggedPage | None]:
+    """All lines about pages, in order; ``None`` for a line that cannot be read."""
+    if not path.is_file():
+        return
+    with explaining(path), path.open("rb") as file:
+        for content in file:
+            try:
+                line = _read_line(content)
+                if line.event == "page":
+                    yield LoggedPage(_read_event(content), line.status)
+            except UNREADABLE:
+                yield None
+
+
+def pages_after(path: Path, number: int) -> list[LoggedPage]:
+    """The lines about pages behind the one with this number; read from the end, cheap for a few."""
+    if number <= 0:
+        return [page for page in logged_pages(path) if page is not None]
+    found: list[LoggedPage] = []
+    for lines in _ever_more_lines(path):
+        found, is_all = [], False
+        for content in lines:
+            line = _line(content)
+            is_all = is_all or (_tells_number(line) and 0 < (line.number or 0) <= number)
+            if line.event == "page" and (line.number or 0) > number:
+                with suppress(*UNREADABLE):
+                    found.append(LoggedPage(_read_event(content), line.status))
+        if is_all:
+            break
+    return found
+
+
+def _ever_more_lines(path: Path) -> Iterator[list[bytes]]:
+    """The last lines of a file, then more of them, at last all."""
+    if not path.is_file():
+        return
+    with explaining(path), path.open("rb") as file:
+        size, window = os.fstat(file.fileno()).st_size, _FIRST_WINDOW
+        while True:
+            start = max(0, size - window)
+            file.seek(start)
+            lines = file.read(size - start).splitlines()
+            yield lines[1:] if start else lines
+            if start == 0:
+                return
+            window *= _WIDER
+
+
+def _line(content: bytes) -> _Line:
+    try:
+        return _read_line(content)
+    except UNREADABLE:
+        return _Line()
+
+
+def _tells_number(line: _Line) -> bool:
+    return line.event in ("page", _MENDED) and line.number is not None
 
 
 class ProblemHandler(logging.Handler):

@@ -17,7 +17,14 @@ from trailhound.errors import UNREADABLE
 from trailhound.records import header_value
 from trailhound.storage.cdxj import INDEX_NAME, PART_SUFFIX, merge_index, parse_line, write_part
 from trailhound.storage.files import explaining, replace_file
-from trailhound.storage.results import REQUESTS, RESULTS, ROBOTS_REQUESTS, index_waiting
+from trailhound.storage.results import (
+    PAGES,
+    REQUESTS,
+    RESULTS,
+    ROBOTS_REQUESTS,
+    UNARCHIVED,
+    index_waiting,
+)
 from trailhound.storage.sqlite import purge, transaction
 from trailhound.storage.warc_repair import (
     WARC_SUFFIX,
@@ -146,8 +153,9 @@ def _remove(connection: sqlite3.Connection, clean_state: CleanState) -> None:
     connection.execute(_KEEP_COUNT, (REQUESTS,))
     for statement in _REMOVE:
         connection.execute(statement)
-    others = "SELECT name, data FROM state WHERE name NOT IN (?, ?)"
-    for name, data in connection.execute(others, (REQUESTS, ROBOTS_REQUESTS)).fetchall():
+    counts = (REQUESTS, ROBOTS_REQUESTS, PAGES, UNARCHIVED)
+    others = "SELECT name, data FROM state WHERE name NOT IN (?, ?, ?, ?)"
+    for name, data in connection.execute(others, counts).fetchall():
         connection.execute("DELETE FROM state WHERE name = ?", (name,))
         if (kept := clean_state(data)) is not None:
             connection.execute("INSERT INTO state VALUES (?, ?)", (name, kept))

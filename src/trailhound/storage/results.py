@@ -75,6 +75,10 @@ REQUESTS = "requests"
 """In ``state``: all requests of the crawl, also those that came to no page or are being made."""
 ROBOTS_REQUESTS = "robots-requests"
 """In ``state``: the same for robots.txt files."""
+UNARCHIVED = "unarchived"
+"""In ``state``: numbers of pages whose archived content is known to be lost, as MessagePack."""
+PAGES = "pages"
+"""In ``state``: how many there were when stores were last mended; later ones are numbered on."""
 _SAVE_STATE = "INSERT OR REPLACE INTO state VALUES (?, ?)"
 
 MAX_INDEXED_CHARS = 200_000
@@ -143,16 +147,19 @@ class ResultsStore:
     def _write(self, finished: FinishedPage) -> None:
         event, page = finished.event, finished.page
         execute = self._connection.execute
-        find_current = "SELECT id, outcome FROM event WHERE address = ? AND current"
+        find_current = "SELECT id, outcome, number FROM event WHERE address = ? AND current"
         before = execute(find_current, (event.final_url,)).fetchone()
         stands = before and before[1] == Outcome.FETCHED and event.outcome in _TELLS_NOTHING_NEW
+        # A row that was lost comes back behind those that were written since.
+        stands = stands or (before and before[2] > event.number)
         if before and not stands:
             execute("UPDATE event SET current = 0 WHERE id = ?", before[:1])
             execute("DELETE FROM found WHERE rowid = ?", before[:1])
             execute("DELETE FROM unindexed WHERE id = ?", before[:1])
         known = event.final_url in self._known
         added = execute(_INSERT, {**_row(finished), "known": known, "current": not stands})
-        if page is not None and event.relevance is not None and event.relevance.relevant:
+        is_relevant = event.relevance is not None and event.relevance.relevant
+        if page is not None and is_relevant and not stands:
             words = _storable(page.title), _storable(page.text[:MAX_INDEXED_CHARS])
             execute("INSERT INTO unindexed VALUES (?, ?, ?)", (added.lastrowid, *words))
 
@@ -217,18 +224,18 @@ class ResultsStore:
 
     def progress(self) -> ResultsProgress:
         """Where an earlier run stopped."""
-        noted = int(self.state(REQUESTS) or 0)
+        noted, pages = int(self.state(REQUESTS) or 0), int(self.state(PAGES) or 0)
         with RESULTS.explaining(self.path):
             last = self._connection.execute(
                 "SELECT number, requests_total FROM event ORDER BY id DESC LIMIT 1"
             ).fetchone()
             if last is None:
-                return ResultsProgress(requests=noted)
+                return ResultsProgress(pages, noted)
             barren = self._connection.execute(
                 "SELECT count(*) FROM event WHERE score IS NOT NULL AND "
                 "id > (SELECT coalesce(max(id), 0) FROM event WHERE relevant)"
             ).fetchone()
-        return ResultsProgress(last[0], max(last[1], noted), barren[0])
+        return ResultsProgress(max(last[0], pages), max(last[1], noted), barren[0])
 
     def fingerprints(self) -> Iterator[tuple[str, int]]:
         """Addresses and fingerprints of the pages so far, in their order."""
@@ -251,6 +258,18 @@ class ResultsStore:
     def close(self) -> None:
         """Let the file go; everything is in it."""
         self._connection.close()
+
+
+def index_texts(path: Path, texts: Iterable[tuple[int, str, str]]) -> None:
+    """Let some rows be found by these words: ``(id, title, text)`` each."""
+    rows = [
+        (row, _storable(title), _storable(text[:MAX_INDEXED_CHARS])) for row, title, text in texts
+    ]
+    with RESULTS.explaining(path), closing(RESULTS.open(path)) as connection:
+        connection.execute(_UNINDEXED)
+        with transaction(connection):
+            connection.executemany("DELETE FROM found WHERE rowid = ?", [row[:1] for row in rows])
+            connection.executemany("INSERT OR REPLACE INTO unindexed VALUES (?, ?, ?)", rows)
 
 
 def index_waiting(connection: sqlite3.Connection) -> None:

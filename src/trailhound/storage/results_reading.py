@@ -5,12 +5,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import msgspec
 
-from trailhound.records import Outcome
-from trailhound.storage.results import REQUESTS, RESULTS, ResultsStore, index_for_search
+from trailhound.records import Candidate, Outcome, PageEvent
+from trailhound.storage.results import (
+    REQUESTS,
+    RESULTS,
+    UNARCHIVED,
+    ResultsStore,
+    index_for_search,
+)
 from trailhound.storage.snippets import tidied
 
 MAX_PATH_PAGES = 200
@@ -52,6 +58,25 @@ class StoredPage(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it was in the sessions learned from."""
     memory: bytes = b""
     """What the strategy knew about the path that led here."""
+
+
+class EventKey(NamedTuple):
+    """What other stores know a page by."""
+
+    number: int
+    url: str
+    address: str
+    outcome: Outcome
+    status: int | None
+    """``None`` when nobody answered: there is nothing to archive then."""
+
+
+class KeptEvent(NamedTuple):
+    """A page with what the crawl knew before and said after it."""
+
+    event: PageEvent
+    candidate: Candidate
+    status: int | None
 
 
 class ResultsSummary(msgspec.Struct, frozen=True):
@@ -156,6 +181,44 @@ class Results:
         """All that happened after the page with this number, in order of time."""
         return list(self._pages(_SELECT + "number > ? ORDER BY id", number))
 
+    def events_after(self, number: int) -> list[KeptEvent]:
+        """What was kept of the pages behind the one with this number, as the crawl told it.
+
+        In the order of their numbers; cheap for a few, as rows are read from the end.
+        """
+        found: list[KeptEvent] = []
+        with RESULTS.explaining(self.path):
+            for row in self._connection.execute("SELECT * FROM event ORDER BY id DESC"):
+                if row["number"] <= number:
+                    break
+                found.append(_kept_event(row))
+        return sorted(found, key=lambda kept: kept.event.number)
+
+    def event_keys(self) -> Iterator[EventKey]:
+        """What other stores know a page by, of all pages."""
+        query = "SELECT number, url, address, outcome, status FROM event ORDER BY id"
+        with RESULTS.explaining(self.path):
+            for row in self._connection.execute(query):
+                yield EventKey(row[0], row[1], row[2], Outcome(row[3]), row[4])
+
+    def unarchived(self) -> set[int]:
+        """Numbers of pages whose archived content is known to be lost."""
+        with RESULTS.explaining(self.path):
+            query = "SELECT data FROM state WHERE name = ?"
+            row = self._connection.execute(query, (UNARCHIVED,)).fetchone()
+        return set(msgspec.msgpack.decode(row[0], type=list[int])) if row else set()
+
+    def unsearchable(self) -> list[tuple[int, StoredPage]]:
+        """Relevant pages that no search can find, by the ``id`` of their rows."""
+        waiting = "SELECT 1 FROM sqlite_schema WHERE name = 'unindexed'"
+        with RESULTS.explaining(self.path):
+            execute = self._connection.execute
+            indexed = {row[0] for row in execute("SELECT id FROM found_docsize")}
+            if execute(waiting).fetchone():
+                indexed |= {row[0] for row in execute("SELECT id FROM unindexed")}
+            rows = execute(_SELECT + "current AND relevant AND outcome = 'fetched' ORDER BY id")
+            return [(row["id"], _stored_page(row)) for row in rows if row["id"] not in indexed]
+
     def path_to(self, page: StoredPage) -> list[str]:
         """The addresses from a seed to ``page``, each found on the one before."""
         path = [page.address]
@@ -205,6 +268,15 @@ class Results:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _kept_event(row: sqlite3.Row) -> KeptEvent:
+    told = {**dict(row), "final_url": row["address"]}
+    if row["score"] is not None:
+        told["relevance"] = {"score": row["score"], "relevant": bool(row["relevant"])}
+    event = msgspec.convert(told, PageEvent, strict=False)
+    candidate = Candidate(event.url, event.priority, row["memory"], event.parent, event.depth)
+    return KeptEvent(event, candidate, row["status"])
 
 
 def _sql_limit(limit: int | None) -> int:

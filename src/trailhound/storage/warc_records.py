@@ -41,6 +41,8 @@ class CaptureNotes(msgspec.Struct, frozen=True, omit_defaults=True):
     outcome: Outcome | None = None
     detail: str = ""
     """The reason in words when there is one."""
+    number: int | None = None
+    """Position of the page in its crawl: what archive, results and log are compared by."""
 
 
 class StoredResponse(NamedTuple):
@@ -82,7 +84,7 @@ class RecordMaker:
             headers["WARC-Profile"] = profile
             headers["WARC-Refers-To-Target-URI"] = exchange.url
         else:
-            headers["WARC-Payload-Digest"] = _digest(exchange.body)
+            headers["WARC-Payload-Digest"] = digest_of(exchange.body)
         status_line = f"HTTP/{exchange.http_version} {exchange.status:03d} {exchange.reason}"
         data = self._pack(headers, _head(status_line, exchange.headers) + exchange.body)
         digest = headers.get("WARC-Payload-Digest", "")
@@ -107,7 +109,7 @@ class RecordMaker:
         """One record as a gzip member of its own, with the digest of its block."""
         if self._info_id:
             headers["WARC-Warcinfo-ID"] = self._info_id
-        headers["WARC-Block-Digest"] = _digest(block)
+        headers["WARC-Block-Digest"] = digest_of(block)
         headers["Content-Length"] = str(len(block))
         head = b"WARC/1.1\r\n" + _fields(headers.items()) + b"\r\n"
         packed: bytes = isal_zlib.compress(head + block + b"\r\n\r\n", _LEVEL, _GZIP_WINDOW)
@@ -131,7 +133,8 @@ def _exchange_headers(kind: str, exchange: Exchange, content_type: str) -> dict[
     return headers
 
 
-def _digest(content: bytes) -> str:
+def digest_of(content: bytes) -> str:
+    """As records state it: ``sha1:`` and 32 characters."""
     return "sha1:" + b32encode(sha1(content, usedforsecurity=False).digest()).decode("ascii")
 
 
@@ -158,6 +161,22 @@ def _note_fields(notes: CaptureNotes) -> Iterable[tuple[str, str]]:
         yield "outcome", notes.outcome.value
     if notes.detail:
         yield "detail", notes.detail
+    if notes.number is not None:
+        yield "number", str(notes.number)
+
+
+def read_notes(fields: Mapping[str, str]) -> CaptureNotes:
+    """What the fields of a ``metadata`` record say; ValueError when they make no sense."""
+    score, outcome, number = (fields.get(name) for name in ("relevance", "outcome", "number"))
+    return CaptureNotes(
+        fields.get("via"),
+        int(fields.get("depth", 0)),
+        float(fields.get("priority", 0.0)),
+        Relevance(float(score), fields.get("relevant") == "yes") if score is not None else None,
+        Outcome(outcome) if outcome is not None else None,
+        fields.get("detail", ""),
+        int(number) if number is not None else None,
+    )
 
 
 def _fields(pairs: Iterable[tuple[str, str]]) -> bytes:

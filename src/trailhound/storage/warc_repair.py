@@ -21,9 +21,11 @@ from trailhound.counting import counted
 from trailhound.errors import StorageError
 from trailhound.records import header_value
 from trailhound.storage.cdxj import (
+    INDEX_NAME,
     PART_SUFFIX,
     CdxEntry,
     cdx_line,
+    has_line,
     merge_index,
     mime_type,
     write_part,
@@ -36,6 +38,7 @@ from trailhound.storage.files import (
     replace_file,
 )
 from trailhound.storage.locks import Ownership
+from trailhound.storage.warc_records import digest_of
 
 WARC_SUFFIX = ".warc.gz"
 
@@ -50,6 +53,7 @@ beginnings without an end."""
 # WARC and HTTP headers are at the beginning of a record; servers' headers are far shorter.
 _HEAD_BYTES = 1024 * 1024
 _GZIP = 16 + zlib.MAX_WBITS
+_LAST_BYTES = 1024 * 1024
 
 
 class Repair(NamedTuple):
@@ -132,7 +136,7 @@ def _repair(path: Path) -> Repair:
     kept = kept_records(path, name)
     if kept.spans:
         _keep_only(path, kept.spans)
-        write_part(path.with_name(name.removesuffix(WARC_SUFFIX) + PART_SUFFIX), kept.index_lines)
+        write_part(_part_of(path.with_name(name)), kept.index_lines)
         rename_file(path, name)
     else:
         path.unlink()
@@ -156,12 +160,12 @@ def kept_records(
     return kept
 
 
-def whole_records(path: Path) -> Iterator[Span]:
-    """Every record of a file that can be read to its end."""
+def whole_records(path: Path, start: int = 0) -> Iterator[Span]:
+    """Every record of a file that can be read to its end and begins at ``start`` or behind it."""
     if path.stat().st_size == 0:  # which cannot be mapped
         return
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        position, searched = 0, 0
+        position, searched = data.find(_MAGIC, start) if start else 0, 0
         while position >= 0 and searched <= _SEARCHES * len(data):
             span, end = _record_at(data, position)
             if span is not None:
@@ -196,6 +200,30 @@ def _record_at(data: mmap.mmap, start: int) -> tuple[Span | None, int]:
     return Span(start, end, bytes(head)), end
 
 
+def whole_content(path: Path, span: Span) -> bytes:
+    """All of a record's content; the head has it, but for large ones."""
+    if len(span.head) < _HEAD_BYTES:
+        return span.head
+    with path.open("rb") as file:
+        file.seek(span.start)
+        return zlib.decompress(file.read(span.end - span.start), _GZIP)
+
+
+def digests_are_right(content: bytes) -> bool:
+    """Whether a record is as long as it says, and says what it said when it was written."""
+    head, _, rest = content.partition(b"\r\n\r\n")
+    headers = headers_in(head.decode("utf-8", "replace"))
+    length = header_value(headers, "content-length")
+    block = rest[: int(length)] if length.isdecimal() else b""
+    if not length.isdecimal() or len(block) != int(length):
+        return False
+    payload = block.partition(b"\r\n\r\n")[2]
+    stated = {"warc-block-digest": block, "warc-payload-digest": payload}
+    return all(
+        header_value(headers, name) in ("", digest_of(each)) for name, each in stated.items()
+    )
+
+
 def _keep_only(path: Path, spans: list[tuple[int, int]]) -> None:
     """Leave nothing but ``spans`` in the file, on the disk."""
     end = spans[-1][1]
@@ -214,6 +242,54 @@ def cut_out(path: Path, spans: list[tuple[int, int]]) -> Iterator[bytes]:
         for start, end in spans:
             file.seek(start)
             yield file.read(end - start)
+
+
+def index_files_anew(folder: Path) -> int:
+    """Index again what an index that is lost or older does not know; how many files that were.
+
+    The caller owns the folder, in which no file is open. Looking costs little: the last answer of
+    the newest file is searched for, and only when it is not there those of the others.
+    """
+    files = sorted(folder.glob(f"*{WARC_SUFFIX}"), reverse=True)
+    lacking: list[Path] = []
+    for path in files:
+        if not _is_indexed(path):
+            lacking.append(path)
+        elif not lacking:
+            break
+    for path in lacking:
+        index_file_anew(path)
+    return len(lacking)
+
+
+def index_file_anew(path: Path) -> None:
+    """Write the index of one complete file, to be merged with the others."""
+    write_part(_part_of(path), kept_records(path, path.name).index_lines)
+
+
+def _part_of(path: Path) -> Path:
+    return path.with_name(path.name.removesuffix(WARC_SUFFIX) + PART_SUFFIX)
+
+
+def _is_indexed(path: Path) -> bool:
+    """Whether the last answer of a complete file can be found."""
+    if _part_of(path).exists():
+        return True
+    line = _last_line(path)
+    return line is None or has_line(path.with_name(INDEX_NAME), line)
+
+
+def _last_line(path: Path) -> bytes | None:
+    """The index line of the last answer in a file; ``None`` when there is none."""
+    size, window = path.stat().st_size, _LAST_BYTES
+    while True:
+        start, line = max(0, size - window), None
+        for span in whole_records(path, start):
+            length = span.end - span.start
+            line = _index_line(span.head, path.name, span.start, length) or line
+        if line is not None or start == 0:
+            return line
+        window *= 8
 
 
 def _index_line(head: bytes, file_name: str, offset: int, length: int) -> bytes | None:

@@ -12,7 +12,7 @@ from typing import Self
 from trailhound.config.settings import FetchSettings
 from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
-from trailhound.crawling.build import Knowledge, OwnParts, build_crawl, make_guides
+from trailhound.crawling.build import Guides, Knowledge, OwnParts, build_crawl, make_guides
 from trailhound.crawling.choosing import make_fetcher
 from trailhound.crawling.driving import Driver
 from trailhound.crawling.progress import CrawlProgress
@@ -38,6 +38,7 @@ from trailhound.topics.crawl_plan import (
 )
 from trailhound.topics.crawl_stores import CrawlStores
 from trailhound.topics.failures import Failure, SeedWatch
+from trailhound.topics.mending import Mending
 from trailhound.topics.notices import CrawlNotices, Notify
 from trailhound.topics.sources import open_sources, tell_unused
 from trailhound.topics.start_pages import (
@@ -126,7 +127,9 @@ class TopicCrawl:
         read = {page.url for page in known.graph.pages}
         self._stores = CrawlStores(folder, plan.settings, read, stack, own.sinks)
         stack.callback(lambda: self._driver.run(self._stores.unplug(troubles)))
-        if plan.record is not None:  # the archive is mended by now
+        self._mending = self._new_mending(guides, own)
+        if plan.record is not None:
+            self._mending.before_the_crawl()
             self._memory.catch_up(partial(pages_since, folder))
         self._crawler = build_crawl(
             plan.settings,
@@ -136,6 +139,8 @@ class TopicCrawl:
             in_scope=self._in_scope,
             troubles=troubles,
         )
+        if plan.record is not None:
+            self._mending.before_the_fetching(self._crawler)
         self._seeds = SeedWatch(plan.all_seeds, self._notices.tell_trouble)
         self._crawler.put_off_heard = self._seeds.put_off
         if self._sitemaps_wanted:
@@ -157,6 +162,18 @@ class TopicCrawl:
             f"The search for '{words}' names {counted(len(found), 'page')} to start from."
         )
         return replace(plan, seeds=tuple(dict.fromkeys((*plan.seeds, *found))))
+
+    def _new_mending(self, guides: Guides, own: OwnParts) -> Mending:
+        before = self._plan.record.settings if self._plan.record is not None else self.settings
+        over_http = own.fetcher is None and before.fetch.fetcher.partition(":")[0] == "http"
+        return Mending(
+            self.folder,
+            self._stores,
+            guides.judge,
+            near_duplicates=self.settings.crawl.near_duplicates,
+            was_archived=before.output.archive and over_http,
+            thorough=self._plan.mends_all,
+        )
 
     def _refreshed(self) -> int:
         """Pages that are to be asked for news, if that is wanted."""
@@ -213,6 +230,8 @@ class TopicCrawl:
         archive = self._stores.archive
         for repair in archive.repairs if archive is not None else ():
             self.notify(f"The last run was cut short; its archive is mended. {repair}")
+        if self.mended:
+            self.notify(self.mended)
 
     def stop(self) -> None:
         """Start no further fetch and end soon; may be called from a signal handler."""
@@ -220,6 +239,11 @@ class TopicCrawl:
         if self._asked is not None:
             self._asked.leave()
         self._crawler.stop()
+
+    @property
+    def mended(self) -> str:
+        """What its stores lacked and was taken from others; empty when they agreed."""
+        return self._mending.told
 
     @property
     def stop_reason(self) -> StopReason | None:

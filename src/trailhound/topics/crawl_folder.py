@@ -134,17 +134,24 @@ class CrawlFolder:
     def put_back(self, aside: Path | None) -> None:
         """Undo :meth:`set_aside`, unless a crawl has begun since; files without one are deleted."""
         self._remove_unbegun()
-        if aside is not None and not self.path.exists():
+        if aside is not None and not self.exists():
+            shutil.rmtree(self.path, ignore_errors=True)
             with explaining(self.path):
                 aside.rename(self.path)
 
     def _remove_unbegun(self) -> None:
         """A crawl that could not be opened, on a full disk say, leaves files with nothing in them:
-        to every command they are no crawl. Only what is known to be worthless goes.
+        to every command they are no crawl. Only our own go, and only when they are worthless.
         """
         if self.exists() or not self._is_the_topics_own or self._holds_pages():
             return
-        shutil.rmtree(self.path, ignore_errors=True)
+        for name in ("frontier.db*", "results.db*", "log.jsonl", "archive/archive.lock"):
+            for path in self.path.glob(name):
+                with suppress(OSError):
+                    path.unlink()
+        for folder in (self.archive, self.path):
+            with suppress(OSError):  # something else is in it
+                folder.rmdir()
 
     def _holds_pages(self) -> bool:
         """Whether something was fetched, or may have been."""

@@ -41,6 +41,8 @@ class CrawlRequest:
     """Resume, and ask first whether the relevant pages have changed."""
     may_be_spent: bool = False
     """Whether a crawl without a request left is opened, and ends at once: no error then."""
+    mends_all: bool = False
+    """Whether all pages of the stores are held against each other, not only the last."""
     asked_elsewhere: frozenset[str] = frozenset()
     """Sources that whoever wants the crawl asks: nothing is amiss if its strategy does not."""
 
@@ -58,6 +60,7 @@ class CrawlPlan:
     limit_was_said: bool = False
     """Whether the budget of requests is this run's, not an earlier one's."""
     may_be_spent: bool = False
+    mends_all: bool = False
     asked_elsewhere: frozenset[str] = frozenset()
     """Sources that not the strategy asks."""
 
@@ -135,6 +138,7 @@ def make_plan(
         request.refresh,
         request.flags.get("crawl.max_requests") is not None,
         request.may_be_spent,
+        request.mends_all,
         request.asked_elsewhere | ({"search"} if settings.crawl.seeds_from else set()),
     )
 
