@@ -30,6 +30,8 @@ REQUIRED = inspect.Parameter.empty
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _PLAIN_TYPES = {"bool": bool, "int": int, "float": float, "str": str, "Path": Path}
 _COMMA = re.compile(r"(?<!\\),")
+_ran: dict[Path, types.ModuleType] = {}
+"""Python files, each run once: the classes of another run would be others."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,6 @@ class Catalogue:
         self._kind = kind
         self._noun = kind.noun
         self._find = find or self._one_class
-        self._files: dict[Path, Any] = {}
 
     @cached_property
     def _entries(self) -> Mapping[str, EntryPoint]:
@@ -272,9 +273,9 @@ class Catalogue:
 
     def _load_file(self, path: Path) -> Any:
         path = path.resolve()
-        if path not in self._files:
-            self._files[path] = self._find(self._run(path), path)
-        return self._files[path]
+        if path not in _ran:
+            _ran[path] = self._run(path)
+        return self._find(_ran[path], path)
 
     def _run(self, path: Path) -> types.ModuleType:
         if not path.is_file():

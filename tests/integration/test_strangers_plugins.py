@@ -293,7 +293,7 @@ def test_sinks_are_closed_after_an_interrupt(site: Site, sink: Path, tmp_path: P
 
 def test_sinks_are_closed_when_the_crawl_never_ran(site: Site, sink: Path) -> None:
     with site.begun(**SETTINGS, output__sinks=(f"{sink}:at=nothing",)) as crawl:
-        pass
+        crawl.begin()  # what has not begun leaves nothing behind, its sinks' files neither
     assert (crawl.folder.path / "closed").exists()
 
 
