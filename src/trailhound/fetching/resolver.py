@@ -74,6 +74,8 @@ class AddressBook(AbstractResolver):
 
     def known_address(self, host: str, port: int) -> str | None:
         """What :meth:`first_address` will say, if that is known and needs no waiting."""
+        if parse_address(host) is not None:
+            return host if self._guard.refusal(host, host) is None else None
         entry = self._entries.get((host, port))
         if entry is None or entry.refusal is not None or entry.expires <= self._clock():
             return None
