@@ -60,7 +60,6 @@ class Round:
 
     def finish(self) -> None:
         """Run undisturbed, as often as it takes, until every healthy page is there."""
-        self._crawl.clock.put(0.0)
         for _ in range(MAX_RESUMES):
             process = self._crawl.start()
             self._tormentor.begin_run()

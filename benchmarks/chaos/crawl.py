@@ -84,16 +84,15 @@ class ChaosCrawl:
             *(each for key in settings for each in ("--set", f"{key}={settings[key]}")),
         ]
 
-    def wait_for_requests(self, more: int = 1) -> bool:
-        """Until the server has been asked so often; whether the process is still there."""
+    def wait_for_requests(self, more: int = 1, seconds: float = STARTED_SECONDS) -> None:
+        """Until the server has been asked so often, the process has ended, or so long."""
         process, size = self.process, self._log_size()
         wanted = size + more * len("123456.123456 h0.healthy.test /\n")
-        patience = time.monotonic() + STARTED_SECONDS
+        patience = time.monotonic() + seconds  # all hosts may be asleep
         while process is not None and process.poll() is None and self._log_size() < wanted:
             if time.monotonic() > patience:
-                return True  # all hosts may be asleep
+                return
             time.sleep(0.01)
-        return process is not None and process.poll() is None
 
     def _log_size(self) -> int:
         return self.server_log.stat().st_size if self.server_log.exists() else 0

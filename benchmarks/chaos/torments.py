@@ -20,6 +20,8 @@ from benchmarks.chaos.crawl import ChaosCrawl, children_of
 DISK_BYTES = 400_000_000
 JUMPS_SECONDS = (-86_400.0, -3_600.0, -30.0, 30.0, 3_600.0, 86_400.0)
 _SPARE_DESCRIPTORS = 4
+_ASLEEP_SECONDS = 20.0
+"""Within that some host is ready again, whoever was killed before."""
 _FULL_SECONDS = 3.0
 """For so long the disk stays full, unless the crawl ends before."""
 
@@ -139,7 +141,7 @@ class Tormentor:
     def _put_clock(self, pid: int) -> None:
         """While it runs, and not just before it is killed: nobody could keep a promise then."""
         self._crawl.clock.put(self._chance.choice(JUMPS_SECONDS))
-        self._wait(1.0)
+        self._crawl.wait_for_requests(5, _ASLEEP_SECONDS)
 
     def _wait(self, seconds: float) -> None:
         process = self._crawl.process

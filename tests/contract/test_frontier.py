@@ -122,6 +122,22 @@ def test_a_host_is_ready_at_the_time_that_it_was_last_delayed_to(frontier: Front
     assert frontier.ready_at("a.test") == 3.0
 
 
+@pytest.mark.parametrize("seconds", [-3600.0, 3600.0])
+def test_hosts_sleep_as_long_as_before_when_the_clock_is_put(
+    frontier: Frontier, seconds: float
+) -> None:
+    frontier.add([Candidate(url("x"), 0.9), Candidate(url("y", "b.test"), 0.1)])
+    frontier.delay_host("a.test", 10.0)
+    frontier.delay_host("b.test", 5.0)
+    assert lease_urls(frontier, now=5.0) == [url("y", "b.test")]
+    frontier.put_clock(seconds)
+    assert frontier.ready_at("a.test") == 10.0 + seconds
+    assert frontier.ready_at("never-heard-of.test") is None
+    assert frontier.ready_in(6.0 + seconds) == 4.0
+    assert lease_urls(frontier, now=9.9 + seconds) == []
+    assert lease_urls(frontier, now=10.0 + seconds) == [url("x")]
+
+
 def test_ready_in_tells_an_empty_frontier_from_a_sleeping_one(frontier: Frontier) -> None:
     assert frontier.ready_in(0.0) is None
     frontier.add([Candidate(url("x"), 0.9)])

@@ -61,6 +61,9 @@ class Ledger:
     def ready_at(self, host: str) -> float | None:
         return self.until.get(host)
 
+    def put_clock(self, seconds: float) -> None:
+        self.until = {host: until + seconds for host, until in self.until.items()}
+
 
 class Visits:
     """Asks hosts as told and notes when it was let in."""
@@ -463,17 +466,15 @@ def test_a_delay_that_was_asked_for_holds_on_tests(asked: float | None, on_tests
     assert (delays.delay_seconds, delays.test_delay_seconds) == (asked or 1.0, on_tests)
 
 
-def test_hosts_that_are_free_are_not_told_of_anew() -> None:
+def test_hosts_of_an_earlier_run_sleep_no_longer_when_the_clock_is_put_back() -> None:
     visits = polite()
     visits.politeness.follow_wall_clock()
     visits.together(visits.visit("a"))
-    visits.together(visits.visit("b"))
-    visits.time.now += 100.0
-    visits.together(visits.visit("c"))
-    visits.ledger.writes.clear()
-    visits.wall_ahead = 3600.0
+    visits.ledger.delay_host("earlier", 8.0)
+    visits.wall_ahead = -3600.0
     visits.politeness.follow_wall_clock()
-    assert [host for host, _ in visits.ledger.writes] == ["c"]
+    assert visits.ledger.until == {"a": 1.0 - 3600.0, "earlier": 8.0 - 3600.0}
+    assert visits.politeness.free_in("earlier") == 8.0
 
 
 @settings(max_examples=60)

@@ -281,6 +281,7 @@ class GuardedFrontier:
         self.outcome_of = inner.outcome_of
         self.delay_host = inner.delay_host
         self.ready_at = inner.ready_at
+        self.put_clock = inner.put_clock
         self.pages_of = inner.pages_of
         self.note_page: Callable[[int], None] = getattr(inner, "note_page", lambda _: None)
         self.ready_in = inner.ready_in

@@ -113,6 +113,10 @@ class HostLedger(Protocol):
         """That time; ``None`` for a host that was never delayed."""
         ...
 
+    def put_clock(self, seconds: float) -> None:
+        """The clock was put forward by ``seconds``, and all these times with it."""
+        ...
+
 
 class _NoLedger:
     """For a fetcher without a crawl around it."""
@@ -123,6 +127,9 @@ class _NoLedger:
     def ready_at(self, host: str) -> float | None:
         del host
         return None
+
+    def put_clock(self, seconds: float) -> None:
+        pass
 
 
 class NotYetError(Exception):
@@ -215,20 +222,17 @@ class Politeness:
         self._settle(host, state)
 
     def follow_wall_clock(self) -> None:
-        """Tell the ledger its times anew when the wall clock, on which they are, was put.
+        """Let the ledger put its times when the wall clock, on which they are, was put.
 
-        Otherwise hosts would sleep longer by as much as it was put back. Those that are free, and
-        were before it was put, are left out.
+        Otherwise hosts would sleep longer by as much as it was put back, also those that only an
+        earlier run has asked.
         """
-        now = self._clock()
-        offset = self._wall_clock() - now
+        offset = self._wall_clock() - self._clock()
         jump = 0.0 if self._wall_offset is None else offset - self._wall_offset
         if self._wall_offset is None or abs(jump) > _JUMP_SECONDS:
             self._wall_offset = offset
         if abs(jump) > _JUMP_SECONDS:
-            for host, state in self._hosts.items():
-                if state.promised_until > min(now, now + jump):
-                    self._write(host, state, state.promised_until)
+            self._ledger.put_clock(jump)
 
     # For fetchers
 

@@ -114,6 +114,13 @@ class Frontier(Protocol):
         """
         ...
 
+    def put_clock(self, seconds: float) -> None:
+        """The clock was put forward by ``seconds`` (back, when they are negative).
+
+        All times told by ``delay_host`` mean the same moments as before.
+        """
+        ...
+
     def pages_of(self, host: str) -> int:
         """How many leases of this host's URLs have been finished, whatever their outcome."""
         ...

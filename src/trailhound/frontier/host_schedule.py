@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 Key = tuple[float, int]
@@ -72,6 +73,14 @@ class HostSchedule(Generic[_Host]):
         host.until = until
         if host.asleep:
             self._lay_down(host)
+
+    def put_clock(self, hosts: Iterable[_Host], seconds: float) -> None:
+        """Let all ``hosts`` that there are sleep as long as they would have, on the new clock."""
+        self._sleeping.clear()
+        for host in hosts:
+            host.until += seconds
+            if host.asleep:
+                self._lay_down(host)
 
     def _lay_down(self, host: _Host) -> None:
         # The running number keeps hosts themselves from being compared.

@@ -152,6 +152,10 @@ class MemoryFrontier:
         """Hand out nothing from ``host`` before ``until``."""
         self._schedule.delay(self._host(host), until)
 
+    def put_clock(self, seconds: float) -> None:
+        """Put all times with the clock."""
+        self._schedule.put_clock(self._hosts.values(), seconds)
+
     def ready_at(self, host: str) -> float | None:
         """When a delayed host may be asked again."""
         known = self._hosts.get(host)

@@ -187,6 +187,14 @@ class SqliteFrontier:
         if is_promise and not self._in_redirect:
             self._end_page()
 
+    def put_clock(self, seconds: float) -> None:
+        """Put all times with the clock, in memory and in the file."""
+        hosts = self._index.hosts.values()
+        self._index.schedule.put_clock(hosts, seconds)
+        for host in hosts:
+            self._store.save_host(host)
+        self._end_page()
+
     def ready_at(self, host: str) -> float | None:
         """When a delayed host may be asked again, also one that was delayed in an earlier run."""
         known = self._index.hosts.get(host)

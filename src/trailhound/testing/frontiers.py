@@ -86,7 +86,9 @@ def _check_hosts(frontier: Frontier) -> None:
     leased = [candidate.url for candidate in frontier.lease(5, 0.0)]
     expect(leased == ["http://1.test/"], "Nothing of a delayed host is handed out")
     expect(frontier.ready_in(4.0) == 6.0, "ready_in counts to the first host that wakes")
-    leased = [candidate.url for candidate in frontier.lease(5, 10.0)]
+    frontier.put_clock(90.0)
+    expect(frontier.ready_in(94.0) == 6.0, "put_clock puts the times of all hosts")
+    leased = [candidate.url for candidate in frontier.lease(5, 100.0)]
     expect(leased == ["http://0.test/"], "A host that woke is handed out")
 
 
