@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from http.server import BaseHTTPRequestHandler
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,7 +16,7 @@ from examples.own_sink import Webhook
 from live_webs import USER_AGENT, Resource, TinySite
 from six_users import six_user_trace
 
-from loopback import served
+from loopback import posts_taken
 from trailhound.config.settings import FetchSettings
 from trailhound.crawling.sinks import JsonLinesSink
 from trailhound.errors import UsageError
@@ -124,18 +123,7 @@ def test_half_a_line_of_a_killed_crawl_is_taken_away(tmp_path: Path) -> None:
 
 
 def test_a_sink_of_your_own(tmp_path: Path) -> None:
-    got: list[Any] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with served(Handler) as port:
+    with posts_taken() as (port, got):
         url = f"http://127.0.0.1:{port}/"
         check_sink(lambda folder: Webhook.open("bees", folder, url=url, batch=2), tmp_path)
     assert [len(each["pages"]) for each in got] == [2, 1, 2, 1]

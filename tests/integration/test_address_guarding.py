@@ -12,9 +12,10 @@ from contextlib import asynccontextmanager, suppress
 
 import aiohttp
 import pytest
-from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.abc import ResolveResult
 from yarl import URL
 
+from loopback import Moving
 from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError
 from trailhound.fetching.connections import Attempt, current_attempt, open_session
 from trailhound.fetching.http import HttpFetcher
@@ -22,29 +23,6 @@ from trailhound.records import FetchResult, Outcome
 
 AGENT = "bees-bot/1.0 (+https://example.org/bot)"
 OUTSIDE, INSIDE = "127.0.0.2", "127.0.0.1"
-
-
-class Moving(AbstractResolver):
-    """Names whose addresses are others each time they are asked for; the last answer stays."""
-
-    def __init__(self, *answers: list[str]) -> None:
-        self._answers = answers
-        self.asked = 0
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        answer = self._answers[min(self.asked, len(self._answers) - 1)]
-        self.asked += 1
-        return [
-            ResolveResult(
-                hostname=host, host=address, port=port, family=socket.AF_INET, proto=0, flags=0
-            )
-            for address in answer
-        ]
-
-    async def close(self) -> None:
-        pass
 
 
 class TwoServers:

@@ -14,10 +14,10 @@ import pytest
 from aiohttp import web
 from aiohttp.abc import AbstractResolver, ResolveResult
 
+from loopback import answering
 from trailhound.fetching import connections
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness, PoliteSettings
-from trailhound.fetching.resolver import MappedResolver
 from trailhound.records import FetchResult, Outcome
 
 resource = pytest.importorskip("resource")
@@ -35,23 +35,14 @@ def served(use: Use, politeness: Politeness | None = None) -> list[FetchResult]:
         return web.Response(text="<p>hello", content_type="text/html")
 
     async def run() -> list[FetchResult]:
-        app = web.Application()
-        app.router.add_route("*", "/{path:.*}", answer)
-        runner = web.AppRunner(app, shutdown_timeout=0)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        where = f"127.0.0.1:{runner.addresses[0][1]}"
-        fetcher = HttpFetcher(
-            AGENT,
-            resolver=MappedResolver({"*.test": where}, use_dns=False),
-            allow_addresses=["*.test"],
-            politeness=politeness,
-        )
-        try:
-            return list(await use(fetcher))
-        finally:
-            await fetcher.close()
-            await runner.cleanup()
+        async with answering(answer) as resolver:
+            fetcher = HttpFetcher(
+                AGENT, resolver=resolver, allow_addresses=["*.test"], politeness=politeness
+            )
+            try:
+                return list(await use(fetcher))
+            finally:
+                await fetcher.close()
 
     return asyncio.run(run())
 

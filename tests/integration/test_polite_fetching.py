@@ -11,6 +11,7 @@ from itertools import pairwise
 import pytest
 from aiohttp import web
 
+from loopback import answering
 from trailhound.errors import ConfigError
 from trailhound.fetching.client import HttpClient, PoliteClient
 from trailhound.fetching.http import HttpFetcher, Validators
@@ -64,29 +65,24 @@ class Site:
         self, use: Use, settings: PoliteSettings | None = None, allow_impolite: bool = False
     ) -> list[FetchResult]:
         async def run() -> list[FetchResult]:
-            app = web.Application()
-            app.router.add_get("/{path:.*}", self._answer)
-            runner = web.AppRunner(app, shutdown_timeout=0)
-            await runner.setup()
-            await web.TCPSite(runner, "127.0.0.1", 0).start()
-            where = f"127.0.0.1:{runner.addresses[0][1]}"
-            fetcher = HttpFetcher(
-                AGENT,
-                resolver=MappedResolver({"*.test": where}, use_dns=False),
-                allow_addresses=["*.test"],
-                politeness=Politeness(
-                    settings or PoliteSettings(),
-                    self.ledger,
-                    clock=self.time.clock,
-                    sleep=self.time.sleep,
-                ),
-                allow_impolite=allow_impolite,
+            politeness = Politeness(
+                settings or PoliteSettings(),
+                self.ledger,
+                clock=self.time.clock,
+                sleep=self.time.sleep,
             )
-            try:
-                return await use(fetcher)
-            finally:
-                await fetcher.close()
-                await runner.cleanup()
+            async with answering(self._answer) as resolver:
+                fetcher = HttpFetcher(
+                    AGENT,
+                    resolver=resolver,
+                    allow_addresses=["*.test"],
+                    politeness=politeness,
+                    allow_impolite=allow_impolite,
+                )
+                try:
+                    return await use(fetcher)
+                finally:
+                    await fetcher.close()
 
         return asyncio.run(run())
 

@@ -17,7 +17,7 @@ import pytest
 from live_webs import USER_AGENT, Resource, Site, TinySite, wait_until
 
 from command_line import COMMAND, Command
-from loopback import served
+from loopback import posts_taken, served
 from trailhound.errors import ConfigError, FrontierError, StorageError, UsageError
 from trailhound.records import Outcome
 from trailhound.topics.workspace import Workspace
@@ -96,18 +96,7 @@ def save_pages(folder: Path) -> None:
 
 @pytest.fixture
 def webhook() -> Iterator[tuple[str, list[Any]]]:
-    got: list[Any] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with served(Handler) as port:
+    with posts_taken() as (port, got):
         yield f"http://127.0.0.1:{port}/finds", got
 
 

@@ -5,14 +5,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from six_users import six_user_trace
 
 from trailhound import judges, strategies
 from trailhound.errors import TrailhoundError, UsageError
 from trailhound.plugins import JUDGE, SINK, absolute
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.sources import Sources
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.choosing import (
     check_live_spec,
@@ -34,30 +32,12 @@ GRAPH = PageGraph(
 )
 
 
-def test_every_registered_strategy_describes_itself_and_can_be_made() -> None:
-    class Answers:
-        def pursuit(self) -> Answers:
-            return self
-
-        def arrived(self, url: str) -> None:
-            """All the same."""
-
-        def answer(self, url: str) -> int | None:
-            return None
-
-        def worth(self, url: str) -> float:
-            return 0.0
-
-    briefing = Briefing(GRAPH, seed=1, answers=Answers(), sources=Sources(trace=six_user_trace))
+def test_every_registered_strategy_describes_itself() -> None:
     assert len(strategy_names()) >= 5
     for name in strategy_names():
         info = describe_strategy(name)
         assert info.name == name
         assert info.summary
-        strategy = make_strategy(name, briefing)
-        assert strategy.name == name
-        assert callable(strategy.score_links)
-        assert callable(strategy.observe)
 
 
 def test_a_spec_carries_typed_options() -> None:

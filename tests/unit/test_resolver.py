@@ -10,6 +10,7 @@ from typing import TypeVar
 import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
+from loopback import Moving
 from trailhound.errors import ConfigError
 from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError
 from trailhound.fetching.resolver import AddressBook, MappedResolver
@@ -17,32 +18,6 @@ from trailhound.fetching.resolver import AddressBook, MappedResolver
 T = TypeVar("T")
 PUBLIC = "93.184.216.34"
 PUBLIC_6 = "2606:4700::1111"
-
-
-def place(host: str, address: str, port: int) -> ResolveResult:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    return ResolveResult(
-        hostname=host, host=address, port=port, family=family, proto=socket.IPPROTO_TCP, flags=0
-    )
-
-
-class Answers(AbstractResolver):
-    """Gives one list of addresses after the other; the last one for ever."""
-
-    def __init__(self, *answers: list[str]) -> None:
-        self._answers = answers
-        self.asked = 0
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        answer = self._answers[min(self.asked, len(self._answers) - 1)]
-        self.asked += 1
-        await asyncio.sleep(0)
-        return [place(host, address, port) for address in answer]
-
-    async def close(self) -> None:
-        pass
 
 
 def with_book(
@@ -63,7 +38,7 @@ async def addresses(book: AddressBook, host: str = "a.example") -> list[str]:
 
 
 def test_of_mixed_answers_only_the_permitted_are_handed_out() -> None:
-    resolver = Answers(["10.0.0.1", PUBLIC, "::1", PUBLIC_6])
+    resolver = Moving(["10.0.0.1", PUBLIC, "::1", PUBLIC_6])
     assert with_book(resolver, addresses, [0.0]) == [PUBLIC, PUBLIC_6]
 
 
@@ -71,12 +46,12 @@ def test_no_permitted_address_is_a_refusal() -> None:
     with pytest.raises(
         AddressRefusedError, match=r"a\.example is at 10\.0\.0\.1, which is private"
     ):
-        with_book(Answers(["10.0.0.1", "::1"]), addresses, [0.0])
+        with_book(Moving(["10.0.0.1", "::1"]), addresses, [0.0])
 
 
 def test_an_answer_is_kept_while_dns_changes_its_mind() -> None:
     now = [0.0]
-    resolver = Answers([PUBLIC], ["127.0.0.1"])
+    resolver = Moving([PUBLIC], ["127.0.0.1"])
 
     async def use(book: AddressBook) -> list[object]:
         seen: list[object] = [await book.first_address("a.example", 80), await addresses(book)]
@@ -93,7 +68,7 @@ def test_an_answer_is_kept_while_dns_changes_its_mind() -> None:
 
 
 def test_those_who_ask_at_the_same_time_share_one_question() -> None:
-    resolver = Answers([PUBLIC])
+    resolver = Moving([PUBLIC])
 
     async def use(book: AddressBook) -> list[list[str]]:
         return await asyncio.gather(*[addresses(book) for _ in range(5)])
@@ -110,12 +85,12 @@ def test_who_gives_up_does_not_stop_the_others() -> None:
         impatient.cancel()
         return await patient
 
-    assert with_book(Answers([PUBLIC]), use, [0.0]) == [PUBLIC]
+    assert with_book(Moving([PUBLIC]), use, [0.0]) == [PUBLIC]
 
 
 @pytest.mark.parametrize("literal", ["127.0.0.1", "::1", "169.254.169.254"])
 def test_literal_addresses_are_judged_though_no_resolver_sees_them(literal: str) -> None:
-    resolver = Answers([PUBLIC])
+    resolver = Moving([PUBLIC])
 
     async def use(book: AddressBook) -> str:
         return await book.first_address(literal, 80)
@@ -131,20 +106,20 @@ def test_the_address_that_answered_is_tried_first() -> None:
         book.prefer("a.example", 80, PUBLIC)
         return await book.first_address("a.example", 80)
 
-    assert with_book(Answers([PUBLIC_6, PUBLIC]), use, [0.0]) == PUBLIC
+    assert with_book(Moving([PUBLIC_6, PUBLIC]), use, [0.0]) == PUBLIC
 
 
 def test_only_the_family_that_was_asked_for() -> None:
     async def use(book: AddressBook) -> list[ResolveResult]:
         return await book.resolve("a.example", 80, socket.AF_INET)
 
-    found = with_book(Answers([PUBLIC_6, PUBLIC]), use, [0.0])
+    found = with_book(Moving([PUBLIC_6, PUBLIC]), use, [0.0])
     assert [place["host"] for place in found] == [PUBLIC]
 
 
 def test_a_name_without_addresses_is_an_error() -> None:
     with pytest.raises(OSError, match="has no address"):
-        with_book(Answers([]), addresses, [0.0])
+        with_book(Moving([]), addresses, [0.0])
 
 
 def resolved(hosts: dict[str, str], host: str, port: int = 80) -> tuple[str, int, int]:
