@@ -96,7 +96,7 @@ def _registered_domain(key: str) -> str:
     return str(domain) if domain else host
 
 
-_known_domain = lru_cache(maxsize=65536)(_registered_domain)
+_known_domain = lru_cache(maxsize=8192)(_registered_domain)
 
 
 @cache

@@ -239,3 +239,13 @@ def test_each_rule_can_be_left_out() -> None:
     for page in range(2):
         dealt_with(gate, f"http://b.test/{page}")
     assert gate.admit(link("http://b.test/x")) is not None
+
+
+def test_of_too_many_hosts_those_that_gave_least_are_counted_no_longer() -> None:
+    budget = HostBudget(HostCaps(barren_pages=5), max_hosts=10)
+    for host in range(100):
+        for _ in range(5 if host % 25 == 0 else 1):
+            budget.record(f"h{host}", relevant=False)
+        assert len(budget) <= 10
+    assert not any(budget.allows(f"h{host}") for host in (0, 25, 50, 75))
+    assert all(budget.allows(f"h{host}") for host in (1, 99))

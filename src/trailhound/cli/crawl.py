@@ -62,6 +62,10 @@ def crawl(
     give_up_after: Annotated[
         int | None, end(min=1, metavar="N", help="End after so many pages without a relevant one.")
     ] = None,
+    min_free: Annotated[
+        str | None,
+        end(metavar="SIZE", help="Wait while less is free on the disk: 500MB, 2GB; 0 never waits."),
+    ] = None,
     resume: Annotated[
         bool, again("--resume", help="Go on where the last run stopped, as it was set up.")
     ] = False,
@@ -128,6 +132,7 @@ def crawl(
     """
     from trailhound.cli.crawl_view import next_steps, run_shown, show_summary, told_to_machines
     from trailhound.cli.terminal import patiently, print_json, say
+    from trailhound.config.values import parse_size
     from trailhound.crawling.budget import StopReason
     from trailhound.errors import UsageError
 
@@ -140,6 +145,7 @@ def crawl(
         "judge.kind": judge,
         "crawl.max_requests": max_requests,
         "crawl.max_time": _seconds(max_time),
+        "crawl.min_free": None if min_free is None else parse_size(min_free),
         "crawl.same_domain": same_domain,
         "crawl.scope": scope,
         "crawl.exclude": exclude,

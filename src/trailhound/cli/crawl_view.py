@@ -154,6 +154,8 @@ class CrawlDisplay:
         stats = self._crawl.stats()
         if self.stopping:
             return f"stopping: {stats.leased} in flight; Ctrl-C again stops at once"
+        if self._crawl.disk.state:
+            return self._crawl.disk.state
         if now - self._page_at > QUIET_SECONDS and not stats.leased and stats.waiting:
             return f"{counted(stats.hosts_waiting, 'host')} to be left alone for the moment"
         if self._crawl.progress.starving:
@@ -195,6 +197,7 @@ def told_to_machines(crawl: TopicCrawl) -> dict[str, Any]:
         "waiting": stats.waiting,
         "hosts_waiting": stats.hosts_waiting,
         "seconds": progress.elapsed(time.time()),
+        "seconds_waited_for_disk": crawl.disk.seconds_waited,
         "folder": str(crawl.folder.path),
     }
 

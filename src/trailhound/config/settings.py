@@ -19,6 +19,8 @@ OLD_NAMES = {"crawl.max_pages": "crawl.max_requests"}
 
 Duration = Annotated[float, Meta(gt=0, extra={"duration": True})]
 """Seconds; written as a number or as ``90s``, ``10m``, ``2h``, ``1h30m``, ``1d``."""
+Size = Annotated[int, Meta(ge=0, le=2**63 - 1, extra={"size": True})]
+"""Bytes; written as a number or as ``500MB``, ``2GB``."""
 Count = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 Names = tuple[str, ...]
 
@@ -63,6 +65,10 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         Duration,
         Meta(description="End when all hosts that are left want to be left alone for longer."),
     ] = 300.0
+    min_free: Annotated[
+        Size,
+        Meta(description="Wait while less is free on the disk that keeps the crawl; 0: never."),
+    ] = 500_000_000
     concurrency: Annotated[
         Annotated[int, Meta(ge=1, le=500)], Meta(description="Fetches in flight, on as many hosts.")
     ] = 4

@@ -13,6 +13,7 @@ from trailhound.errors import ConfigError
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?[smhd])+")
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)([smhd])")
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)(i?)b?")
 _MOST = 2**63 - 1
 _BOOLEANS = dict.fromkeys(("true", "yes", "on", "1"), True)
 _BOOLEANS |= dict.fromkeys(("false", "no", "off", "0"), False)
@@ -29,6 +30,15 @@ def parse_duration(text: str) -> float:
         raise ConfigError(
             f"'{text}' is no length of time. Write seconds, or for example 90s, 10m, 2h, 1h30m."
         ) from None
+
+
+def parse_size(text: str) -> int:
+    """Bytes in ``500000000``, ``500MB``, ``1.5 GB``, ``2GiB``."""
+    found = _SIZE.fullmatch(text.strip().lower().replace(" ", ""))
+    if found is None:
+        raise ConfigError(f"'{text}' is no size. Write bytes, or for example 500MB, 2GB.")
+    step = 1024 if found[3] else 1000
+    return int(sized(int(float(found[1]) * step ** " kmgt".index(found[2] or " "))))
 
 
 def from_text(text: str, kind: Any) -> Any:
@@ -61,8 +71,10 @@ def from_program(value: Any, kind: Any) -> Any:
 
 
 def _checked(value: Any, kind: Any, *, strict: bool) -> Any:
-    if isinstance(value, str) and _is_duration(kind):
+    if isinstance(value, str) and _is_noted(kind, "duration"):
         value = parse_duration(value)
+    elif isinstance(value, str) and _is_noted(kind, "size"):
+        value = parse_size(value)
     try:
         return sized(msgspec.convert(value, kind, strict=strict))
     except msgspec.ValidationError as error:
@@ -89,11 +101,12 @@ def _holds(kind: Any, wanted: type) -> bool:
     return any(_holds(part, wanted) for part in _parts(kind))
 
 
-def _is_duration(kind: Any) -> bool:
+def _is_noted(kind: Any, what: str) -> bool:
+    """Whether a type is a length of time or a size, which people write with a unit."""
     notes = getattr(kind, "__metadata__", ())
-    if any((note.extra or {}).get("duration") for note in notes):
+    if any((note.extra or {}).get(what) for note in notes):
         return True
-    return any(_is_duration(part) for part in _parts(kind))
+    return any(_is_noted(part, what) for part in _parts(kind))
 
 
 def _parts(kind: Any) -> list[Any]:

@@ -41,6 +41,12 @@ class Budget:
             return StopReason.TIME_SPENT
         return None
 
+    def within(self, seconds: float, spent_seconds: float) -> float:
+        """``seconds``, or as many as are left of the time after ``spent_seconds``."""
+        if self.max_seconds is None:
+            return seconds
+        return min(seconds, max(0.0, self.max_seconds - spent_seconds))
+
 
 class Allowance:
     """At most ``max_requests``, of which the crawl has ``spent()``; ``None`` is no limit.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from trailhound.config.settings import CrawlSettings, Settings
+from trailhound.crawling.disk_watch import FreeBytes, free_bytes
 from trailhound.crawling.driving import loop_time
 from trailhound.crawling.duplicates import DuplicateFinder
 from trailhound.crawling.engine import Crawler
@@ -72,6 +73,8 @@ class Stores:
     sinks: Sequence[Sink] = ()
     """In the order in which they get a page."""
     memory: CrawlMemory | None = None
+    has_room: Callable[[], bool] = lambda: True
+    """Asked before pages are fetched; the crawl waits while there is none."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,8 @@ class OwnParts:
     fetcher: Fetcher | None = None
     resolver: AbstractResolver | None = None
     """For the fetcher that the settings name: where hosts are."""
+    free_bytes: FreeBytes = free_bytes
+    """How much room there is on a disk."""
     sinks: Sequence[Sink] = ()
     """Beside those of the settings."""
 
@@ -179,6 +184,7 @@ def build_crawl(
         asked=guides.sources.asked if crawl.charge_sources else None,
         patience_seconds=crawl.max_idle,
         ledger=ledger,
+        has_room=stores.has_room,
         troubles=troubles,
         clock=clock.wall,
         steady=clock.steady,

@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, link_score
 from trailhound.crawling.budget import Allowance, Attempts, Budget, StopReason
 from trailhound.crawling.digestion import Digestion, KnownTexts, Story
+from trailhound.crawling.disk_watch import LOOK_EVERY_SECONDS
 from trailhound.crawling.driving import drive
 from trailhound.crawling.gate import LinkGate
 from trailhound.crawling.in_flight import InFlight
@@ -74,6 +75,7 @@ class Crawler:
       then.
     * ``clock`` is the frontier's: the wall clock when that outlives the process. ``steady`` never
       jumps; the time budget is counted on it.
+    * ``has_room`` is asked before fetches; while it says no, the crawl waits.
     * ``ledger`` has every request promised on disk before it is made.
     * ``troubles`` hears what plug-ins fail at without ending the crawl.
     * When every host that has something left wants to be left alone for longer than
@@ -99,6 +101,7 @@ class Crawler:
         asked: Callable[[], int] | None = None,
         patience_seconds: float | None = None,
         ledger: RequestLedger | None = None,
+        has_room: Callable[[], bool] = lambda: True,
         troubles: Troubles | None = None,
         clock: Callable[[], float] = time.time,
         steady: Callable[[], float] = time.monotonic,
@@ -124,6 +127,7 @@ class Crawler:
         self._asked = asked or (lambda: 0)
         self._note_page: Callable[[int], None] = getattr(frontier, "note_page", lambda _: None)
         self.ledger = ledger or RequestLedger()
+        self._has_room = has_room
         self._allowance = Allowance(None, self._spent)
         self._clock = clock
         self._steady = steady
@@ -260,14 +264,19 @@ class Crawler:
         while True:
             seconds = self._steady() - started
             spent = self._stop_wish or budget.spent(self.requests, seconds)
+            has_room = self._has_room()
             if not self._is_mid_page:
                 self.politeness.follow_wall_clock()
-                if spent is None:
+                if spent is None and has_room:
                     self._start_fetches(in_flight, allowance)
             if len(in_flight):
                 await self._sleep(self._host_ready_in(in_flight))
                 continue
-            self.stop_reason = spent or await self._wait_for_a_host(budget, seconds)
+            if has_room:
+                self.stop_reason = spent or await self._wait_for_a_host(budget, seconds)
+            else:
+                self.stop_reason = spent
+                await self._sleep(0.0 if spent else budget.within(LOOK_EVERY_SECONDS, seconds))
             if self.stop_reason:
                 return
 
@@ -296,9 +305,7 @@ class Crawler:
             return None if self._restocked() else StopReason.FRONTIER_EMPTY
         if self.patience_seconds is not None and seconds > self.patience_seconds:
             return StopReason.HOSTS_ASLEEP
-        if budget.max_seconds is not None:
-            seconds = min(seconds, max(0.0, budget.max_seconds - spent_seconds))
-        await self._sleep(seconds)
+        await self._sleep(budget.within(seconds, spent_seconds))
         return None
 
     def _restocked(self) -> bool:

@@ -35,6 +35,10 @@ class HostCaps(msgspec.Struct, frozen=True, kw_only=True):
     """For any host, whatever it gives; ``None``: no such limit."""
 
 
+MAX_COUNTED = 20_000
+"""Hosts whose pages are counted at a time."""
+
+
 class _Tally(msgspec.Struct, array_like=True):
     pages: int = 0
     relevant: int = 0
@@ -44,12 +48,18 @@ class HostBudget:
     """Counts what each host gave, and says when it has had its share.
 
     Ask before queueing and again before fetching: what was queued early may have become too much.
-    :meth:`to_bytes` and :meth:`restore` carry the counts over a restart.
+    :meth:`to_bytes` and :meth:`restore` carry the counts over a restart. At most ``max_hosts`` are
+    counted. When they are more, those that gave least are forgotten, half of them: they get the
+    few pages that they had once more, at worst.
     """
 
-    def __init__(self, caps: HostCaps | None = None) -> None:
+    def __init__(self, caps: HostCaps | None = None, *, max_hosts: int = MAX_COUNTED) -> None:
         self._caps = caps or HostCaps()
+        self._max_hosts = max_hosts
         self._tallies: dict[str, _Tally] = {}
+
+    def __len__(self) -> int:
+        return len(self._tallies)
 
     def allows(self, host: str) -> bool:
         """Whether another page of ``host`` may be fetched."""
@@ -58,13 +68,19 @@ class HostBudget:
 
     def record(self, host: str, relevant: bool) -> None:
         """Count a fetched page. Near duplicates of relevant pages are not relevant."""
-        tally = self._tallies.setdefault(host, _Tally())
+        tally = self._tally(host)
         tally.pages += 1
         tally.relevant += relevant
 
     def credit(self, host: str) -> None:
         """A link of ``host`` led to a relevant page elsewhere: hubs earn their share this way."""
-        self._tallies.setdefault(host, _Tally()).relevant += 1
+        self._tally(host).relevant += 1
+
+    def _tally(self, host: str) -> _Tally:
+        if host not in self._tallies and len(self._tallies) >= self._max_hosts:
+            by_pages = sorted(self._tallies.items(), key=lambda item: item[1].pages)
+            self._tallies = dict(by_pages[-(self._max_hosts // 2) :])  # among equals, the newest
+        return self._tallies.setdefault(host, _Tally())
 
     def reason_against(self, host: str) -> str | None:
         """Why no more of ``host`` is fetched, in words; ``None`` when more may be."""
@@ -103,7 +119,7 @@ DNS_FAILURES = 2
 DNS_REST_SECONDS = 3600.0
 """For so long. Its URLs wait: DNS may have been in trouble, not the host."""
 
-_MAX_DEAD = 50_000
+_MAX_DEAD = 10_000
 
 
 class DeadHosts:
@@ -125,10 +141,12 @@ class DeadHosts:
 
 STATE_NAME = "link-gate"
 SAVE_EVERY = 100
-"""Pages between two copies of what the gate remembers; a killed crawl forgets fewer."""
+"""Pages between two copies of what the gate remembers; a killed crawl forgets fewer. With many
+hosts there are more, so that a page costs the same."""
+_HOSTS_PER_PAGE = 20
 
 MAX_ENDED_AT_ONCE = 100
-_MAX_ADMITTED = 100_000
+_MAX_ADMITTED = 20_000
 
 
 Refusal = tuple[str, str, str | None]
@@ -189,7 +207,7 @@ class LinkGate:
         self._store = store
         self._admitted: set[str] = set()
         self._refused: list[Refusal] = []
-        self._pages = 0
+        self._pages = self._saved_at = 0
         self._restore()
 
     def admit(self, candidate: Candidate) -> Candidate | None:
@@ -237,7 +255,8 @@ class LinkGate:
                 self.hosts.credit(host_key(event.parent))
         self._pages += 1
         self.write_refusals()
-        if self._pages % SAVE_EVERY == 0:
+        pause = max(SAVE_EVERY, len(self.hosts or ()) // _HOSTS_PER_PAGE)
+        if self._pages - self._saved_at >= pause:
             self._save()
 
     def close(self) -> None:
@@ -262,6 +281,7 @@ class LinkGate:
             self.hosts.restore(state.hosts)
 
     def _save(self) -> None:
+        self._saved_at = self._pages
         if self._store is not None:
             traps = self.traps.to_bytes() if self.traps is not None else b""
             hosts = self.hosts.to_bytes() if self.hosts is not None else b""

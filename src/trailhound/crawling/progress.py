@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 
 from trailhound.crawling.budget import Budget
+from trailhound.frontier.url_columns import SeenUrls
 from trailhound.records import PageEvent
 from trailhound.urls import host_key
 
@@ -56,7 +57,7 @@ class CrawlProgress:
         self._started_at = started_at
         self._requests_before = requests_before
         self._recent: deque[float] = deque()
-        self._hosts: set[str] = set()
+        self._hosts = SeenUrls()  # fourteen bytes each: there may be a million
         self.pages = 0
         """Pages of this run."""
         self.requests = requests_before
@@ -81,8 +82,11 @@ class CrawlProgress:
         if event.outcome.value not in self.examples:
             why = f": {event.why}" if event.why else ""
             self.examples[event.outcome.value] = f"{event.final_url}{why}"
-        self._hosts.add(host_key(event.final_url))
+        host = host_key(event.final_url)
+        if not self._hosts.find(host):
+            self._hosts.add(host)
         self._recent.append(event.at)
+        self._forget_before(event.at - SPEED_WINDOW_SECONDS)
         if event.relevance is not None:
             relevant = event.relevance.relevant
             found = relevant and event.duplicate_of is None
@@ -104,13 +108,16 @@ class CrawlProgress:
     def pages_per_second(self, now: float) -> float:
         """Over the last half minute."""
         window = min(SPEED_WINDOW_SECONDS, max(1.0, self.elapsed(now)))
+        self._forget_before(now - SPEED_WINDOW_SECONDS)
+        return len(self._recent) / window
+
+    def _forget_before(self, moment: float) -> None:
         recent = self._recent
-        while recent and recent[0] < now - SPEED_WINDOW_SECONDS:
+        while recent and recent[0] < moment:
             try:
                 recent.popleft()
             except IndexError:  # somebody else was looking too
                 break
-        return len(recent) / window
 
     def share_done(self, now: float) -> float:
         """Of the budget, 0 to 1: whichever part of it is nearer to its end."""

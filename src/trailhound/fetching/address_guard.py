@@ -60,7 +60,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 _ISATAP = (0x0000_5EFE, 0x0200_5EFE)  # upper half of an interface identifier (RFC 5214)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def why_not_public(address: str) -> str | None:
     """Why ``address`` is not a place on the public web; ``None`` when it is one.
 
@@ -79,7 +79,7 @@ def why_not_public(address: str) -> str | None:
     return _why_not_public_v6(parsed)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def parse_address(text: str) -> IPv4Address | IPv6Address | None:
     """``text`` as an IP address, its zone left out; ``None`` for anything else."""
     try:
@@ -135,7 +135,7 @@ class AddressGuard:
         self._names: set[str] = set()
         for entry in allow:
             self._allow(entry.strip().lower())
-        self._decide = lru_cache(maxsize=65536)(self._refusal)
+        self._decide = lru_cache(maxsize=4096)(self._refusal)
 
     def refusal(self, host: str, address: str) -> str | None:
         """Why a connection for ``host`` may not go to ``address``; ``None`` when it may."""

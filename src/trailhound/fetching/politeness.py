@@ -34,7 +34,8 @@ MIN_CRAWL_DELAY_CAP_SECONDS = 10.0
 MAX_BACKOFF_SECONDS = 900.0
 """The longest wait of our own; a server may ask for more."""
 
-_MAX_REMEMBERED = 50_000
+_MAX_REMEMBERED = 5_000
+"""Hosts, and addresses; of one that is forgotten, the ledger knows when it is free."""
 _JUMP_SECONDS = 1.0
 """By so much the wall clock must be put before hosts' times are told anew."""
 
@@ -383,7 +384,7 @@ class Politeness:
             self._addresses = {key: at for key, at in self._addresses.items() if at > now}
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def is_test_server(host: str, address: str) -> bool:
     """Whether ``host`` has a name for tests and ``address`` is loopback, in whatever form."""
     if not host.partition(":")[0].removesuffix(".").endswith(".test"):
@@ -394,7 +395,7 @@ def is_test_server(host: str, address: str) -> bool:
     return parsed is not None and parsed.is_loopback
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def _address_key(address: str) -> str:
     """What shares a delay: an IPv4 address, or the /64 that one IPv6 site has to itself."""
     parsed = parse_address(address)

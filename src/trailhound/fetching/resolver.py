@@ -50,7 +50,7 @@ class AddressBook(AbstractResolver):
         resolver: AbstractResolver | None = None,
         *,
         ttl_seconds: float = 300.0,
-        max_hosts: int = 20_000,
+        max_hosts: int = 5_000,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._guard = guard

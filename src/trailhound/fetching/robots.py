@@ -11,6 +11,7 @@ import asyncio
 import logging
 import re
 import time
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,11 @@ _MAX_REDIRECTS = 5
 _MAX_BYTES = 500 * 1024  # the RFC's least: rules beyond it need not be read
 _MAX_AGE_SECONDS = 24 * 3600.0
 _RETRY_SECONDS = 600.0  # a site whose robots.txt failed is asked again after this time
+_MAX_KEPT_BYTES = 16_000_000  # of all files, packed
+_MAX_PARSED_CHARS = (
+    1_000_000  # of those that are parsed at a time; their rules take many times as much
+)
+_LEAST_CHARS = 1_000  # that a file counts for: even an empty one has a parser
 
 _log = logging.getLogger(__name__)
 # Also "user<TAB>agent name", which the parser understands.
@@ -56,8 +62,8 @@ class _Site:
     """What is known of one site. The lock lets one request ask for all who wait."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    rules: Protego | None = None
-    """``None`` while not asked, or after a failure (see ``refusal``)."""
+    packed: bytes | None = None
+    """Its rules; ``None`` while not asked, or after a failure (see ``refusal``)."""
     refusal: Refusal | None = None
     delay_seconds: float = 0.0
     """What its Crawl-delay or Request-rate asks for."""
@@ -67,6 +73,7 @@ class _Site:
 class RobotsRules:
     """The robots.txt files of the sites a crawl meets; the latest ``max_sites`` are remembered.
 
+    Files are kept packed, and parsed rules of the latest few: they may be large, and many.
     A site is scheme, host and port, as in the RFC: http and https may have different rules.
     ``asking`` is called before each request. A file may redirect within its own host, and elsewhere
     only where ``in_scope`` permits: otherwise nothing of the site may be fetched.
@@ -89,6 +96,8 @@ class RobotsRules:
         self._max_sites = max_sites
         self._clock = clock
         self._sites: OrderedDict[str, _Site] = OrderedDict()
+        self._kept_bytes = 0
+        self._parsed = _ParsedFiles()
         self.requests = 0
         """GETs for robots.txt files so far, their redirects included."""
 
@@ -97,14 +106,15 @@ class RobotsRules:
         site = await self._site(url)
         if site.refusal is not None:
             return self._with_time_left(site, site.refusal)
-        if site.rules is None or site.rules.can_fetch(url, self._product):
+        rules = self._parsed.rules(_origin(url), site.packed)
+        if rules is None or rules.can_fetch(url, self._product):
             return None
         detail = f"robots.txt of {host_key(url)} forbids this address to {self._product}"
         return Refusal(Outcome.ROBOTS, detail)
 
     async def sitemaps(self, url: str) -> tuple[str, ...]:
         """The sitemaps that the site's robots.txt lists, as it spells them."""
-        rules = (await self._site(url)).rules
+        rules = self._parsed.rules(_origin(url), (await self._site(url)).packed)
         return tuple(rules.sitemaps) if rules is not None else ()
 
     def _with_time_left(self, site: _Site, refusal: Refusal) -> Refusal:
@@ -121,8 +131,8 @@ class RobotsRules:
         origin = _origin(url)
         site = self._sites.setdefault(origin, _Site())
         self._sites.move_to_end(origin)
-        if len(self._sites) > self._max_sites:
-            self._sites.popitem(last=False)
+        while len(self._sites) > self._max_sites or self._kept_bytes > _MAX_KEPT_BYTES:
+            self._keep(self._sites.popitem(last=False)[1], None)
         if self._clock() >= site.expires:
             async with site.lock:
                 if self._clock() >= site.expires:  # the one before us may have asked
@@ -132,7 +142,9 @@ class RobotsRules:
     async def _ask(self, origin: str, site: _Site) -> None:
         answer = await self._download(f"{origin}/robots.txt")
         site.refusal = _refusal_of_all(answer, origin)
-        site.rules, site.delay_seconds = None, 0.0
+        self._keep(site, None)
+        self._parsed.forget(origin)
+        site.delay_seconds = 0.0
         if answer.succeeded and site.refusal is None:
             self._read(answer, origin, site)
         age = _MAX_AGE_SECONDS
@@ -145,14 +157,20 @@ class RobotsRules:
     def _read(self, answer: Answer, origin: str, site: _Site) -> None:
         """Take in the rules; a file that breaks the parser is one that cannot be read."""
         try:
-            rules = _parse(answer, self._product)
-            rules.can_fetch(f"{origin}/", self._product)
-            site.delay_seconds = _wished_delay(rules, self._product)
-            site.rules = rules
+            packed = zlib.compress(_text(answer, self._product).encode("utf-8", "replace"), 1)
+            rules = self._parsed.rules(origin, packed)
+            if rules is not None:
+                rules.can_fetch(f"{origin}/", self._product)
+                site.delay_seconds = _wished_delay(rules, self._product)
+            self._keep(site, packed)
         except Exception as error:
             _log.exception("robots.txt of %s breaks the parser", origin)
             detail = f"robots.txt of {host_key(origin)} could not be read: {type(error).__name__}"
             site.refusal = Refusal(Outcome.ROBOTS, detail, _RETRY_SECONDS)
+
+    def _keep(self, site: _Site, packed: bytes | None) -> None:
+        self._kept_bytes += len(packed or b"") - len(site.packed or b"")
+        site.packed = packed
 
     async def _download(self, url: str) -> Answer:
         answer = await self._get(url)
@@ -177,6 +195,31 @@ class RobotsRules:
         self._asking()
         self.requests += 1
         return await self._client.get(url, max_bytes=_MAX_BYTES)
+
+
+class _ParsedFiles:
+    """The rules of the sites that were asked about last."""
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[str, tuple[Protego, int]] = OrderedDict()
+        self._chars = 0
+
+    def rules(self, origin: str, packed: bytes | None) -> Protego | None:
+        """Those in the file of ``origin``; ``None`` without one."""
+        if packed is None:
+            return None
+        if origin not in self._files:
+            text = zlib.decompress(packed).decode()
+            self._files[origin] = Protego.parse(text), max(len(text), _LEAST_CHARS)
+            self._chars += self._files[origin][1]
+            while self._chars > _MAX_PARSED_CHARS and len(self._files) > 1:
+                self._chars -= self._files.popitem(last=False)[1][1]
+        self._files.move_to_end(origin)
+        return self._files[origin][0]
+
+    def forget(self, origin: str) -> None:
+        """Its file is another one now."""
+        self._chars -= self._files.pop(origin, (None, 0))[1]
 
 
 def product_token(user_agent: str) -> str:
@@ -209,12 +252,12 @@ def _refusal_of_all(answer: Answer, origin: str) -> Refusal | None:
     return None
 
 
-def _parse(answer: Answer, product: str) -> Protego:
+def _text(answer: Answer, product: str) -> str:
     # A longer file is cut at the limit; its last line may be half a rule and is left out.
     body = answer.body
     if answer.failure is Outcome.TOO_LARGE:
         body = body[: body.rfind(b"\n") + 1]
-    return Protego.parse(_only_for(product, body.decode("utf-8-sig", errors="replace")))
+    return _only_for(product, body.decode("utf-8-sig", errors="replace"))
 
 
 def _only_for(product: str, text: str) -> str:

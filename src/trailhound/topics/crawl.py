@@ -14,6 +14,7 @@ from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import Guides, Knowledge, OwnParts, build_crawl, make_guides
 from trailhound.crawling.choosing import make_fetcher
+from trailhound.crawling.disk_watch import DiskWatch
 from trailhound.crawling.driving import Driver
 from trailhound.crawling.progress import CrawlProgress
 from trailhound.crawling.scope import Scope, make_scope, scope_of
@@ -131,11 +132,15 @@ class TopicCrawl:
         if plan.record is not None:
             self._mending.before_the_crawl()
             self._memory.catch_up(partial(pages_since, folder))
+        min_free = plan.settings.crawl.min_free if folder.is_kept else 0
+        self.disk = DiskWatch(
+            folder.path, min_free, self._notices.tell_trouble, free=own.free_bytes
+        )
         self._crawler = build_crawl(
             plan.settings,
             guides,
             partial(_fetcher, plan.settings.fetch, own),
-            self._stores.for_crawl(self._memory),
+            replace(self._stores.for_crawl(self._memory), has_room=self.disk.has_room),
             in_scope=self._in_scope,
             troubles=troubles,
         )

@@ -19,8 +19,11 @@ from trailhound.topics.marking import archived_sources
 
 KEEP_EVERY = 100
 """Pages between two snapshots; after a crash they are shown to the strategy again."""
+BYTES_PER_PAGE = 32_000
+"""Of snapshots: large ones are written less often, so that a page costs the same."""
+KEEP_AT_LEAST_EVERY = 1000
 
-MAX_SHOWN_AGAIN = 2 * KEEP_EVERY
+MAX_SHOWN_AGAIN = 2 * KEEP_AT_LEAST_EVERY
 """The newest. There are more of them only when a snapshot was deleted or cannot be used."""
 
 _HEAD = struct.Struct("<4sQ")
@@ -42,6 +45,7 @@ class StrategyMemory:
         self._strategy = strategy
         self._path = path or Path()
         self._pages = 0
+        self._next_at = KEEP_EVERY
         self._troubles = troubles or Troubles()
         self.known_until = 0
         """Number of the crawl's last page that the strategy has learned from."""
@@ -82,7 +86,7 @@ class StrategyMemory:
         """Count a page by its number in the crawl; write a snapshot every so many."""
         self.known_until = finished.event.number
         self._pages += 1
-        if self._pages % KEEP_EVERY == 0:
+        if self._pages >= self._next_at:
             self.write()
 
     def close(self) -> None:
@@ -98,6 +102,8 @@ class StrategyMemory:
                 self._troubles.note("The strategy, remembering what it learned,", error)
                 return
             write_whole(self._path, content)
+            pause = max(KEEP_EVERY, len(content) // BYTES_PER_PAGE)
+            self._next_at = self._pages + min(pause, KEEP_AT_LEAST_EVERY)
 
 
 def _opened(content: bytes) -> tuple[int, bytes]:

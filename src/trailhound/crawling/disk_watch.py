@@ -1,0 +1,84 @@
+"""Whether the disk has room for more pages: a crawl waits before it is full, and then goes on."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from trailhound.counting import in_bytes
+
+LOOK_EVERY_SECONDS = 1.0
+"""Between two looks at the disk; each costs some microseconds."""
+ROOM_AGAIN = 1.1
+"""Times as much as may be left must be free before the crawl goes on: it should not stutter."""
+
+FreeBytes = Callable[[Path], float]
+"""How many bytes may be written to the disk that holds a folder."""
+
+
+def free_bytes(folder: Path) -> float:
+    """As the system tells; without end where it does not."""
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return math.inf
+
+
+class DiskWatch:
+    """Looks at the disk of ``folder``, now and then, and tells when the crawl waits or goes on.
+
+    There is no room while less than ``min_free`` bytes are free; 0 is never too little. ``clock``
+    never jumps.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        min_free: int,
+        tell: Callable[[str], None] = lambda _: None,
+        *,
+        free: FreeBytes = free_bytes,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._folder = folder
+        self._min_free = min_free
+        self._tell = tell
+        self._free = free
+        self._clock = clock
+        self._looked_at = -math.inf
+        self._short_since: float | None = None
+        self._short_before = 0.0
+        self.state = ""
+        """Why the crawl waits, in words; empty while there is room."""
+
+    @property
+    def seconds_waited(self) -> float:
+        """How long there was no room."""
+        now = self._clock()
+        return self._short_before + (0.0 if self._short_since is None else now - self._short_since)
+
+    def has_room(self) -> bool:
+        """Whether more may be written."""
+        now = self._clock()
+        if self._min_free and now - self._looked_at >= LOOK_EVERY_SECONDS:
+            self._looked_at = now
+            self._look(now)
+        return self._short_since is None
+
+    def _look(self, now: float) -> None:
+        free = self._free(self._folder)
+        if self._short_since is None and free < self._min_free:
+            self._short_since = now
+            self._tell(
+                f"Only {in_bytes(free)} are free where the crawl is kept ({self._folder}). It "
+                f"waits until there are {in_bytes(ROOM_AGAIN * self._min_free)}: make room, or "
+                "stop it with Ctrl-C and resume with a smaller --min-free."
+            )
+        elif self._short_since is not None and free >= ROOM_AGAIN * self._min_free:
+            self._short_before += now - self._short_since
+            self._short_since = None
+            self._tell("There is room on the disk again: the crawl goes on.")
+        self.state = "" if self._short_since is None else f"waits: only {in_bytes(free)} are free"
