@@ -2,8 +2,9 @@
 
 The walk is a loop with its own stack, as pages may be nested deeper than Python recurses. It joins
 text as a reader would see it: elements that stand on their own part words, elements inside a line
-(``<b>a</b>b``) do not. Links and headings are remembered as spans between *marks*: points in the
-text that :mod:`trailhound.text.links` turns into words once the text is complete.
+(``<b>a</b>b``) do not. Links and headings are remembered as spans between *marks*: a mark is a
+number of pieces, the point in the text behind that many. :mod:`trailhound.text.links` turns spans
+into words once the text is complete.
 """
 
 from __future__ import annotations
@@ -23,14 +24,11 @@ MAX_ADDRESS_CHARS = 8_000
 MAX_PATH_STEPS = 40
 MAX_CLASS_CHARS = 40
 
-# A mark in the text. The parser never gives NUL, so it can only be ours.
-MARK = "\0"
-
 # Elements that do not part words. Everything else, unknown elements included, does.
 _INLINE = frozenset([
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
     "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "ruby", "s", "samp", "small", "span",
-    "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr", "-comment",
+    "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
 ])  # fmt: skip
 # Elements whose content is not shown as text: programs, choices, fallbacks for old browsers.
 _UNSEEN = frozenset([
@@ -56,19 +54,14 @@ _CLOSED = _UNSEEN | frozenset(["title", "noframes"])
 def _known_ids() -> dict[int, str]:
     """The parser's numbers of the elements above: they are read faster than names."""
     tree = LexborHTMLParser("")
-    return {
-        tree.create_node(name).tag_id: name
-        for name in _INLINE | _SPECIAL
-        if not name.startswith("-")
-    }
+    return {tree.create_node(name).tag_id: name for name in _INLINE | _SPECIAL}
 
 
 _NAMES = _known_ids()
-_TEXT_ID = 2
-_ANCHOR_ID = next(number for number, name in _NAMES.items() if name == LinkKind.ANCHOR)
+_TEXT_ID, _COMMENT_ID = 2, 4
 _SPECIAL_IDS = frozenset(number for number, name in _NAMES.items() if name in _SPECIAL)
-# Elements (4: comments) that are nothing but a place for words, and do not part them.
-_PLAIN_INLINE_IDS = _NAMES.keys() - _SPECIAL_IDS | {4}
+_CLOSED_IDS = frozenset(number for number, name in _NAMES.items() if name in _CLOSED)
+_INLINE_IDS = frozenset(number for number, name in _NAMES.items() if name in _INLINE)
 
 Attributes = dict[str, str | None]
 
@@ -106,7 +99,7 @@ class DocumentWalk:
     def __init__(self, surroundings: bool = True) -> None:
         self.surroundings = surroundings
         self.pieces: list[str] = []
-        """The text with its marks, to be joined."""
+        """The text, to be joined."""
         self.links: list[LinkSpan] = []
         self.headings: list[Span] = []
         self.metadata: list[tuple[str, Attributes]] = []
@@ -117,7 +110,7 @@ class DocumentWalk:
         self.noframes: list[str] = []
         """Markup that a frameset offers to browsers without frames."""
         self.is_frameset = False
-        self._marks = 0
+        self._latest_mark = -1
         self._stack: list[tuple[LexborNode, bool, _Spans]] = []
         """The open elements: whether each parts words, and the spans that end with it."""
         self._paths: dict[int, str] = {}
@@ -139,17 +132,17 @@ class DocumentWalk:
                 if room >= 0:
                     add_piece(text)
                 following = node.next
+            elif kind == _COMMENT_ID:
+                following = node.next
             else:
-                if kind in _SPECIAL_IDS or hiding_nodes:
-                    child = self._enter(node, kind, hiding_nodes)
-                else:
-                    parts_words = kind not in _PLAIN_INLINE_IDS
-                    if parts_words:
-                        add_piece(" ")
-                    child = node.first_child
-                    if child is not None:
-                        stack.append((node, parts_words, ()))
-                following = child or node.next
+                spans = self._enter(node, kind) if kind in _SPECIAL_IDS else ()
+                if hiding_nodes and node.mem_id in hiding_nodes:
+                    spans = (*spans, self._start_hidden())
+                parts_words = kind not in _INLINE_IDS
+                if parts_words:
+                    add_piece(" ")
+                following = node.first_child if kind not in _CLOSED_IDS else None
+                stack.append((node, parts_words and following is not None, spans))
             while following is None and stack:
                 node, parts_words, spans = stack.pop()
                 for span in spans:
@@ -159,30 +152,9 @@ class DocumentWalk:
                 following = node.next
             node = following
 
-    def _enter(self, node: LexborNode, kind: int, hiding_nodes: Set[int]) -> LexborNode | None:
-        """Note what begins here; its first child to visit, ``None`` if there is none."""
-        spans: _Spans = ()
-        if kind == _ANCHOR_ID:
-            spans = self._start_link(node, LinkKind.ANCHOR)
-        elif kind in _SPECIAL_IDS:
-            spans = self._enter_special(node, _NAMES[kind])
-        if hiding_nodes and node.mem_id in hiding_nodes:
-            self.hidden.append(Span(self._mark()))
-            spans = (*spans, self.hidden[-1])
-        name = _NAMES.get(kind, "")
-        parts_words = name not in _INLINE and kind not in _PLAIN_INLINE_IDS
-        if parts_words:
-            self.pieces.append(" ")
-        child = node.first_child if name not in _CLOSED else None
-        if child is not None:
-            self._stack.append((node, parts_words, spans))
-        else:
-            for span in spans:
-                self._end(span)
-        return child
-
-    def _enter_special(self, node: LexborNode, tag: str) -> _Spans:
+    def _enter(self, node: LexborNode, number: int) -> _Spans:
         """Record an element that means more than its words; the span that ends with it, if any."""
+        tag = _NAMES[number]
         kind = _LINK_KINDS.get(tag)
         if kind is not None:
             return self._start_link(node, kind)
@@ -205,7 +177,7 @@ class DocumentWalk:
         address = attributes.get("href" if kind in _HREF_KINDS else "src")
         if not address or len(address) > MAX_ADDRESS_CHARS or len(self.links) >= MAX_LINKS:
             return ()
-        if self.pieces and self.pieces[-1] is MARK:
+        if self._latest_mark == len(self.pieces):
             self.pieces.append(" ")  # menus set links side by side: <a>Home</a><a>News</a>
         heading = self.headings[-1] if self.headings else None
         path = self._path() if self.surroundings else ""
@@ -221,6 +193,10 @@ class DocumentWalk:
         self.headings.append(heading)
         return (heading,)
 
+    def _start_hidden(self) -> Span:
+        self.hidden.append(Span(self._mark()))
+        return self.hidden[-1]
+
     def _end(self, span: Span | LinkSpan) -> None:
         if isinstance(span, LinkSpan):
             self._open_links.pop()
@@ -233,10 +209,9 @@ class DocumentWalk:
                 self._open_links[-1].image_alts.append(alt)
 
     def _mark(self) -> int:
-        """Put a mark here; its number."""
-        self.pieces.append(MARK)
-        self._marks += 1
-        return self._marks - 1
+        """The point behind the text so far."""
+        self._latest_mark = len(self.pieces)
+        return self._latest_mark
 
     def _path(self) -> str:
         """The open elements below the body, as ``div.nav/ul/li``."""
