@@ -34,7 +34,7 @@ MAX_WORD_LENGTH = 20
 # Chunks remembered per language, about 200 bytes each; a full memo starts afresh.
 MEMO_SIZE = 200_000
 # Longer ones are codes or Chinese sentences, and hardly come again.
-MEMO_CHARS = 40
+MEMO_BYTES = 60
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai and Lao, Burmese, Khmer
@@ -78,42 +78,33 @@ _TURKIC_CAPITALS = str.maketrans({"I": "ı", "İ": "i"})
 
 def tokenize(text: str, language: str = "") -> list[str]:
     """The terms of ``text`` in order. ``language`` is a two-letter code, ``""`` if unknown."""
-    found: list[str] = []
-    for terms in _terms_of_chunks(text, language):
-        if isinstance(terms, str):
-            found.append(terms)
-        elif terms is not None:
-            found += terms
-    return found
+    return " ".join(_terms_of_chunks(text, language)).split()
 
 
 def count_terms(text: str, language: str = "") -> dict[str, int]:
     """How often each term of ``text`` occurs, in order of first occurrence."""
-    counts = Counter(_terms_of_chunks(text, language))
-    counts.pop(None, None)
-    if tuple not in set(map(type, counts)):
-        return dict(counts)  # type: ignore[arg-type]  # there are only terms
+    counts = dict(Counter(_terms_of_chunks(text, language)))
+    counts.pop("", None)
+    if " " not in "".join(counts):
+        return counts
     apart: dict[str, int] = {}
     for terms, count in counts.items():
-        for term in (terms,) if isinstance(terms, str) else terms or ():
+        for term in map(sys.intern, terms.split()):
             apart[term] = apart.get(term, 0) + count
     return apart
 
 
-_Terms = str | tuple[str, ...] | None
-"""What a chunk stands for: a term, several, or nothing."""
-
-
-def _terms_of_chunks(text: str, language: str) -> Iterator[_Terms]:
+def _terms_of_chunks(text: str, language: str) -> Iterator[str]:
+    """What each chunk stands for: a term, several with blanks between them, or nothing."""
     if language in ("tr", "az"):
         text = text.translate(_TURKIC_CAPITALS)
     vocabulary = _vocabulary(_rules_of(language))
     # As bytes: a string's own translate() looks every character up by itself.
-    plain = text.encode("utf-8", "replace").translate(_PLAIN_ASCII).decode("utf-8")
-    return map(vocabulary.__getitem__, plain.split())
+    chunks = text.encode("utf-8", "replace").translate(_PLAIN_ASCII).split()
+    return map(vocabulary.__getitem__, chunks)
 
 
-class _Vocabulary(dict[str, _Terms]):
+class _Vocabulary(dict[bytes, str]):
     """One language's rules, and a memo of the terms in each chunk of text.
 
     A chunk is what stands between ASCII punctuation and blanks, ASCII letters in lower case: an
@@ -129,32 +120,30 @@ class _Vocabulary(dict[str, _Terms]):
         # The stemmer's own cache would hold the same words again.
         self._stemmer = Stemmer.Stemmer(algorithm, 0) if algorithm in _ALGORITHMS else None
 
-    def __missing__(self, chunk: str) -> _Terms:
-        terms: _Terms
+    def __missing__(self, chunk: bytes) -> str:
         if chunk.isascii():
-            terms = self._plain_term(chunk[:MAX_WORD_LENGTH])
+            terms = self._plain_term(chunk[:MAX_WORD_LENGTH].decode("ascii"))
         else:
-            several = tuple(filter(None, map(self._term, _words(chunk))))
-            terms = several if len(several) > 1 else several[0] if several else None
-        if len(chunk) <= MEMO_CHARS:
+            several = filter(None, map(self._term, _words(chunk.decode("utf-8"))))
+            terms = sys.intern(" ".join(several))
+        if len(chunk) <= MEMO_BYTES:
             if len(self) >= MEMO_SIZE:
                 self.clear()
-            # A word that is its own term is kept once.
-            self[terms if terms == chunk and isinstance(terms, str) else chunk] = terms
+            self[chunk] = terms
         return terms
 
-    def _term(self, word: str) -> str | None:
-        """The term of a lower-case word, ``None`` when it carries no meaning."""
+    def _term(self, word: str) -> str:
+        """The term of a lower-case word, ``""`` when it carries no meaning."""
         if _IS_UNSPACED.match(word):
-            return None if word in self._stop_words else sys.intern(word)
+            return "" if word in self._stop_words else word
         return self._plain_term(word)
 
-    def _plain_term(self, word: str) -> str | None:
+    def _plain_term(self, word: str) -> str:
         """The same for a word of a script with spaces."""
         if word in self._stop_words or len(word) < 2:
-            return None
+            return ""
         if word.isdecimal() and not _YEAR.fullmatch(word):
-            return None
+            return ""
         stem: str = self._stemmer.stemWord(word) if self._stemmer is not None else word
         # Interned: dictionaries find a term by its identity, without reading it.
         return sys.intern(stem if len(stem) > 1 else word)
