@@ -83,8 +83,7 @@ def tokenize(text: str, language: str = "") -> list[str]:
 
 def count_terms(text: str, language: str = "") -> dict[str, int]:
     """How often each term of ``text`` occurs, in order of first occurrence."""
-    counts = dict(Counter(_terms_of_chunks(text, language)))
-    counts.pop("", None)
+    counts = dict(Counter(filter(None, _terms_of_chunks(text, language))))
     if " " not in "".join(counts):
         return counts
     apart: dict[str, int] = {}
