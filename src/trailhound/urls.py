@@ -78,6 +78,11 @@ def host_key(url: str) -> str:
     return url[start:] if end < 0 else url[start:end]
 
 
+def without_port(host: str) -> str:
+    """The host alone of what :func:`host_key` gives; an IPv6 address keeps its brackets."""
+    return host[: host.index("]") + 1] if host.startswith("[") else host.partition(":")[0]
+
+
 def registered_domain(url: str) -> str:
     """The name somebody registered: ``bbc.co.uk`` for ``https://news.bbc.co.uk/x``.
 
@@ -89,9 +94,9 @@ def registered_domain(url: str) -> str:
 
 
 def _registered_domain(key: str) -> str:
-    if key.startswith("["):
-        return key[: key.index("]") + 1]
-    host = key.partition(":")[0]
+    host = without_port(key)
+    if host.startswith("["):
+        return host
     domain = _public_suffixes().privatesuffix(host.rstrip("."))
     return str(domain) if domain else host
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tiny_lab_web import N_LEAVES, ONE_BY_ONE, TOPICS, leaf_url, write_tiny_web
 
-from trailhound.errors import StorageError, TrailhoundError, UsageError
+from trailhound.errors import ConfigError, StorageError, TrailhoundError, UsageError
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.experiment import plan_experiment, run_experiment
 from trailhound.lab.ground_truth import GroundTruth
@@ -220,9 +220,9 @@ def test_settings_are_read_and_checked_by_name(corpus: Path) -> None:
     plan = plan_experiment(corpus, ["random"], settings=given)
     assert plan.parameters.settings == {"crawl.concurrency": 1, "crawl.avoid_traps": False}
     assert plan.parameters.crawl_settings().crawl.concurrency == 1
-    with pytest.raises(UsageError, match=r"Did you mean crawl\.concurrency"):
+    with pytest.raises(ConfigError, match=r"Did you mean crawl\.concurrency"):
         plan_experiment(corpus, ["random"], settings={"crawl.concurency": 1})
-    with pytest.raises(UsageError, match=r"crawl\.concurrency is 'many'"):
+    with pytest.raises(ConfigError, match=r"crawl\.concurrency is 'many'"):
         plan_experiment(corpus, ["random"], settings={"crawl.concurrency": "many"})
 
 

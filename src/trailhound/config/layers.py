@@ -81,17 +81,25 @@ def configure(
 
 def from_assignments(texts: Iterable[str]) -> dict[str, Any]:
     """Values by ``section.name``, from what a person wrote: ``crawl.avoid_traps=false``."""
-    known = {each.key: each for each in all_settings()}
     found = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals:
             raise ConfigError(f"'{text}' sets nothing. Write it as crawl.avoid_traps=false.")
-        name = OLD_NAMES.get(key.strip(), key.strip())
+        found[OLD_NAMES.get(key.strip(), key.strip())] = value
+    return checked_settings(found)
+
+
+def checked_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by ``section.name``, as the settings hold them; a text is read as in a variable."""
+    known = {each.key: each for each in all_settings()}
+    found = {}
+    for name, value in values.items():
         if name not in known:
             hint = "See 'trailhound config show'."
             raise ConfigError(str(unknown_name("setting", name, known, hint)))
-        found[name] = _read(known[name], value, name, from_text)
+        read = from_text if isinstance(value, str) else from_file
+        found[name] = _read(known[name], value, name, read)
     return found
 
 

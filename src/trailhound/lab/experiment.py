@@ -22,8 +22,7 @@ from typing import Any
 import msgspec
 
 from trailhound import __version__
-from trailhound.config.settings import all_settings
-from trailhound.config.values import from_file, from_text
+from trailhound.config.layers import checked_settings
 from trailhound.counting import counted
 from trailhound.errors import TrailhoundError, UsageError, unknown_name
 from trailhound.judges.choosing import check_judge
@@ -98,7 +97,7 @@ def plan_experiment(
         topics_digest=digest,
         judge=judge,
         without=list(without),
-        settings=_checked_settings(settings or {}),
+        settings=msgspec.to_builtins(checked_settings(settings or {})),
     )
     return ExperimentPlan(corpus, parameters, topics_file)
 
@@ -188,20 +187,6 @@ def _failed(failures: Sequence[RunFailure], plan: ExperimentPlan, folder: Path) 
             "fails, and give the same command again to continue."
         )
     return TrailhoundError("\n".join(lines))
-
-
-def _checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    known = {each.key: each for each in all_settings()}
-    checked = {}
-    for key, value in settings.items():
-        if key not in known:
-            raise unknown_name("setting", key, known, "See 'trailhound config show'.")
-        read = from_text if isinstance(value, str) else from_file
-        try:
-            checked[key] = msgspec.to_builtins(read(value, known[key].type))
-        except ValueError as error:
-            raise UsageError(f"{key} is {value!r}: {error}. {known[key].description}") from error
-    return checked
 
 
 def _chosen_topics(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from trailhound.records import FinishedPage, Link, Outcome, Page, PageEvent
+from trailhound.sessions.shown_pages import page_from_source
 from trailhound.text.encoding import decode
-from trailhound.text.extract import extract_page
 from trailhound.topics.marking import archived_sources
 
 
@@ -82,10 +82,7 @@ class CrawlResult:
         if self._finished is not None and self._finished.page is not None:
             return self._finished.page
         html = self.html
-        if html is None:
-            return None
-        body = html.encode("utf-8", "replace")
-        return extract_page(body, self.url, "text/html; charset=utf-8")
+        return None if html is None else page_from_source(html, self.url)
 
     @property
     def text(self) -> str:

@@ -84,7 +84,7 @@ def collect_pages(events: Sequence[Visit | Mark], content: Content) -> ShownPage
     implied = [url for url in marked if url not in shown.redirects]
     for url in dict.fromkeys([visit.url for visit in visits] + implied):
         source = sources.get(url)
-        page = _from_source(source, url) if source else content(url)
+        page = page_from_source(source, url) if source else content(url)
         _add(shown, url, page, titles.get(url, ""))
     _open_framesets(shown, content)
     for requested, ends in shown.redirects.items():  # an address that only redirects is no page
@@ -104,7 +104,7 @@ def _grouped(pairs: Iterable[tuple[str | None, str]]) -> dict[str, set[str]]:
 def _add(shown: ShownPages, url: str, page: Page | None, title: str) -> None:
     if page is None:
         told = f"<title>{html.escape(title)}</title>"
-        shown.pages.setdefault(url, _from_source(told, url) if title else Page(url))
+        shown.pages.setdefault(url, page_from_source(told, url) if title else Page(url))
         return
     if page.url != url:  # the place that the session came from has followed a redirect
         shown.redirects.setdefault(url, set()).add(page.url)
@@ -113,7 +113,8 @@ def _add(shown: ShownPages, url: str, page: Page | None, title: str) -> None:
         shown.with_content.add(page.url)
 
 
-def _from_source(source: str, url: str) -> Page:
+def page_from_source(source: str, url: str) -> Page:
+    """The page that a recorded source is."""
     return extract_page(source.encode("utf-8", "replace"), url, "text/html; charset=utf-8")
 
 

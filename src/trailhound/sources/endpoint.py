@@ -14,7 +14,7 @@ from aiohttp.abc import AbstractResolver
 from trailhound.errors import UNREADABLE, SourceError
 from trailhound.fetching.client import Answer, HttpClient
 from trailhound.records import Outcome
-from trailhound.urls import canonicalize, host_key
+from trailhound.urls import canonicalize, host_key, without_port
 
 FAILURES = 3
 """In a row, before a source is left alone."""
@@ -59,7 +59,7 @@ class JsonEndpoint:
             timeout_seconds=timeout_seconds,
             connect_timeout_seconds=timeout_seconds,
             read_timeout_seconds=timeout_seconds,
-            allow_addresses=[_without_port(host)],
+            allow_addresses=[without_port(host)],
             resolver=resolver,
         )
         self._make_client()  # a user agent that cannot be sent is refused now
@@ -120,10 +120,6 @@ def _decoded(body: bytes) -> Any:
     except UNREADABLE as error:
         begins = body[:40].decode("utf-8", "replace").strip()
         raise SourceError(f"the answer is no JSON; it begins with {begins!r}") from error
-
-
-def _without_port(host: str) -> str:
-    return host[: host.index("]") + 1] if host.startswith("[") else host.partition(":")[0]
 
 
 class CircuitBreaker:

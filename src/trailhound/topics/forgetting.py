@@ -31,7 +31,7 @@ from trailhound.topics.crawl_folder import (
 )
 from trailhound.topics.learning import learn_into, same_request
 from trailhound.topics.workspace import TopicFolder, Workspace, session_file_name
-from trailhound.urls import canonicalize, host_key
+from trailhound.urls import canonicalize, host_key, without_port
 
 Forgotten = Callable[[str], bool]
 """Whether a URL is to be forgotten."""
@@ -68,19 +68,14 @@ def one_host(host: str) -> Forgotten:
     address = canonicalize(f"http://{host.strip()}/")
     if not host.strip() or address is None or host_key(address) != address[7:-1]:
         raise UsageError(f"'{host}' is not the name of a host. Write it as: example.org")
-    wanted = _bare_host(address)
+    wanted = without_port(host_key(address))
 
     def is_there(url: str) -> bool:
         found = canonicalize(url)
-        name = _bare_host(found) if found is not None else ""
+        name = without_port(host_key(found)) if found is not None else ""
         return name == wanted or name.endswith(f".{wanted}")
 
     return is_there
-
-
-def _bare_host(url: str) -> str:
-    key = host_key(url)
-    return key[: key.index("]") + 1] if key.startswith("[") else key.partition(":")[0]
 
 
 def forget_pages(

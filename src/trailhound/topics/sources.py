@@ -10,10 +10,10 @@ from trailhound.errors import UsageError
 from trailhound.fetching.http import polite_settings
 from trailhound.fetching.resolver import mapped_resolver
 from trailhound.records import Page
+from trailhound.sessions.shown_pages import page_from_source
 from trailhound.sources import SearchSource, Sources
 from trailhound.sources.page_search import ArchivedPagesSearch, KeptPagesSearch
 from trailhound.sources.search_endpoint import HttpSearch
-from trailhound.text.extract import extract_page
 from trailhound.topics.backlinks import open_backlinks
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.marking import archived_sources
@@ -96,4 +96,4 @@ def _endpoint(settings: Settings, notify: Notify, before_asking: Callable[[], No
 
 def _archived_page(archive: Path, url: str) -> Page | None:
     source = archived_sources(archive, {url}).get(url)
-    return None if source is None else extract_page(source.encode("utf-8", "replace"), url)
+    return None if source is None else page_from_source(source, url)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from trailhound.crawling.troubles import Troubles
 from trailhound.records import Candidate, CrawledPage, FinishedPage, Outcome, Relevance
+from trailhound.sessions.shown_pages import page_from_source
 from trailhound.storage.files import explaining, write_whole
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.base import Remembering, Strategy
-from trailhound.text.extract import extract_page
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.marking import archived_sources
 
@@ -127,9 +127,8 @@ def pages_since(folder: CrawlFolder, number: int) -> Iterator[tuple[int, Crawled
 
 
 def _crawled(event: StoredPage, html: str) -> CrawledPage:
-    body = html.encode("utf-8", "replace")
     return CrawledPage(
-        extract_page(body, event.address, "text/html; charset=utf-8"),
+        page_from_source(html, event.address),
         Relevance(event.score or 0.0, event.relevant),
         Candidate(event.url, event.priority, event.memory, event.parent, event.depth),
     )

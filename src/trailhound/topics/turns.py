@@ -24,10 +24,10 @@ from trailhound.models.topic_model import learn_topic
 from trailhound.plugins import STRATEGY, absolute
 from trailhound.sessions.events import Mark, Session
 from trailhound.sessions.page_graph import build_page_graph
+from trailhound.sessions.shown_pages import page_from_source
 from trailhound.sources import Charged
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.choosing import check_live_spec
-from trailhound.text.extract import extract_page
 from trailhound.topics.crawl import TopicCrawl, open_crawl
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_plan import CrawlRequest
@@ -342,7 +342,7 @@ class TurnLearning:
         verdicts = OwnVerdicts(learn_topic(graph, learned.model.parameters))
         sources = archived_sources(self._folder.archive, {page.address for page in new})
         scored = [
-            ScoredFind(verdicts.score(extract_page(_bytes(source), address)), address)
+            ScoredFind(verdicts.score(page_from_source(source, address)), address)
             for address, source in sources.items()
         ]
         adopted = _marked([each for each in sessions if each.recorder == RECORDER])
@@ -363,7 +363,3 @@ class TurnLearning:
 def _marked(sessions: list[Session]) -> set[str]:
     events = (event for session in sessions for event in session.events)
     return {event.url for event in events if isinstance(event, Mark) and event.useful}
-
-
-def _bytes(source: str) -> bytes:
-    return source.encode("utf-8", "replace")
