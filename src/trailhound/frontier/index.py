@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import numpy as np
 
@@ -174,12 +174,13 @@ class HostQueue(ScheduledHost):
             self._newcomers.remove(number)
             self._champion = 0
 
-    def withdraw(self, numbers: Iterable[int]) -> None:
+    def withdraw(self, numbers: Collection[int]) -> None:
         """Take out every trace of some numbers, whose standing may then change in any way."""
-        gone = np.fromiter(numbers, np.uintc)
-        self._newcomers = _without(self._newcomers, gone)
+        self._newcomers = array("I", [n for n in self._newcomers if n not in numbers])
         self._champion = 0
-        self._runs = [kept for run in self._runs if (kept := _without(run, gone))]
+        if self._runs:  # most hosts have none, and numpy takes long for a few numbers
+            gone = np.fromiter(numbers, np.uintc)
+            self._runs = [kept for run in self._runs if (kept := _without(run, gone))]
 
     def best(self) -> int:
         """The number that comes first, or 0."""
