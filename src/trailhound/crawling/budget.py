@@ -14,6 +14,10 @@ MAX_ATTEMPTS = 3
 """Requests for one URL whose server asks to come back later."""
 
 
+MAX_PUT_OFF = 10_000
+"""Hosts whose reasons are remembered: the first. They are for a person to read."""
+
+
 class StopReason(StrEnum):
     """Why a crawl ended."""
 
@@ -132,6 +136,8 @@ class Attempts:
         return False
 
     def _put_off(self, host: str, result: FetchResult) -> None:
+        if len(self.put_off) >= MAX_PUT_OFF and host not in self.put_off:
+            return
         if result.outcome is Outcome.POSTPONED:  # says less than what it was put off for
             self.put_off.setdefault(host, result.detail)
         else:

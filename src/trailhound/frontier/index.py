@@ -1,7 +1,7 @@
 """The frontier's working memory: who has been seen, who waits, who comes next.
 
 It knows nothing of files; :mod:`trailhound.frontier.sqlite` keeps it in step with a store. About
-35 bytes per URL and 600 per host.
+35 bytes per URL, 600 per host and 300 per host with nothing waiting.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from trailhound.records import Outcome
 
 _NEWCOMERS = 48
 """They become a run when they are so many; a search through them takes some microseconds."""
+
+
+_NONE = array("I")
+"""Shared by all hosts without newcomers, which are most; never added to."""
 
 
 class FrontierIndex:
@@ -142,15 +146,17 @@ class HostQueue(ScheduledHost):
         self.first = 0
         """The number of the candidate that is this host's head, or 0."""
         self._standings = standings
-        self._newcomers = array("I")
+        self._newcomers = _NONE
         """No number twice, and only such as wait."""
         self._champion = 0
         """The best newcomer; 0 while it is not known."""
-        self._runs: list[array[int]] = []
+        self._runs: tuple[array[int], ...] = ()
         """The best last. May hold numbers that do not wait, or that are elsewhere too."""
 
     def push(self, number: int) -> None:
         """Take in a waiting number that is not here, or that has risen."""
+        if self._newcomers is _NONE:
+            self._newcomers = array("I")
         self._newcomers.append(number)
         if len(self._newcomers) >= _NEWCOMERS:
             self._start_run()
@@ -172,20 +178,23 @@ class HostQueue(ScheduledHost):
         """Take note that a number here is about to wait no longer."""
         if number in self._newcomers:
             self._newcomers.remove(number)
+            self._newcomers = self._newcomers or _NONE
             self._champion = 0
 
     def withdraw(self, numbers: Collection[int]) -> None:
         """Take out every trace of some numbers, whose standing may then change in any way."""
-        self._newcomers = array("I", [n for n in self._newcomers if n not in numbers])
+        self._newcomers = array("I", [n for n in self._newcomers if n not in numbers]) or _NONE
         self._champion = 0
         if self._runs:  # most hosts have none, and numpy takes long for a few numbers
             gone = np.fromiter(numbers, np.uintc)
-            self._runs = [kept for run in self._runs if (kept := _without(run, gone))]
+            self._runs = tuple(kept for run in self._runs if (kept := _without(run, gone)))
 
     def best(self) -> int:
         """The number that comes first, or 0."""
         key = self._standings.key
         heads = [head for run in self._runs if (head := self._head(run))]
+        if len(heads) < len(self._runs):
+            self._runs = tuple(filter(None, self._runs))
         if not self._champion and self._newcomers:
             self._champion = min(self._newcomers, key=key)
         if self._champion:
@@ -202,12 +211,13 @@ class HostQueue(ScheduledHost):
         return 0
 
     def _start_run(self) -> None:
-        self._runs.append(self._sorted([self._newcomers]))
-        self._newcomers = array("I")
+        runs = [*self._runs, self._sorted([self._newcomers])]
+        self._newcomers = _NONE
         self._champion = 0
         # Each run stays longer than the next: their number grows with the logarithm only.
-        while len(self._runs) > 1 and len(self._runs[-2]) <= 2 * len(self._runs[-1]):
-            self._runs[-2:] = [self._sorted(self._runs[-2:])]
+        while len(runs) > 1 and len(runs[-2]) <= 2 * len(runs[-1]):
+            runs[-2:] = [self._sorted(runs[-2:])]
+        self._runs = tuple(runs)
 
     def _sorted(self, runs: list[array[int]]) -> array[int]:
         """One run of all the numbers that wait, without duplicates."""
@@ -220,6 +230,8 @@ class HostQueue(ScheduledHost):
     @property
     def append_unsorted(self) -> Callable[[int], None]:
         """Takes in one of many numbers, waiting or not, before a ``sort``."""
+        if self._newcomers is _NONE:
+            self._newcomers = array("I")
         return self._newcomers.append
 
     def sort(self) -> None:
@@ -229,7 +241,7 @@ class HostQueue(ScheduledHost):
         else:
             states = self._standings.states
             waiting = [number for number in self._newcomers if states[number] == WAITING]
-            self._newcomers = array("I", waiting)
+            self._newcomers = array("I", waiting) or _NONE
 
 
 def _without(run: array[int], gone: Numbers) -> array[int]:
