@@ -66,14 +66,14 @@ _INLINE_IDS = frozenset(number for number, name in _NAMES.items() if name in _IN
 Attributes = dict[str, str | None]
 
 
-class Span(msgspec.Struct):
+class Span(msgspec.Struct, gc=False):
     """A heading, or words that are not shown: the marks in front of them and behind."""
 
     start: int
     end: int = -1
 
 
-class LinkSpan(msgspec.Struct):
+class LinkSpan(msgspec.Struct, gc=False):
     """A link as found: the marks before and behind its words, and its raw attributes."""
 
     kind: LinkKind

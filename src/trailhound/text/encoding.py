@@ -157,7 +157,7 @@ def _declared_inside(head: bytes) -> str | None:
 def _as_claimed_utf8(body: bytes) -> Decoded:
     """UTF-8 with stray bytes stays UTF-8; with more stray than good characters it never was."""
     text = _read(body, "utf-8")
-    bad = text.count("\ufffd")
+    bad = text.count("\ufffd") if "\ufffd" in text else 0  # looking is faster than counting
     if bad and bad > sum(1 for character in text if character > "\x7f") - bad:
         return _detected(body)
     return Decoded(text, "utf-8")
