@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from trailhound.config.settings import Settings
 from trailhound.counting import counted
@@ -91,12 +90,6 @@ def _edge_list(path: Path, topic: Path, notify: Notify) -> EdgeList:
     return edges
 
 
-class _Answering(Protocol):
-    async def linking_to(self, url: str) -> Sequence[str]: ...
-
-    def close(self) -> None: ...
-
-
 class _KeptSource:
     """Asks an endpoint what it has not been asked before."""
 
@@ -122,7 +115,7 @@ class _KeptSource:
 class LiveBacklinks:
     """Answers from a source, pages from the web. Pages that do not link as was said are dropped."""
 
-    def __init__(self, source: _Answering, pages: PolitePages, notify: Notify) -> None:
+    def __init__(self, source: EdgeList | _KeptSource, pages: PolitePages, notify: Notify) -> None:
         self._source = source
         self._pages = pages
         self._notify = notify
