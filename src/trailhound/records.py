@@ -44,6 +44,8 @@ class Outcome(StrEnum):
     and the budget has no request left for where to; that is what waits then."""
     BROKEN = "broken"
     """Our own code failed on this page; the event's ``why`` carries the error."""
+    TOO_COSTLY = "too-costly"
+    """Analysing the page took longer, or more memory, than one page may take."""
     SKIPPED = "skipped"
     """The crawl's own rules kept it from being fetched: its host had had its share, or is
     unknown to DNS."""

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from trailhound.records import Page
 from trailhound.text.document_walk import MAX_TEXT_CHARS
 from trailhound.text.extract import extract_page
-from trailhound.text.parse_guard import within_parse_budget
 
 URL = "http://example.org/"
 
@@ -162,21 +161,3 @@ def test_deeply_nested_text_is_read() -> None:
     page = extract_page(b"<div>" * 3_000 + b"deep <a href=x>link</a>", URL)
     assert page.text == "deep link"
     assert page.links[0].before == "deep"
-
-
-def test_ordinary_large_pages_are_parsed_whole() -> None:
-    row = "<tr><td><b>a</b><td><font size=1>b</font><td><a href=x>c</a><br>\n"
-    html = "<table>" + row * 5_000
-    assert within_parse_budget(html) is html
-
-
-def test_multiplying_formatting_is_cut_off() -> None:
-    html = "".join(f"<i id={number}><p>x" for number in range(5_000))
-    cut = within_parse_budget(html)
-    assert html.startswith(cut)
-    assert 5_000 < len(cut) < len(html)
-
-
-def test_a_long_attribute_is_not_many_attributes() -> None:
-    html = f"<p title='{'M 0 0 L 1 1 ' * 5_000}'>read</p>"
-    assert within_parse_budget(html) is html

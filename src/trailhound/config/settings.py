@@ -73,6 +73,13 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         Annotated[int, Meta(ge=1, le=500)], Meta(description="Fetches in flight, on as many hosts.")
     ] = 4
     workers: Annotated[Count, Meta(description="Processes that read and score pages.")] = 1
+    page_seconds: Annotated[
+        Duration, Meta(description="The most that analysing one page may take in its process.")
+    ] = 10.0
+    page_memory: Annotated[
+        Annotated[int, Meta(ge=100_000_000)],
+        Meta(description="Bytes of memory that analysing one page may take in its process."),
+    ] = 512_000_000
     avoid_traps: Annotated[
         bool, Meta(description="Refuse addresses without end: calendars, filters, growing paths.")
     ] = True

@@ -15,8 +15,9 @@ import msgspec
 from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Candidate, CrawledPage, FetchResult, Page, Relevance, ScoredLink
 from trailhound.strategies.base import Strategy
-from trailhound.text.extract import extract_page
+from trailhound.text.extract import extract_harmless, extract_page
 from trailhound.text.near_duplicates import fingerprint
+from trailhound.text.parse_guard import BEARABLE, ParseLimits
 
 JUDGE_FAILED = "the judge failed: "
 """What the reason begins with when it was the judge that raised."""
@@ -32,6 +33,8 @@ class PageJob(msgspec.Struct, frozen=True, array_like=True):
     body: bytes
     page: Page | None = None
     """Set by a recorded web; there is nothing to extract then."""
+    is_set_apart: bool = False
+    """Whether it may be harmful: for a process that can be stopped."""
 
     @classmethod
     def of(cls, candidate: Candidate, result: FetchResult) -> PageJob:
@@ -62,10 +65,17 @@ class Analysis(msgspec.Struct, array_like=True):
     """The error, in words; empty when all went well."""
     trace: str = ""
     """Where in our own code it happened."""
+    is_beyond: bool = False
+    """Nothing was found, as the page could take too long: it has to be set apart."""
+    is_too_costly: bool = False
+    """It did take too long, or too much memory."""
 
 
 class Analyst:
     """Looks at one page at a time and remembers nothing of it.
+
+    Without a ``judge`` it only extracts. A page that might be harmful is read when it is set apart
+    and not before, up to the limits ``apart``; ``None`` for all of it.
 
     ``strategy`` is given only when it may score links here: when it does not learn while crawling
     (see :func:`trailhound.strategies.base.learns_online`). ``with_fingerprints`` is for crawls
@@ -75,12 +85,13 @@ class Analyst:
 
     def __init__(
         self,
-        judge: RelevanceJudge,
+        judge: RelevanceJudge | None,
         strategy: Strategy | None = None,
         *,
         with_fingerprints: bool = False,
         surroundings: bool = True,
     ) -> None:
+        self.apart: ParseLimits | None = BEARABLE
         self._judge = judge
         self._strategy = strategy
         self._with_fingerprints = with_fingerprints
@@ -95,13 +106,15 @@ class Analyst:
             note_failure(analysis, error)
             if analysis.page is not None and analysis.relevance is None:
                 analysis.failure = f"{JUDGE_FAILED}{analysis.failure}"
+            analysis.is_too_costly = isinstance(error, MemoryError)
         return analysis
 
     def _fill(self, analysis: Analysis, job: PageJob) -> None:
-        page = job.page or extract_page(
-            job.body, job.url, job.content_type, surroundings=self._surroundings
-        )
-        analysis.page = page
+        analysis.page = page = job.page or self._extract(job)
+        if page is None:
+            analysis.is_beyond = True
+        if page is None or self._judge is None:
+            return
         analysis.relevance = self._judge.judge(page)
         # Copies matter where they would count as finds; reading every page for them costs 6 %.
         if self._with_fingerprints and analysis.relevance.relevant:
@@ -109,6 +122,12 @@ class Analyst:
         if self._strategy is not None:
             crawled = CrawledPage(page, analysis.relevance, job.candidate)
             analysis.scores = list(map(link_score, self._strategy.score_links(crawled)))
+
+    def _extract(self, job: PageJob) -> Page | None:
+        page = job.body, job.url, job.content_type
+        if not job.is_set_apart:
+            return extract_harmless(*page, surroundings=self._surroundings)
+        return extract_page(*page, surroundings=self._surroundings, limits=self.apart)
 
 
 AnalystRecipe = Callable[[], Analyst]

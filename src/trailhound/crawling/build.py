@@ -19,6 +19,7 @@ from trailhound.crawling.duplicates import DuplicateFinder
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.gate import GateStore, GuardedFrontier, HostBudget, LinkGate
 from trailhound.crawling.ledger import LedgerStore, RequestLedger
+from trailhound.crawling.page_limits import PageLimits
 from trailhound.crawling.scope import Scope
 from trailhound.crawling.sinks import Sink
 from trailhound.crawling.traps import TrapGuard
@@ -181,6 +182,7 @@ def build_crawl(
         obey_nofollow=crawl.obey_nofollow,
         concurrency=crawl.concurrency,
         workers=crawl.workers,
+        limits=None if clock is VIRTUAL else PageLimits(crawl.page_seconds, crawl.page_memory),
         asked=guides.sources.asked if crawl.charge_sources else None,
         patience_seconds=crawl.max_idle,
         ledger=ledger,

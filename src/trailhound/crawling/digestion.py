@@ -31,6 +31,10 @@ from trailhound.urls import host_key
 _log = logging.getLogger(__name__)
 
 
+_WAS_HERE = (Outcome.FETCHED, Outcome.BROKEN, Outcome.TOO_COSTLY)
+"""Outcomes of pages that came, whatever became of them."""
+
+
 class KnownTexts(Protocol):
     """The pages so far by what they say."""
 
@@ -54,6 +58,8 @@ class Story:
         self.links_added = 0
         self.links_outside = 0
         self.why = result.detail
+        self.is_set_apart = False
+        """Whether its analysis is left to the strong room; what the fetch cost is counted then."""
 
     @property
     def was_redirected(self) -> bool:
@@ -70,6 +76,11 @@ class Story:
         """An error of our own costs this page."""
         _log.error("Page %s could not be processed\n%s", self.result.final_url, trace)
         self.outcome, self.why, self.scores = Outcome.BROKEN, failure, []
+
+    def give_up(self, why: str) -> None:
+        """The page took more than it may."""
+        _log.warning("Page %s was given up: %s", self.result.final_url, why)
+        self.outcome, self.why, self.scores = Outcome.TOO_COSTLY, why, []
 
     def finished(self, number: int, requests_total: int, queries: int, at: float) -> FinishedPage:
         """All of it, for the sinks."""
@@ -156,7 +167,9 @@ class Digestion:
                 story.scores = await self._opinion(story, analysis)
             except Exception as error:
                 note_failure(analysis, error)
-        if analysis.failure:
+        if analysis.is_too_costly:
+            story.give_up(analysis.failure)
+        elif analysis.failure:
             story.fail(analysis.failure, analysis.trace)
 
     async def _opinion(self, story: Story, analysis: Analysis) -> list[LinkScore]:
@@ -185,7 +198,7 @@ class Digestion:
         """Page and links enter the frontier; the lease's end must follow before anything else."""
         if story.outcome is Outcome.POSTPONED:
             self._queue_redirect(story)
-        if story.was_redirected and story.outcome in (Outcome.FETCHED, Outcome.BROKEN):
+        if story.was_redirected and story.outcome in _WAS_HERE:
             self._frontier.mark_seen(story.result.final_url, Outcome.FETCHED)
         if story.page is not None and story.outcome is Outcome.FETCHED:
             try:

@@ -18,6 +18,7 @@ from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mappi
 from contextlib import suppress
 from functools import partial
 
+import msgspec
 from threadpoolctl import threadpool_limits
 
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, link_score
@@ -28,6 +29,7 @@ from trailhound.crawling.driving import drive
 from trailhound.crawling.gate import LinkGate
 from trailhound.crawling.in_flight import InFlight
 from trailhound.crawling.ledger import RequestLedger
+from trailhound.crawling.page_limits import PAGE_LIMITS, PageLimits
 from trailhound.crawling.sinks import Sink, SinkChain
 from trailhound.crawling.troubles import Troubles
 from trailhound.crawling.worker_pool import WorkerPool
@@ -35,7 +37,7 @@ from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import UNHURRIED, Politeness
 from trailhound.frontier.base import Frontier, checked_priority
-from trailhound.judges.base import RelevanceJudge
+from trailhound.judges.base import RelevanceJudge, may_take_long
 from trailhound.records import Candidate, CrawledPage, FetchResult, Outcome, PageEvent
 from trailhound.strategies.base import (
     Rescoring,
@@ -55,8 +57,19 @@ RESCORE_EVERY = 50
 PATIENT_PAGES = 8
 """Times ``concurrency`` pages may wait behind one whose source has not answered yet."""
 
+PAGES_APART = 8
+"""Pages beyond ``concurrency`` that may be in the strong room, or wait for it."""
+
+ENDING_SECONDS = 3.0
+"""For pages that workers have, when time is up or somebody wants to end; the rest waits for a
+resume."""
+
 RESTOCK_ATTEMPTS = 50
 """Times that a strategy is asked for more when all it named was known or out of scope."""
+
+
+_AT_ONCE = (StopReason.TIME_SPENT, StopReason.INTERRUPTED)
+"""Reasons to end soon."""
 
 
 class Crawler:
@@ -71,6 +84,9 @@ class Crawler:
       a strategy that learns while crawling is still asked in this process, page by page. Workers
       get copies of judge and strategy, or make them by ``recipe``. They are of use only with a
       ``concurrency`` that keeps them busy.
+    * ``limits`` are those of a page in a worker. There is one more such process, the strong room,
+      once a page may be harmful, and one for a judge that may take for ever. Without limits, every
+      page is read and judged here: for recorded webs.
     * ``asked`` says how many questions sources have been asked so far; they count as requests
       then.
     * ``clock`` is the frontier's: the wall clock when that outlives the process. ``steady`` never
@@ -98,6 +114,7 @@ class Crawler:
         concurrency: int = 1,
         workers: int = 1,
         recipe: AnalystRecipe | None = None,
+        limits: PageLimits | None = PAGE_LIMITS,
         asked: Callable[[], int] | None = None,
         patience_seconds: float | None = None,
         ledger: RequestLedger | None = None,
@@ -142,6 +159,11 @@ class Crawler:
         """Told of each URL that waits for another attempt, and what came of this one."""
         scoring = analyst if learns_online(strategy) else partial(analyst, strategy)
         self._recipe = recipe or scoring
+        self._limits = limits
+        self._is_judge_apart = limits is not None and may_take_long(judge)
+        self._apart_recipe = partial(
+            Analyst, judge if self._is_judge_apart else None, **analyst.keywords
+        )
         self._digestion = Digestion(
             strategy,
             frontier,
@@ -198,7 +220,8 @@ class Crawler:
         in_flight = InFlight(
             self.fetcher,
             self.politeness,
-            WorkerPool(self._recipe, self.workers) if self.workers > 1 else None,
+            self._pool(),
+            self._small_pool(),
             self._digestion.is_known,
             allowance,
             self._woken.set,
@@ -213,7 +236,7 @@ class Crawler:
             fetching = asyncio.create_task(self._keep_fetching(in_flight, allowance, budget))
             fetching.add_done_callback(lambda _: in_flight.end())
             while (landed := await in_flight.next()) is not None:
-                event = await self._process(*landed)
+                event = await self._process(*landed, in_flight)
                 if event is not None:
                     yield event
                 in_flight.done()
@@ -232,6 +255,15 @@ class Crawler:
             if self.gate is not None:
                 with suppress(StorageError):  # when the disk is full, something else says so
                     self.gate.close()
+
+    def _pool(self) -> WorkerPool | None:
+        if self.workers > 1:
+            return WorkerPool(self._recipe, self.workers, self._limits)
+        return self._small_pool() if self._is_judge_apart else None
+
+    def _small_pool(self) -> WorkerPool:
+        """One process, which knows nothing of the program that crawls."""
+        return WorkerPool(self._apart_recipe, 1, self._limits, is_vital=False, imports_main=False)
 
     def stop(self, reason: StopReason = StopReason.INTERRUPTED) -> None:
         """Start no further fetch, and end when those in flight have been dealt with.
@@ -261,16 +293,22 @@ class Crawler:
     ) -> None:
         """Keep as many fetches going as may be, until something ends the crawl."""
         started = self._steady()
+        deadline: float | None = None
         while True:
             seconds = self._steady() - started
             spent = self._stop_wish or budget.spent(self.requests, seconds)
             has_room = self._has_room()
+            if spent in _AT_ONCE and self._limits is not None:
+                deadline = deadline or seconds + min(ENDING_SECONDS, self._limits.seconds)
+                if seconds >= deadline:
+                    in_flight.leave_analyses()
             if not self._is_mid_page:
                 self.politeness.follow_wall_clock()
                 if spent is None and has_room:
                     self._start_fetches(in_flight, allowance)
             if len(in_flight):
-                await self._sleep(self._host_ready_in(in_flight))
+                left = self._seconds_left(deadline or budget.max_seconds, seconds)
+                await self._sleep(_soonest(left, self._host_ready_in(in_flight)))
                 continue
             if has_room:
                 self.stop_reason = spent or await self._wait_for_a_host(budget, seconds)
@@ -280,9 +318,14 @@ class Crawler:
             if self.stop_reason:
                 return
 
+    def _seconds_left(self, end: float | None, seconds: float) -> float | None:
+        """Until analyses that go on then are to be looked at; ``None`` when none has a limit."""
+        is_ahead = end is not None and end > seconds and self._limits is not None
+        return end - seconds if end is not None and is_ahead else None
+
     def _start_fetches(self, in_flight: InFlight, allowance: Allowance) -> None:
         """One after the other: a host that has been leased from is not ready any more."""
-        while len(in_flight) < self._room() and allowance.left() != 0:
+        while len(in_flight) < self._room(in_flight) and allowance.left() != 0:
             leased = self.frontier.lease(1, self._clock())
             if not leased:
                 return
@@ -290,13 +333,14 @@ class Crawler:
 
     def _host_ready_in(self, in_flight: InFlight) -> float | None:
         """A host may become ready while the fetches in flight hang: wake up for it."""
-        if len(in_flight) >= self._room() or self._is_mid_page:
+        if len(in_flight) >= self._room(in_flight) or self._is_mid_page:
             return None
         return self.frontier.ready_in(self._clock()) or None
 
-    def _room(self) -> int:
+    def _room(self, in_flight: InFlight) -> int:
         """Candidates that may be in flight: more while a page waits for the answer of a source."""
-        return self.concurrency * (PATIENT_PAGES if self._digestion.awaits_answer else 1)
+        room = self.concurrency * (PATIENT_PAGES if self._digestion.awaits_answer else 1)
+        return room + min(in_flight.apart, PAGES_APART)
 
     async def _wait_for_a_host(self, budget: Budget, spent_seconds: float) -> StopReason | None:
         """Sleep until some host may be asked again; a reason to stop when none ever will be."""
@@ -344,19 +388,27 @@ class Crawler:
 
     # The other task: analyse, digest, keep, finish
 
-    async def _process(self, story: Story, analysis: Analysis | None) -> PageEvent | None:
-        """Deal with what came back; ``None`` when the URL waits for another attempt."""
+    async def _process(
+        self, story: Story, analysis: Analysis | None, in_flight: InFlight
+    ) -> PageEvent | None:
+        """Deal with what came back; ``None`` when the URL waits, or is set apart."""
         candidate, result = story.candidate, story.result
-        self.requests += result.requests
+        if not story.is_set_apart:
+            self.requests += result.requests
         if story.ends_elsewhere and result.retry_after_seconds is not None:
             story.outcome = Outcome.POSTPONED  # what is behind the redirect waits for its own host
         elif self._attempts.comes_again(candidate, result) and not self._digestion.is_known(story):
             self.frontier.requeue([candidate])
             self.put_off_heard(candidate, result)
             return None
+        is_new = self._digestion.is_new(story)
+        if is_new:
+            analysis = self._completed(analysis, PageJob.of(candidate, result))
+            if analysis.is_beyond:
+                in_flight.set_apart(story)
+                return None
         self.pages += 1
-        if self._digestion.is_new(story):
-            analysis = analysis or self._analyst.analyse(PageJob.of(candidate, result))
+        if is_new and analysis is not None:
             await self._digestion.digest(story, analysis)
         queries = self._asked() - self._paid
         self._paid += queries
@@ -387,6 +439,15 @@ class Crawler:
         self._digestion.take_in(story)
         self._note_page(number)
         self.frontier.finish(story.candidate.url, self._digestion.lasting_outcome(story))
+
+    def _completed(self, analysis: Analysis | None, job: PageJob) -> Analysis:
+        """What a worker found, or is found here; the strong room may have left the rest to us."""
+        if analysis is None:
+            here = msgspec.structs.replace(job, is_set_apart=True) if not self._limits else job
+            return self._analyst.analyse(here)
+        if analysis.page is not None and analysis.relevance is None and not analysis.failure:
+            return self._analyst.analyse(msgspec.structs.replace(job, page=analysis.page))
+        return analysis
 
     def _new_scores(
         self, rescoring: Rescoring, candidates: Mapping[str, bytes]
@@ -420,6 +481,10 @@ def _collect_seldom() -> Callable[[], None]:
             gc.unfreeze()
 
     return undo
+
+
+def _soonest(*seconds: float | None) -> float | None:
+    return min((each for each in seconds if each is not None), default=None)
 
 
 def _canonical_seed(url: str) -> str:

@@ -1,7 +1,9 @@
 """Candidates between lease and digestion: being fetched, or fetched and being analysed.
 
 Pages are handed out in the order in which their fetches completed, however many workers analyse
-them and whichever is done first. A slow page holds up those behind it, not their analysis.
+them and whichever is done first. A slow page holds up those behind it, not their analysis. Only
+pages that may be harmful are overtaken: they are set apart, and analysed in a *strong room*, a
+worker process of their own.
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 
+from msgspec.structs import replace
+
 from trailhound.crawling.analysis import Analysis, PageJob
 from trailhound.crawling.budget import Allowance
 from trailhound.crawling.digestion import Story
 from trailhound.crawling.worker_pool import WorkerPool
-from trailhound.errors import TrailhoundError
+from trailhound.errors import ConfigError, TrailhoundError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.records import Candidate, FetchResult, Outcome
@@ -31,7 +35,8 @@ class InFlight:
     """What has been leased and is not dealt with yet.
 
     ``room_made`` is called whenever a fetch has ended or a page is dealt with. Without a ``pool``,
-    pages are handed out as they are. ``is_known`` tells of a page whose analysis nobody will want.
+    pages are handed out as they are; so they are when one that is not ``is_vital`` cannot have
+    their judge. ``is_known`` tells of a page whose analysis nobody will want.
     Each request comes out of the ``allowance``.
     """
 
@@ -40,6 +45,7 @@ class InFlight:
         fetcher: Fetcher,
         politeness: Politeness,
         pool: WorkerPool | None,
+        strong_room: WorkerPool,
         is_known: Callable[[Story], bool],
         allowance: Allowance,
         room_made: Callable[[], None],
@@ -47,11 +53,13 @@ class InFlight:
         self._fetcher = fetcher
         self._politeness = politeness
         self._pool = pool
+        self._strong_room = strong_room
         self._is_known = is_known
         self._allowance = allowance
         self._room_made = room_made
         self._fetching: set[asyncio.Task[None] | None] = set()
         self._landed: deque[_Page] = deque()
+        self._apart: deque[_Page] = deque()
         self._news = asyncio.Event()
         self._has_ended = False
         self._failure: Exception | None = None
@@ -59,10 +67,21 @@ class InFlight:
     async def open(self) -> None:
         """Start the workers."""
         if self._pool is not None:
-            await self._pool.start()
+            try:
+                await self._pool.start()
+            except ConfigError as error:
+                if self._pool.is_vital:
+                    raise
+                _log.warning("The judge is asked without a limit of time: %s", error)
+                self._pool = None
 
     def __len__(self) -> int:
-        return len(self._fetching) + len(self._landed)
+        return len(self._fetching) + len(self._landed) + len(self._apart)
+
+    @property
+    def apart(self) -> int:
+        """Pages that are in the strong room, or wait for it."""
+        return len(self._apart)
 
     def fetch(self, candidate: Candidate) -> None:
         """Start a fetch. Its host is promised a rest on disk before anything is asked of it."""
@@ -99,32 +118,55 @@ class InFlight:
     def _submit(self, story: Story) -> asyncio.Future[Analysis] | None:
         if self._pool is None or story.outcome is not Outcome.FETCHED or self._is_known(story):
             return None
-        analysis = self._pool.submit(PageJob.of(story.candidate, story.result))
+        return self._sent(self._pool, PageJob.of(story.candidate, story.result))
+
+    def _sent(self, pool: WorkerPool, job: PageJob) -> asyncio.Future[Analysis]:
+        analysis = pool.submit(job)
         analysis.add_done_callback(lambda _: self._news.set())
         return analysis
 
+    def set_apart(self, story: Story) -> None:
+        """The page that :meth:`next` gave comes again, when the strong room is done with it."""
+        story.is_set_apart = True
+        job = PageJob.of(story.candidate, story.result)
+        apart = self._sent(self._strong_room, replace(job, is_set_apart=True))
+        self._apart.append((story, apart))
+
+    def leave_analyses(self) -> None:
+        """Wait for no page any more that a worker has not done with; they stay leased."""
+        for pages in (self._landed, self._apart):
+            left = [page for page in pages if page[1] is not None and not page[1].done()]
+            for page in left:
+                pages.remove(page)
+                if page[1] is not None:
+                    page[1].cancel()
+        self._news.set()
+        self._room_made()
+
     async def next(self) -> tuple[Story, Analysis | None] | None:
         """The page whose turn it is, with what a worker found in it; ``None`` after the last."""
-        while not self._is_ready():
+        while (ready := self._ready()) is None:
             if self._failure is not None:
                 raise self._failure
             if self._has_ended:
                 return None
             self._news.clear()
             await self._news.wait()
-        story, analysis = self._landed[0]
+        self._given = ready
+        story, analysis = ready[0]
         self._allowance.settle(story.candidate.url)
         return story, None if analysis is None else analysis.result()
 
-    def _is_ready(self) -> bool:
-        if not self._landed:
-            return False
-        analysis = self._landed[0][1]
-        return analysis is None or analysis.done()
+    def _ready(self) -> deque[_Page] | None:
+        """Where the page is in front whose turn it is."""
+        for pages in (self._apart, self._landed):
+            if pages and (pages[0][1] is None or pages[0][1].done()):
+                return pages
+        return None
 
     def done(self) -> None:
-        """The page that :meth:`next` gave last is dealt with."""
-        self._landed.popleft()
+        """The page that :meth:`next` gave last is dealt with, or set apart."""
+        self._given.popleft()
         self._room_made()
 
     def end(self) -> None:
@@ -137,10 +179,11 @@ class InFlight:
         tasks = [task for task in self._fetching if task is not None]
         for task in tasks:
             task.cancel()
-        for _, analysis in self._landed:
+        for _, analysis in (*self._landed, *self._apart):
             if analysis is not None:
                 analysis.cancel()
         if tasks:
             await asyncio.gather(*tasks, return_exceptions=True)
         if self._pool is not None:
             await self._pool.close()
+        await self._strong_room.close()

@@ -8,6 +8,9 @@ Messages are msgpack with their length in front. The first that a worker sends t
 and each later one answers the oldest job that it has not answered. A worker owns nothing that
 could be lost; when its parent is gone, however that happened, so is the other end of the socket,
 and the worker ends too.
+
+A page that takes more than its limits costs that page: a worker that is late is killed, one that
+asks for too much memory is refused it, and another takes its place.
 """
 
 from __future__ import annotations
@@ -19,16 +22,21 @@ import multiprocessing
 import pickle
 import socket
 import struct
+import sys
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from multiprocessing.context import SpawnProcess
+from types import ModuleType
 from typing import BinaryIO
 
 import msgspec
 from threadpoolctl import threadpool_limits
 
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, note_failure
+from trailhound.crawling.page_limits import PageLimits, limit_memory
 from trailhound.errors import ConfigError, TrailhoundError
 from trailhound.signals import leave_signals_to_parent
 
@@ -39,8 +47,8 @@ _encoder = msgspec.msgpack.Encoder()
 _job_decoder = msgspec.msgpack.Decoder(PageJob)
 
 
-def serve(connection: socket.socket, recipe: AnalystRecipe) -> None:
-    """Run a worker."""
+def serve(connection: socket.socket, recipe: AnalystRecipe, memory_bytes: int | None) -> None:
+    """Run a worker that may take so much memory for a page."""
     leave_signals_to_parent()
     # One thread: the matrices are small, and the cores have workers of their own.
     with connection, threadpool_limits(limits=1):
@@ -49,6 +57,8 @@ def serve(connection: socket.socket, recipe: AnalystRecipe) -> None:
         try:
             _send(connection, _encoder.encode(start))
             if analyst is not None:
+                if memory_bytes is not None and limit_memory(memory_bytes):
+                    analyst.apart = None
                 _answer_jobs(connection, analyst)
         except ConnectionError:
             return
@@ -113,7 +123,13 @@ class _Job:
     url: str
     message: bytes
     answer: asyncio.Future[Analysis]
+    is_set_apart: bool = False
     attempts: int = 0
+
+    def settle(self, analysis: Analysis) -> None:
+        """Answer, if anybody still waits for it."""
+        if not self.answer.done():
+            self.answer.set_result(analysis)
 
 
 class _Worker(asyncio.Protocol):
@@ -123,6 +139,9 @@ class _Worker(asyncio.Protocol):
         self.process = process
         self.jobs: deque[_Job] = deque()
         self.has_started = False
+        self.is_blameless = False
+        """Whether it was killed, so that the job it has now is not the reason of its death."""
+        self._alarm: asyncio.TimerHandle | None = None
         self._pool = pool
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
@@ -152,15 +171,33 @@ class _Worker(asyncio.Protocol):
         if not self.has_started:
             self.has_started = True
             self._pool.note_start(analysis)
-            return
-        job = self.jobs.popleft()
-        if not job.answer.done():
-            job.answer.set_result(analysis)
+        else:
+            self.jobs.popleft().settle(self._pool.in_our_words(analysis))
+        self._watch()
         self._pool.hand_out()
+
+    def _watch(self) -> None:
+        """The oldest job, if any, is begun now: it has its time from here on."""
+        self._unwatch()
+        limits = self._pool.limits
+        if limits is not None and self.jobs and self.has_started:
+            loop = asyncio.get_running_loop()
+            self._alarm = loop.call_later(limits.seconds, self._kill_late)
+
+    def _unwatch(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+
+    def _kill_late(self) -> None:
+        self.jobs.popleft().settle(self._pool.too_costly("in time"))
+        self.is_blameless = True
+        self.process.kill()
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc  # the exit code says more
         self._transport = None
+        self._unwatch()
         self._pool.replace(self)
 
     def give(self, job: _Job) -> None:
@@ -168,9 +205,12 @@ class _Worker(asyncio.Protocol):
         self.jobs.append(job)
         if self._transport is not None:
             self._transport.write(job.message)
+        if len(self.jobs) == 1:
+            self._watch()
 
     def close(self) -> None:
         """End the process, whatever it is doing: it holds nothing that could be lost."""
+        self._unwatch()
         if self._transport is not None:
             self._transport.abort()
         self.process.terminate()
@@ -185,11 +225,28 @@ class _Worker(asyncio.Protocol):
 
 
 class WorkerPool:
-    """``workers`` processes, each with an analyst made by ``recipe``."""
+    """``workers`` processes, each with an analyst made by ``recipe``.
 
-    def __init__(self, recipe: AnalystRecipe, workers: int) -> None:
+    One that is not started before is started by its first job. ``is_vital`` says whether the crawl
+    has to end when no worker can be had; else the pages are lost. ``recipe`` may need what the
+    program's main module defines; with ``imports_main`` workers import it, and it must not crawl
+    then.
+    """
+
+    def __init__(
+        self,
+        recipe: AnalystRecipe,
+        workers: int,
+        limits: PageLimits | None = None,
+        *,
+        is_vital: bool = True,
+        imports_main: bool = True,
+    ) -> None:
+        self.limits = limits
         self._recipe = recipe
         self._n_workers = workers
+        self.is_vital = is_vital
+        self._imports_main = imports_main
         self._workers: list[_Worker] = []
         self._waiting: deque[_Job] = deque()
         self._starts: set[asyncio.Task[None]] = set()
@@ -216,11 +273,16 @@ class WorkerPool:
 
     async def _launch_worker(self) -> None:
         ours, theirs = socket.socketpair()
+        memory_bytes = self.limits.memory_bytes if self.limits is not None else None
         process = multiprocessing.get_context("spawn").Process(
-            target=serve, args=(theirs, self._recipe), daemon=True, name="trailhound-worker"
+            target=serve,
+            args=(theirs, self._recipe, memory_bytes),
+            daemon=True,
+            name="trailhound-worker",
         )
         try:
-            _launch(process)
+            with _main_module(self._imports_main):
+                _launch(process)
         except BaseException:
             ours.close()
             raise
@@ -233,11 +295,14 @@ class WorkerPool:
     def submit(self, job: PageJob) -> asyncio.Future[Analysis]:
         """Have a page analysed. Raises, through the future, only when no worker can be had."""
         answer: asyncio.Future[Analysis] = asyncio.get_running_loop().create_future()
-        if self._failure is not None:
-            answer.set_exception(self._failure)
-            return answer
         body = _encoder.encode(job)
-        self._waiting.append(_Job(job.url, _LENGTH.pack(len(body)) + body, answer))
+        waiting = _Job(job.url, _LENGTH.pack(len(body)) + body, answer, job.is_set_apart)
+        if self._failure is not None:
+            self._refuse(waiting, self._failure)
+            return answer
+        self._waiting.append(waiting)
+        if not self._workers and not self._starts:
+            self._start_another()
         self.hand_out()
         return answer
 
@@ -262,7 +327,7 @@ class WorkerPool:
             return
         self._workers.remove(lost)
         exit_code = lost.wait()
-        if lost.has_started:
+        if lost.has_started and not lost.is_blameless:
             self._count_attempt(lost, exit_code)
         self._waiting.extendleft(reversed(lost.jobs))
         self._failed_starts += not lost.has_started
@@ -275,9 +340,12 @@ class WorkerPool:
                 )
             )
         if self._failure is None:
-            start = asyncio.get_running_loop().create_task(self._start_worker())
-            self._starts.add(start)
-            start.add_done_callback(self._note_launch)
+            self._start_another()
+
+    def _start_another(self) -> None:
+        start = asyncio.get_running_loop().create_task(self._start_worker())
+        self._starts.add(start)
+        start.add_done_callback(self._note_launch)
 
     def _note_launch(self, start: asyncio.Task[None]) -> None:
         self._starts.discard(start)
@@ -292,20 +360,35 @@ class WorkerPool:
         job = lost.jobs[0]
         job.attempts += 1
         _log.warning("A worker process died on %s (exit code %s)", job.url, exit_code)
-        if job.attempts >= MAX_ATTEMPTS:
-            lost.jobs.popleft()
+        if job.is_set_apart:  # there is hardly another reason than the page
+            lost.jobs.popleft().settle(self.too_costly(f"and its process died ({exit_code})"))
+        elif job.attempts >= MAX_ATTEMPTS:
             why = f"{MAX_ATTEMPTS} worker processes died on this page (exit code {exit_code})"
-            if not job.answer.done():
-                job.answer.set_result(Analysis(failure=why, trace=why))
+            lost.jobs.popleft().settle(Analysis(failure=why, trace=why))
 
     def _fail(self, failure: TrailhoundError) -> None:
-        """Nothing will be analysed any more: the crawl must end."""
+        """Nothing will be analysed here any more: a crawl that needs it must end."""
         self._failure = failure
         jobs = [*self._waiting, *(job for worker in self._workers for job in worker.jobs)]
         self._waiting.clear()
         for job in jobs:
-            if not job.answer.done():
-                job.answer.set_exception(self._failure)
+            self._refuse(job, self._failure)
+
+    def _refuse(self, job: _Job, failure: TrailhoundError) -> None:
+        if not self.is_vital:
+            job.settle(Analysis(failure=str(failure), trace=str(failure)))
+        elif not job.answer.done():
+            job.answer.set_exception(failure)
+
+    def too_costly(self, how: str) -> Analysis:
+        """What comes of a page that went beyond its limits."""
+        limits = self.limits.in_words() if self.limits is not None else "the memory there is"
+        why = f"it was not analysed {how}: a page may take {limits}"
+        return Analysis(failure=why, trace=why, is_too_costly=True)
+
+    def in_our_words(self, analysis: Analysis) -> Analysis:
+        """What a worker found; of a page that asked for too much memory, that it did."""
+        return self.too_costly("for want of memory") if analysis.is_too_costly else analysis
 
     async def close(self) -> None:
         """End all processes; none is left when this returns."""
@@ -324,6 +407,18 @@ def _failure(reason: str) -> TrailhoundError:
     return TrailhoundError(
         f"{reason}. Crawl with --workers 1, or repair the cause; the crawl can be resumed."
     )
+
+
+@contextmanager
+def _main_module(is_shown: bool) -> Iterator[None]:
+    """Hide the main module, unless it is to be shown: a script without a guard would run again."""
+    main = sys.modules["__main__"]
+    if not is_shown:
+        sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _launch(process: SpawnProcess) -> None:

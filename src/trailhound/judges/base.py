@@ -27,6 +27,14 @@ class RelevanceJudge(Protocol):
         ...
 
 
+def may_take_long(judge: RelevanceJudge) -> bool:
+    """Whether a page can make the judge think for ever: ``may_take_long`` of a judge says so.
+
+    It is asked in a process that can be stopped then.
+    """
+    return bool(getattr(judge, "may_take_long", False))
+
+
 class LearningJudge(Protocol):
     """Optional, on a judge's class: it learns from sessions, and says from which and how well.
 

@@ -151,6 +151,8 @@ def check_judge(spec: str) -> None:
 class FileJudge:
     """A judge that lives in a Python file; worker processes load the file for themselves."""
 
+    may_take_long = True  # nobody knows what it does
+
     def __init__(self, path: Path, inner: RelevanceJudge) -> None:
         self._path = path
         self._inner = inner

@@ -129,6 +129,8 @@ def _finder(word: str, language: str) -> _Finder:
 
 
 PARTS = ("url", "title", "text")
+MAX_CHOICES = 10
+"""In a pattern, each of which may double the ways to match it."""
 
 
 class RegexJudge:
@@ -154,6 +156,9 @@ class RegexJudge:
                 "pattern is written as \\, and the whole in quotes of the shell."
             ) from error
         self._parts = tuple(parts)
+        choices = pattern.count("?") + pattern.count("|")
+        self.may_take_long = bool(set("*+{") & set(pattern)) or choices > MAX_CHOICES
+        """Whether some text may have more ways to match the pattern than can be tried."""
 
     @classmethod
     def from_briefing(

@@ -95,6 +95,7 @@ _TELLS_NOTHING_NEW = frozenset(
         Outcome.BUSY,
         Outcome.POSTPONED,
         Outcome.BROKEN,
+        Outcome.TOO_COSTLY,
     }
 )
 """After these, what was fetched from the same address before still stands."""

@@ -1,7 +1,7 @@
 """Bytes to a :class:`~trailhound.records.Page`: the stage between fetching and judging.
 
-1. :mod:`~trailhound.text.encoding` finds the characters, :mod:`~trailhound.text.parse_guard` cuts
-   off what would overwhelm the parser, lexbor builds the tree.
+1. :mod:`~trailhound.text.encoding` finds the characters, :mod:`~trailhound.text.parse_guard` finds
+   what would overwhelm the parser, lexbor builds the tree.
 2. :mod:`~trailhound.text.document_walk` passes over it once; :mod:`~trailhound.text.links` and
    :func:`read_metadata` read what it gathered.
 3. :mod:`~trailhound.text.language` and :mod:`~trailhound.text.tokens` turn the text into terms.
@@ -29,7 +29,7 @@ from trailhound.text.document_walk import MAX_TEXT_CHARS, Attributes, DocumentWa
 from trailhound.text.encoding import decode
 from trailhound.text.language import declared_language, detect_language
 from trailhound.text.links import LinkResolver, MarkedText, build_links, collapse
-from trailhound.text.parse_guard import within_parse_budget
+from trailhound.text.parse_guard import BEARABLE, ParseLimits, harmless_start, is_harmless
 from trailhound.text.tokens import count_terms
 from trailhound.urls import canonicalize
 
@@ -40,6 +40,8 @@ MAX_BODY_BYTES = 8_000_000
 MAX_TITLE_CHARS = 500
 MAX_DESCRIPTION_CHARS = 2_000
 MAX_NOFRAMES = 3
+# Each relative link repeats the address that it is relative to.
+MAX_BASE_CHARS = 2_000
 
 _MAYBE_HIDDEN = '[hidden],[style*="none" i],[style*="hidden" i]'
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -51,22 +53,51 @@ _REFRESH = re.compile(
 
 
 def extract_page(
-    body: bytes, url: str, content_type: str = "", *, surroundings: bool = True
+    body: bytes,
+    url: str,
+    content_type: str = "",
+    *,
+    surroundings: bool = True,
+    limits: ParseLimits | None = BEARABLE,
 ) -> Page:
-    """Read ``body`` as the page at ``url``. Any bytes give a page; nothing is raised.
+    """Read ``body`` as the page at ``url``. Any bytes give a page.
 
     Without ``surroundings``, links have their own words only: not those around them, nor heading
-    and tag path. That saves a sixth of the time.
+    and tag path. That saves a sixth of the time. A page that could cost its parser more than the
+    ``limits`` is cut. Nothing is raised; without limits a MemoryError may be.
     """
+    html, encoding = _characters(body, content_type)
+    if not _is_plain(content_type) and limits is not None:
+        html = harmless_start(html, limits)
+    return _read(html, url, content_type, encoding, surroundings)
+
+
+def extract_harmless(
+    body: bytes, url: str, content_type: str = "", *, surroundings: bool = True
+) -> Page | None:
+    """The same at once; ``None`` when the page could take its parser too long to wait for it."""
+    html, encoding = _characters(body, content_type)
+    if not _is_plain(content_type) and not is_harmless(html):
+        return None
+    return _read(html, url, content_type, encoding, surroundings)
+
+
+def _characters(body: bytes, content_type: str) -> tuple[str, str]:
     html, encoding = decode(body[:MAX_BODY_BYTES], content_type)
     if "\0" in html:  # it means nothing in HTML, and marks places in our text
         html = html.replace("\0", "")
+    return html, encoding
+
+
+def _is_plain(content_type: str) -> bool:
+    return content_type.strip().lower().startswith("text/plain")
+
+
+def _read(html: str, url: str, content_type: str, encoding: str, surroundings: bool) -> Page:
     page_url = canonicalize(url) or url
-    if content_type.strip().lower().startswith("text/plain"):
+    if _is_plain(content_type):
         return _plain_page(page_url, html, encoding)
     tree = _parse(html)
-    if tree is None or tree.root is None:
-        return Page(url=page_url, encoding=encoding)
     walk = _walk(tree, surroundings)
     return _build_page(page_url, walk, _declared_on_root(tree), encoding)
 
@@ -78,14 +109,12 @@ def _plain_page(url: str, text: str, encoding: str) -> Page:
     return Page(url=url, text=text, language=language, terms=terms, encoding=encoding)
 
 
-def _parse(html: str) -> LexborHTMLParser | None:
+def _parse(html: str) -> LexborHTMLParser:
     """The tree as a browser with scripts would see it before any ran."""
     try:
-        return LexborHTMLParser(
-            within_parse_budget(html), scripting=True, options=LexborDocumentOptions.WO_EVENTS
-        )
-    except SelectolaxError:  # out of memory, or an input beyond the parser's limits
-        return None
+        return LexborHTMLParser(html, scripting=True, options=LexborDocumentOptions.WO_EVENTS)
+    except SelectolaxError as error:  # there is no other reason
+        raise MemoryError("too little memory to parse the page") from error
 
 
 def _walk(tree: LexborHTMLParser, surroundings: bool) -> DocumentWalk:
@@ -95,7 +124,7 @@ def _walk(tree: LexborHTMLParser, surroundings: bool) -> DocumentWalk:
     if walk.is_frameset:
         for markup in walk.noframes[:MAX_NOFRAMES]:
             inner = _parse(markup)
-            if inner is not None and inner.body is not None:
+            if inner.body is not None:
                 walk.run(inner.body, _hidden_elements(inner))
     return walk
 
@@ -141,7 +170,8 @@ def _headings(walk: DocumentWalk, text: MarkedText) -> tuple[str, ...]:
 
 
 def _links(url: str, walk: DocumentWalk, text: MarkedText, metadata: Metadata) -> tuple[Link, ...]:
-    base = canonicalize(metadata.base, url) if metadata.base else None
+    written = metadata.base if len(metadata.base) <= MAX_BASE_CHARS else ""
+    base = canonicalize(written, url) if written else None
     resolver = LinkResolver(url, base or url)
     links = build_links(walk, text, resolver, metadata.nofollow)
     target = resolver.resolve(metadata.refresh) if metadata.refresh else None

@@ -29,6 +29,7 @@ ENDS = {
     Outcome.BUSY: "the server was busy, again and again",
     Outcome.POSTPONED: "there was no time or no request left for it",
     Outcome.BROKEN: "our own code failed on it",
+    Outcome.TOO_COSTLY: "it takes too long, or too much memory, to analyse",
     Outcome.SKIPPED: "a rule of the crawl's own kept it away",
 }
 """Outcomes other than ``FETCHED`` in words, about a page."""

@@ -21,6 +21,7 @@ import zstandard
 from trailhound.errors import CorpusError
 from trailhound.lab.corpora.file_format import new_compressor
 from trailhound.text.extract import extract_page
+from trailhound.text.parse_guard import GENEROUS
 
 # Pages sent to a worker at a time: a few milliseconds each, against 0.2 ms for a message.
 BATCH_PAGES = 16
@@ -58,7 +59,7 @@ class PreparedPage(NamedTuple):
 
 def prepare_page(source: SourcePage) -> PreparedPage:
     """Extract and compress one page."""
-    page = extract_page(source.body, source.url, source.content_type)
+    page = extract_page(source.body, source.url, source.content_type, limits=GENEROUS)
     # Terms in the extractor's order, so that sums over them are those of a live crawl to the bit.
     record = msgspec.msgpack.encode(page)
     return PreparedPage(

@@ -24,7 +24,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from trailhound.errors import UsageError
 from trailhound.sessions.events import Reached, Session, Visit
-from trailhound.text.parse_guard import within_parse_budget
+from trailhound.text.parse_guard import HARMLESS, harmless_start
 
 MAX_TITLE_LENGTH = 500
 NEW_START_SECONDS = 1800.0
@@ -141,8 +141,8 @@ def unix_time(text: str) -> float | None:
 def title_of(html: str) -> str:
     """The words of the first ``<title>``; empty without one."""
     # Titles are near the beginning; the rest need not be parsed.
-    head = html[:100_000].encode("utf-8", "replace").decode()
-    found = LexborHTMLParser(within_parse_budget(head)).css_first("title")
+    head = harmless_start(html[:100_000].encode("utf-8", "replace").decode(), HARMLESS)
+    found = LexborHTMLParser(head).css_first("title")
     return " ".join(found.text().split())[:MAX_TITLE_LENGTH] if found is not None else ""
 
 

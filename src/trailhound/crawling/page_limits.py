@@ -1,0 +1,42 @@
+"""How much time and memory the analysis of one page may take in a process of its own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+
+class PageLimits(NamedTuple):
+    """Of a worker process, page by page."""
+
+    seconds: float = 10.0
+    """By the clock. A process that takes longer is killed."""
+    memory_bytes: int = 512_000_000
+    """Beyond what the process has when it is ready for its first page."""
+
+    def in_words(self) -> str:
+        """``10 s and 512 MB``."""
+        return f"{self.seconds:g} s and {self.memory_bytes / 1e6:,.0f} MB"
+
+
+PAGE_LIMITS = PageLimits()
+
+
+def limit_memory(more_bytes: int) -> bool:
+    """Let this process grow by so much at the most; whether the system sees to it.
+
+    Linux does: what asks for more gets a MemoryError. macOS takes the limit and forgets it, and
+    Windows has none.
+    """
+    if sys.platform != "linux":
+        return False
+    import resource
+
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = pages * resource.getpagesize() + more_bytes
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    return True
