@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -47,7 +48,7 @@ class Round:
 
     def live(self) -> None:
         """One run of the crawl, from its start to whatever ends it."""
-        process = self._crawl.start(workers=self._chance.choice((1, 2, 2)))
+        process = self._crawl.start(workers=self._chance.choice((1, 1, 2)))
         self._tormentor.begin_run()
         if self._chance.random() < 0.1:  # while it is still starting
             time.sleep(self._chance.uniform(0.0, 1.0))
@@ -96,12 +97,13 @@ def run_round(folder: Path, web: ChaosWeb, kills: int, report: Report) -> None:
     chance = random.Random(f"{web.seed} {kills}")
     log = folder / "requests.log"
     with small_disk(folder / "disk") as disk, running_server(web, log) as ports:
-        crawl = ChaosCrawl(disk.path, web, ports, log)
+        crawl = ChaosCrawl(folder, disk.path, web, ports, log)
         tormentor = Tormentor(crawl, disk, chance)
         lives = Round(crawl, tormentor, chance)
         try:
             while tormentor.kills < kills:
                 lives.live()
+                print(f"{report.kills + tormentor.kills} kills", end="\r", file=sys.stderr)
             lives.finish()
             report.rounds.append(prove(crawl))
         finally:

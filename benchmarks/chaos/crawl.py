@@ -27,16 +27,18 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class ChaosCrawl:
-    """One crawl below ``folder``, started and resumed as often as need be."""
+    """One crawl with its workspace below ``disk``, started and resumed as often as need be."""
 
-    def __init__(self, folder: Path, web: ChaosWeb, ports: Ports, log: Path) -> None:
+    def __init__(
+        self, folder: Path, disk: Path, web: ChaosWeb, ports: Ports, server_log: Path
+    ) -> None:
         self.web = web
-        self.workspace = folder / "workspace"
+        self.workspace = disk / "workspace"
         self.path = self.workspace / "topics" / TOPIC / "crawl"
         self.output = folder / "output.txt"
         self.clock_file = folder / "clock"
         self.clock = FalseClock(self.clock_file)
-        self.server_log = log
+        self.server_log = server_log
         self.memory = MemoryWatch()
         self._seeds = folder / "seeds.txt"
         self._seeds.write_text("\n".join(web.seeds))

@@ -42,8 +42,12 @@ class Disk:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, before[1]))
         try:
             if self.is_real:
-                with filler.open("wb") as file:
-                    os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(self.path).free)
+                with filler.open("wb", buffering=0) as file, suppress(OSError):
+                    with suppress(OSError):  # some of it may be used by now
+                        os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(self.path).free)
+                    file.seek(0, os.SEEK_END)
+                    while True:
+                        file.write(bytes(4096))
             yield
         finally:
             filler.unlink(missing_ok=True)
@@ -104,12 +108,13 @@ class Tormentor:
         weights = [weight for weight, _ in torments.values()]
         (name,) = self._chance.choices(list(torments), weights)
         process = self._crawl.process
-        if name == "kill workers" and self._has_lost_workers:
+        if process is None or process.poll() is not None:
+            return
+        if "workers" in name and (self._has_lost_workers or not children_of(process.pid)):
             name = "kill"
-        if process is not None and process.poll() is None:
-            self.counts[name] += 1
-            with suppress(ProcessLookupError):
-                torments[name][1](process.pid)
+        self.counts[name] += 1
+        with suppress(ProcessLookupError):
+            torments[name][1](process.pid)
 
     def _kill_workers(self, pid: int) -> None:
         """Once in a run: a page that costs two workers is given up, and rightly so."""
