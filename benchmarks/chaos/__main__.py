@@ -7,7 +7,6 @@ import itertools
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -15,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.chaos.crawl import ChaosCrawl
+from benchmarks.chaos.crawl import ChaosCrawl, Process
 from benchmarks.chaos.kinds import KINDS
 from benchmarks.chaos.proof import Findings, ended_well, prove, read_requests, read_stores
 from benchmarks.chaos.server import running_server
@@ -48,7 +47,7 @@ class Round:
 
     def live(self) -> None:
         """One run of the crawl, from its start to whatever ends it."""
-        process = self._crawl.start(workers=self._chance.choice((1, 1, 2)))
+        process = self._crawl.start(workers=self._chance.choice((1, 1, 2)), forked=True)
         self._tormentor.begin_run()
         if self._chance.random() < 0.1:  # while it is still starting
             time.sleep(self._chance.uniform(0.0, 1.0))
@@ -85,7 +84,7 @@ class Round:
         frontier = read_stores(self._crawl.path).frontier
         return all(frontier.get(url) is Outcome.FETCHED for url in web.urls)
 
-    def _check_end(self, process: subprocess.Popen[bytes]) -> None:
+    def _check_end(self, process: Process) -> None:
         code, said = process.wait(), self._crawl.said()
         if code != -signal.SIGKILL:
             excuses = self._tormentor.excuses
@@ -107,7 +106,7 @@ def run_round(folder: Path, web: ChaosWeb, kills: int, report: Report) -> None:
             lives.finish()
             report.rounds.append(prove(crawl))
         finally:
-            crawl.kill(workers=True)
+            crawl.close()
         report.torments += tormentor.counts
         report.kills += tormentor.kills
         report.kinds.update(kind.name for kind in web.hostile.values())

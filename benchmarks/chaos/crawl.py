@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from benchmarks.chaos.kind import MAX_CRAWL_DELAY_SECONDS
-from benchmarks.chaos.process import FalseClock
+from benchmarks.chaos.process import FalseClock, ForkedProcess, Stable
 from benchmarks.chaos.server import Ports
 from benchmarks.chaos.web import EXCLUDED, KEYWORD, ChaosWeb
 
@@ -22,8 +22,12 @@ TIMEOUT_SECONDS = 4.0
 PATIENCE_SECONDS = 15.0
 """A crawl ends when all hosts that are left want to be left alone for longer. After a kill that is
 their delay, the longest request, and five seconds more."""
+MIN_FREE_BYTES = 20_000_000
+"""What every other crawl keeps free; the rest let the disk be filled to the last byte."""
 STARTED_SECONDS = 120.0
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+
+Process = subprocess.Popen[bytes] | ForkedProcess
 
 
 class ChaosCrawl:
@@ -43,22 +47,33 @@ class ChaosCrawl:
         self._seeds = folder / "seeds.txt"
         self._seeds.write_text("\n".join(web.seeds))
         self._ports = ports
-        self.process: subprocess.Popen[bytes] | None = None
+        self._stable = Stable(self.clock_file)
+        self.process: Process | None = None
 
     @property
     def has_begun(self) -> bool:
         """Whether there is something to resume."""
         return (self.path / "crawl.json").exists()
 
-    def start(self, workers: int = 2) -> subprocess.Popen[bytes]:
-        """Begin, or go on."""
+    def start(self, workers: int = 2, *, forked: bool = False) -> Process:
+        """Begin, or go on, in a new process or one that is forked and so begins sooner."""
         options = ["--resume"] if self.has_begun else self._options()
-        command = [sys.executable, "-m", "benchmarks.chaos.process", str(self.clock_file)]
-        command += ["crawl", TOPIC, "--workspace", str(self.workspace), "--workers", str(workers)]
-        with self.output.open("ab") as output:
-            self.process = subprocess.Popen([*command, *options], stdout=output, stderr=output)
+        told = ["crawl", TOPIC, "--workspace", str(self.workspace), "--workers", str(workers)]
+        if forked:
+            self.process = self._stable.start([*told, *options], self.output)
+        else:
+            command = [sys.executable, "-m", "benchmarks.chaos.process", str(self.clock_file)]
+            with self.output.open("ab") as said:
+                self.process = subprocess.Popen(
+                    [*command, *told, *options], stdout=said, stderr=said
+                )
         self.memory.watch(self.process.pid)
         return self.process
+
+    def close(self) -> None:
+        """End all processes."""
+        self.kill(workers=True)
+        self._stable.close()
 
     def _options(self) -> list[str]:
         ports = self._ports
@@ -70,6 +85,7 @@ class ChaosCrawl:
         settings = {
             "crawl.concurrency": 32,
             "crawl.max_idle": PATIENCE_SECONDS,
+            "crawl.min_free": MIN_FREE_BYTES if self.web.seed % 2 else 0,
             "fetch.timeout_seconds": TIMEOUT_SECONDS,
             "fetch.address_delay_seconds": 0,
             "fetch.max_crawl_delay_seconds": MAX_CRAWL_DELAY_SECONDS,
@@ -102,7 +118,7 @@ class ChaosCrawl:
     def kill(self, *, parent: bool = True, workers: bool = False) -> None:
         """``kill -9`` of the process, of its workers, or of all at the same moment."""
         process = self.process
-        if process is None:
+        if process is None or process.poll() is not None:
             return
         pids = children_of(process.pid) if workers else []
         for pid in [*pids, *([process.pid] if parent else [])]:

@@ -43,11 +43,11 @@ class Disk:
         try:
             if self.is_real:
                 with filler.open("wb", buffering=0) as file, suppress(OSError):
-                    with suppress(OSError):  # some of it may be used by now
-                        os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(self.path).free)
+                    free = shutil.disk_usage(self.path).free
+                    os.posix_fallocate(file.fileno(), 0, max(1, free - 1_000_000))
                     file.seek(0, os.SEEK_END)
-                    while True:
-                        file.write(bytes(4096))
+                    while file.write(bytes(4096)):
+                        pass
             yield
         finally:
             filler.unlink(missing_ok=True)
