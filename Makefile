@@ -72,6 +72,7 @@ bench: install
 	@$(BIN)/python -m benchmarks.replay_cost
 	@$(BIN)/python -m benchmarks.kill_resume
 	@$(BIN)/python -m benchmarks.chaos
+	@$(BIN)/python -m benchmarks.flat_memory
 	@$(BIN)/python -m benchmarks.quality_gate real
 
 lock: install
