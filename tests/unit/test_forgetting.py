@@ -121,15 +121,18 @@ def test_queues_forget_urls_and_stay_usable(tmp_path: Path) -> None:
 
 def test_logs_lose_the_lines_that_name_a_page(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
-    lines = [
+    lines: list[dict[str, object]] = [
         {"event": "page", "url": "http://a.test/", "parent": None},
         {"event": "page", "url": "http://a.test/2", "parent": SECRET},
+        {"event": "page", "url": SECRET, "parent": None},
         {"event": "notice", "message": f"gave up on {SECRET}."},
     ]
     log.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines) + b"torn {")
-    assert forget_lines(log, one_url(SECRET), dry_run=True) == 2
-    assert forget_lines(log, one_url(SECRET)) == 2
-    assert log.read_bytes().splitlines() == [msgspec.json.encode(lines[0]), b"torn {"]
+    assert forget_lines(log, one_url(SECRET), dry_run=True) == 3
+    assert forget_lines(log, one_url(SECRET)) == 3
+    other = {**lines[1], "parent": None}  # that page is not forgotten
+    kept = [msgspec.json.encode(lines[0]), msgspec.json.encode(other), b"torn {"]
+    assert log.read_bytes().splitlines() == kept
 
 
 def learned(place: Path) -> Workspace:

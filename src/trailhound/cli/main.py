@@ -10,6 +10,7 @@ import typer
 from trailhound import __version__
 from trailhound.cli import (
     catalogue,
+    check,
     collect,
     config,
     corpus,
@@ -56,6 +57,7 @@ for function in (
     mark.mark,
     export.export,
     explain.explain,
+    check.check,
     catalogue.strategies,
     catalogue.judges,
     catalogue.plugins,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trailhound.frontier.base import UrlState, UrlStatus
-from trailhound.frontier.store import LAST_NUMBER, load_standings
+from trailhound.frontier.store import LAST_NUMBER, load_standings, loading, page_mark
 from trailhound.frontier.tables import (
     FRONTIER,
     READ,
@@ -91,6 +91,23 @@ def all_urls(path: Path) -> Iterator[tuple[str, Outcome | None]]:
         sites = _sites(connection)
         for site, rest, outcome in connection.execute(_URLS):
             yield sites.join(site, rest), Outcome(outcome) if outcome is not None else None
+
+
+def last_page(path: Path) -> int | None:
+    """The number of the crawl's last page that is finished; ``None`` when it is not known."""
+    with _reading(path) as connection:
+        return page_mark(connection)
+
+
+def check_places(path: Path) -> None:
+    """FrontierError when what is in the file makes no sense as a frontier."""
+    with _reading(path) as connection, loading(path):
+        sites = _sites(connection)
+        for site, rest, _ in connection.execute(_URLS):
+            sites.join(site, rest)
+        standings = Standings()
+        standings.expect(*connection.execute(LAST_NUMBER).fetchone())
+        load_standings(connection, standings, path)
 
 
 @contextmanager

@@ -252,17 +252,23 @@ def load(store: FrontierStore, index: FrontierIndex) -> None:
 
     About 2 µs per URL; memory grows by the index alone.
     """
-    with store.working() as connection:
-        try:
-            _load_hosts(connection, store, index)
-            _load_urls(connection, store, index)
-            store.rescores = load_standings(connection, index.standings, store.path)
-            connection.execute(MARK_TABLE)
-            store.page = page_mark(connection)
-        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise _damaged(store.path, f"what is in it makes no sense ({error})") from error
+    with store.working() as connection, loading(store.path):
+        _load_hosts(connection, store, index)
+        _load_urls(connection, store, index)
+        store.rescores = load_standings(connection, index.standings, store.path)
+        connection.execute(MARK_TABLE)
+        store.page = page_mark(connection)
     store.first_unwritten = index.standings.next_arrival
     index.load_queues()
+
+
+@contextmanager
+def loading(path: Path) -> Iterator[None]:
+    """What makes no sense while a file is read is damage."""
+    try:
+        yield
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise _damaged(path, f"what is in it makes no sense ({error})") from error
 
 
 def _load_hosts(connection: sqlite3.Connection, store: FrontierStore, index: FrontierIndex) -> None:

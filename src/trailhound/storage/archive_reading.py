@@ -19,7 +19,7 @@ from trailhound.storage.warc_records import CaptureNotes, read_notes
 from trailhound.storage.warc_repair import WARC_SUFFIX, Span, headers_in, whole_records
 
 _KEPT_HEADERS = frozenset({"content-type", "etag", "last-modified", "location"})
-_FIRST_WINDOW = 1 << 20
+_FIRST_WINDOW = 1 << 16
 _WIDER = 4
 
 
@@ -84,7 +84,7 @@ def warc_files(folder: Path) -> list[Path]:
 def fetches_after(folder: Path, number: int) -> list[ArchivedFetch]:
     """What was archived of pages behind the one with this number, in order; cheap for a few.
 
-    Read from the end. Archives of earlier versions do not know their pages' numbers: those are left
+    Read from the end. Archives of earlier versions do not know their pages' numbers: they are left
     out, unless ``number`` is 0, for all.
     """
     if number <= 0:
@@ -104,9 +104,9 @@ def last_number(folder: Path) -> int | None:
         window = _FIRST_WINDOW
         while True:
             start = max(0, path.stat().st_size - window)
-            fetches = list(fetches_in(path, start))
-            if fetches and (start == 0 or fetches[-1].notes is not None):
-                return fetches[-1].number
+            notes = [fetch.notes for fetch in fetches_in(path, start) if fetch.notes is not None]
+            if notes:
+                return notes[-1].number
             if start == 0:
                 break
             window *= _WIDER
@@ -114,14 +114,18 @@ def last_number(folder: Path) -> int | None:
 
 
 def _tail(path: Path, number: int) -> tuple[list[ArchivedFetch], bool]:
-    """Fetches behind a number, and whether the one before them was seen."""
+    """Fetches behind a number, and whether that number was seen, or nothing has one here."""
     size, window = path.stat().st_size, _FIRST_WINDOW
     while True:
         start = max(0, size - window)
-        numbered = [fetch for fetch in fetches_in(path, start) if fetch.number is not None]
-        later = [fetch for fetch in numbered if (fetch.number or 0) > number]
-        if start == 0 or len(later) < len(numbered):
-            return later, len(later) < len(numbered) or not numbered
+        fetches = list(fetches_in(path, start))
+        numbers = [fetch.number for fetch in fetches]
+        before = [at for at, each in enumerate(numbers) if each is not None and each <= number]
+        if before:
+            return fetches[before[-1] + 1 :], True
+        if start == 0:
+            has_numbers = any(each is not None for each in numbers)
+            return (fetches, False) if has_numbers else ([], True)
         window *= _WIDER
 
 

@@ -105,6 +105,15 @@ def logged_pages(path: Path) -> Iterator[LoggedPage | None]:
                 yield None
 
 
+def events_named(path: Path, name: str) -> list[dict[str, Any]]:
+    """All lines of one kind, as they were written."""
+    if not path.is_file():
+        return []
+    with explaining(path), path.open("rb") as file:
+        lines = [content for content in file if _line(content).event == name]
+    return [msgspec.json.decode(content) for content in lines]
+
+
 def pages_after(path: Path, number: int) -> list[LoggedPage]:
     """The lines about pages behind the one with this number; read from the end, cheap for a few."""
     if number <= 0:

@@ -124,6 +124,15 @@ def _tells_of(span: Span, forgotten: Forgotten) -> bool:
     return forgotten(url) or any(forgotten(each) for each in linked if each)
 
 
+def leading_to(path: Path, forgotten: Forgotten) -> set[str]:
+    """URLs that redirected to forgotten pages: their rows go with these."""
+    if not path.is_file():
+        return set()
+    query = "SELECT url, address FROM event WHERE url <> address"
+    with RESULTS.explaining(path), closing(RESULTS.open_for_reading(path)) as connection:
+        return {url for url, address in connection.execute(query) if forgotten(address)}
+
+
 def forget_results(
     path: Path,
     forgotten: Forgotten,
@@ -162,14 +171,35 @@ def _remove(connection: sqlite3.Connection, clean_state: CleanState) -> None:
 
 
 def forget_lines(path: Path, forgotten: Forgotten, *, dry_run: bool = False) -> int:
-    """Remove the lines of a JSON-lines file that name a forgotten URL; how many there are."""
+    """Remove the lines of a JSON-lines file that name a forgotten URL; how many there are.
+
+    A log's line about another page stays, without the name: that page is still in the results.
+    """
     if not path.is_file():
         return 0
     with explaining(path), path.open("rb") as file:
         found = sum(_names_one(line, forgotten) for line in file)
     if found and not dry_run:
-        replace_file(path, _lines(path, lambda line: not _names_one(line, forgotten)))
+        replace_file(path, _clean_lines(path, forgotten))
     return found
+
+
+def _clean_lines(path: Path, forgotten: Forgotten) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        for line in file:
+            if not _names_one(line, forgotten):
+                yield line
+            elif (kept := _without_names(msgspec.json.decode(line), forgotten)) is not None:
+                yield msgspec.json.encode(kept) + b"\n"
+
+
+def _without_names(line: dict[str, Any], forgotten: Forgotten) -> dict[str, Any] | None:
+    """A log's line about a page that is not forgotten itself, as far as it may stay."""
+    if line.get("event") != "page":
+        return None
+    blank = {"parent": None, "duplicate_of": None, "why": "", "title": ""}
+    named = {name for name, value in line.items() if any(map(forgotten, _addresses(value)))}
+    return {**line, **{name: blank[name] for name in named}} if named <= blank.keys() else None
 
 
 def _names_one(line: bytes, forgotten: Forgotten) -> bool:

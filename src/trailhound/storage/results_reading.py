@@ -219,6 +219,12 @@ class Results:
             rows = execute(_SELECT + "current AND relevant AND outcome = 'fetched' ORDER BY id")
             return [(row["id"], _stored_page(row)) for row in rows if row["id"] not in indexed]
 
+    def stray_texts(self) -> list[int]:
+        """Rows of the search index that belong to no page."""
+        query = "SELECT id FROM found_docsize EXCEPT SELECT id FROM event"
+        with RESULTS.explaining(self.path):
+            return [row[0] for row in self._connection.execute(query)]
+
     def path_to(self, page: StoredPage) -> list[str]:
         """The addresses from a seed to ``page``, each found on the one before."""
         path = [page.address]

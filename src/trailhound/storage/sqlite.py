@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -156,6 +156,21 @@ class DatabaseKind:
         code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
         advice = _ADVICE.get(code & _PRIMARY_CODE, _OTHERWISE)
         return self._told(path, advice, f"SQLite: {error}")
+
+    def is_beyond_use(self, path: Path) -> str:
+        """What SQLite finds wrong with the file; empty for one that is sound, or not ours to judge.
+
+        Reads all of it. StorageError and its like when it cannot be read for another reason.
+        """
+        try:
+            with self.explaining(path), closing(self.open_for_reading(path)) as connection:
+                (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        except self.error as error:
+            code = getattr(error.__cause__, "sqlite_errorcode", sqlite3.SQLITE_OK)
+            if code & _PRIMARY_CODE not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise
+            return str(error.__cause__)
+        return "" if found == "ok" else str(found)
 
     def unwritable(self, path: Path, reason: str) -> TrailhoundError:
         """The error for a file whose place cannot be written."""

@@ -53,7 +53,7 @@ beginnings without an end."""
 # WARC and HTTP headers are at the beginning of a record; servers' headers are far shorter.
 _HEAD_BYTES = 1024 * 1024
 _GZIP = 16 + zlib.MAX_WBITS
-_LAST_BYTES = 1024 * 1024
+_LAST_BYTES = 64 * 1024
 
 
 class Repair(NamedTuple):
@@ -242,6 +242,22 @@ def cut_out(path: Path, spans: list[tuple[int, int]]) -> Iterator[bytes]:
         for start, end in spans:
             file.seek(start)
             yield file.read(end - start)
+
+
+def cut_damage_out(path: Path) -> Repair | None:
+    """Keep those records of a complete file that are whole and unchanged; ``None`` if all are."""
+    size = path.stat().st_size
+    kept = kept_records(
+        path, path.name, lambda span: not digests_are_right(whole_content(path, span))
+    )
+    if kept.size == size:
+        return None
+    if kept.spans:
+        _keep_only(path, kept.spans)
+    else:
+        with explaining(path):
+            path.unlink()
+    return Repair(path.name, len(kept.spans), size - kept.size)
 
 
 def index_files_anew(folder: Path) -> int:

@@ -85,7 +85,7 @@ class CrawlFolder:
         self.archive = self.path / "archive"
         self.log = self.path / "log.jsonl"
         self.strategy = self.path / "strategy.bin"
-        self._record = self.path / "crawl.json"
+        self.record_path = self.path / "crawl.json"
 
     @property
     def pseudonyms_home(self) -> Path:
@@ -100,16 +100,27 @@ class CrawlFolder:
 
     def exists(self) -> bool:
         """Whether there is a crawl to resume, or results to look at."""
-        return self._record.is_file()
+        return self.record_path.is_file()
 
     def require(self) -> Self:
         """Itself; UsageError when the topic has not been crawled."""
         if not self.exists():
+            if self._holds_pages():
+                raise StorageError(
+                    f"{self.record_path} is missing, and with it how the crawl was set up. Let "
+                    f"'trailhound check {self.topic.name} --repair' take it from the log, or begin "
+                    "anew with --restart."
+                )
             raise UsageError(
                 f"The topic '{self.topic.name}' has not been crawled yet. Begin with: "
                 f"trailhound crawl {self.topic.name} --seed URL"
             )
         return self
+
+    def require_files(self) -> None:
+        """UsageError when there is nothing of a crawl, not even something damaged."""
+        if not any(path.exists() for path in (self.results, self.frontier, self.log)):
+            self.require()
 
     def make(self) -> None:
         """Make the folder."""
@@ -162,29 +173,31 @@ class CrawlFolder:
     def write(self, record: CrawlRecord) -> None:
         """Keep the record."""
         content = msgspec.json.format(msgspec.json.encode(record), indent=1)
-        write_whole(self._record, content)
+        write_whole(self.record_path, content)
 
     def read(self) -> CrawlRecord:
         """The record; StorageError says what is wrong with it."""
         try:
-            content = self._record.read_bytes()
+            content = self.record_path.read_bytes()
             found = msgspec.json.decode(content, type=_Format)
             if found.format != FORMAT_NAME or found.version > FORMAT_VERSION:
                 raise StorageError(
-                    f"{self._record} has format '{found.format}' version {found.version}, and this "
-                    f"Trailhound reads '{FORMAT_NAME}' up to {FORMAT_VERSION}. Upgrade Trailhound."
+                    f"{self.record_path} has format '{found.format}' version {found.version}, and "
+                    f"this Trailhound reads '{FORMAT_NAME}' up to {FORMAT_VERSION}. Upgrade "
+                    "Trailhound."
                 )
             settings = with_new_names(found.settings)
             record = {**msgspec.json.decode(content), "settings": settings}
             return msgspec.convert(record, CrawlRecord)
         except OSError as error:
             raise StorageError(
-                f"{self._record} cannot be read: {error.strerror or error}. Check that you may "
+                f"{self.record_path} cannot be read: {error.strerror or error}. Check that you may "
                 "read it."
             ) from error
         except UNREADABLE as error:
             raise StorageError(
-                f"{self._record} is damaged: {error}. Repair it, or begin anew with --restart."
+                f"{self.record_path} is damaged: {error}. Let 'trailhound check {self.topic.name} "
+                "--repair' take it from the log, or begin anew with --restart."
             ) from error
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,7 +21,7 @@ from trailhound.sessions.files import read_session, write_session
 from trailhound.sources.crawled_links import forget_linked
 from trailhound.sources.kept_answers import forget_answers
 from trailhound.storage.files import cannot_write, explaining, write_whole
-from trailhound.storage.forgetting import forget_lines, forget_records, forget_results
+from trailhound.storage.forgetting import forget_lines, forget_records, forget_results, leading_to
 from trailhound.topics.crawl_folder import (
     CRAWL_LINKS,
     EDGE_INDICES,
@@ -164,18 +164,35 @@ class _Forgetting:
     def in_crawl(self, crawl: Path) -> None:
         """Results, queue, log, archive and settings of one crawl."""
         results = partial(forget_results, clean_state=self._clean_state)
+        leading = leading_to(crawl / "results.db", self._forgotten)
         self._count("results of crawls", results, crawl / "results.db")
-        self._count("addresses in crawls' queues", forget_urls, crawl / "frontier.db")
+        queue = partial(_forget_queued, leading=leading)
+        self._count("addresses in crawls' queues", queue, crawl / "frontier.db")
         self._count("lines of crawls' logs", forget_lines, crawl / "log.jsonl")
         self._count("finds in files of sinks", forget_lines, crawl / "finds.jsonl")
         self._count("records in archives", forget_records, crawl / "archive")
         self._count("settings of crawls", _forget_settings, crawl / "crawl.json")
+        self._drop_damaged(crawl)
+
+    def _drop_damaged(self, crawl: Path) -> None:
+        """What a repair moved aside cannot be read, and may hold anything."""
+        aside = [path for path in crawl.glob("*-damaged-*") if path.is_file()]
+        self.report.add("damaged files that were moved aside", len(aside))
+        for path in aside if not self._dry_run else ():
+            path.unlink(missing_ok=True)
 
     def _count(self, what: str, forget: Callable[..., int], path: Path) -> None:
         self.report.add(what, forget(path, self._forgotten, dry_run=self._dry_run))
 
     def _clean_state(self, data: bytes) -> bytes | None:
         return without_hosts(data, lambda host: self._forgotten(f"http://{host}/"))
+
+
+def _forget_queued(
+    path: Path, forgotten: Forgotten, *, leading: Container[str], dry_run: bool
+) -> int:
+    """Also what redirected to forgotten pages: without results it would be fetched again."""
+    return forget_urls(path, lambda url: url in leading or forgotten(url), dry_run=dry_run)
 
 
 def _crawls(folder: TopicFolder) -> Iterator[Path]:

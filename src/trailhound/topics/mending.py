@@ -58,6 +58,8 @@ class Mending:
     thorough: bool = False
     done: Counter[str] = field(default_factory=Counter)
     """What was mended, in words with a place for the count, and how often."""
+    lost: Counter[str] = field(default_factory=Counter)
+    """What could not be, likewise."""
 
     def before_the_crawl(self) -> None:
         """Results, log and index; what is archived is known to be whole by now."""
@@ -88,10 +90,12 @@ class Mending:
     @property
     def told(self) -> str:
         """What was mended, in one line; empty when all was well."""
-        parts = [_told(what, count) for what, count in self.done.items() if count]
-        if not parts:
-            return ""
-        return f"The stores of the crawl did not agree, and were mended: {'; '.join(parts)}."
+        told = []
+        if mended := _in_words(self.done):
+            told.append(f"The stores of the crawl did not agree, and were mended: {mended}.")
+        if lost := _in_words(self.lost):
+            told.append(f"Nothing could be done about this: {lost}.")
+        return " ".join(told)
 
     @property
     def _reached(self) -> int:
@@ -108,13 +112,13 @@ class Mending:
         if not pages:
             return
         texts = DuplicateFinder(results.fingerprints()) if self.near_duplicates else None
-        requests = results.promised[0]
+        requests, reached = results.promised[0], self._reached
         for (number, _), page in pages.items():
             finished = self._finished(number, page, requests, texts)
             results.keep(finished)
             requests = max(requests, finished.event.requests_total)
         results.promise(requests, results.promised[1])
-        results.save_state(PAGES, str(max(self._reached, *(key[0] for key in pages))).encode())
+        results.save_state(PAGES, str(max(reached, *(number for number, _ in pages))).encode())
         self._count("{} restored in the results", len(pages))
 
     def _lacking_pages(self) -> dict[tuple[int, str], LostPage]:
@@ -196,8 +200,8 @@ class Mending:
         has_numbers = reached is not None or not warc_files(self.folder.archive)
         if self.stores.archive is None or not has_numbers:
             return
-        archived = self._fetches_after(0) if self.thorough else {}
         reached = 0 if self.thorough else reached or 0
+        archived = self._fetches_after(reached)
         with Results(self.folder.results) as results:
             noted = results.unarchived()
             lost = {
@@ -211,7 +215,7 @@ class Mending:
             data = msgspec.msgpack.encode(sorted(lost | noted))
             self.stores.results.save_state(UNARCHIVED, data)
             if self.was_archived:
-                self._count("the archived content of {} is lost", len(lost - noted))
+                self.lost["the archived content of {} is lost"] += len(lost - noted)
 
     def _events_after(self, number: int | None) -> list[KeptEvent]:
         """Pages in the results behind this one; none when it is not known which that is."""
@@ -249,7 +253,7 @@ class Mending:
         """Archives of earlier versions know a page by its address alone."""
         page = page_of(fetches.get(event.number) or fetches.get(event.final_url))
         if page is None:
-            self._count("the links of {} could not be read again", 1)
+            self.lost["the links of {} could not be read again"] += 1
         return page
 
     def _queue_what_is_lost(self) -> None:
@@ -268,6 +272,10 @@ class Mending:
     def _place_of(self, url: str) -> Candidate:
         state = self.stores.frontier.state_of(url)
         return state.candidate if state is not None and state.candidate else Candidate(url, 0.0)
+
+
+def _in_words(counts: Counter[str]) -> str:
+    return "; ".join(_told(what, count) for what, count in counts.items() if count)
 
 
 def _told(what: str, count: int) -> str:

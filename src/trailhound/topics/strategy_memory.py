@@ -113,6 +113,13 @@ def _opened(content: bytes) -> tuple[int, bytes]:
     return int(_HEAD.unpack_from(content)[1]), content[_HEAD.size :]
 
 
+def remembered_until(path: Path) -> int | None:
+    """The number of the last page in a snapshot; ``None`` in one of an earlier version."""
+    with explaining(path):
+        until = _opened(path.read_bytes())[0]
+    return None if until == sys.maxsize else until
+
+
 def pages_since(folder: CrawlFolder, number: int) -> Iterator[tuple[int, CrawledPage]]:
     """Fetched pages after the one with this number, in order; those that were archived."""
     with Results(folder.results) as results:

@@ -1,0 +1,80 @@
+"""``trailhound check``: do all the files of a crawl agree?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trailhound.cli import options
+from trailhound.cli.terminal import patiently, print_json, say, show_table
+
+if TYPE_CHECKING:
+    from trailhound.topics.checking import Problem, StoreCheck
+    from trailhound.topics.repairing import CheckReport
+
+
+def check(
+    topic: options.TopicArgument,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Mend what can be mended, and say what was lost.")
+    ] = False,
+    workspace: options.WorkspaceOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Prove that everything a crawl has kept is whole and agrees.
+
+    Reads all of it: the archive's records with their digests, its index, results, log, frontier
+    and search index, and holds them against each other. Nothing is changed.
+
+    With --repair, what one lacks is taken from the others, what is damaged beyond use is moved
+    aside under another name and made anew, and what could not be mended is told. Nothing is
+    fetched. A crawl mends what its last pages lack by itself whenever it is resumed.
+
+    Exit code 0 when all is sound, also after a repair; 1 when something is wrong.
+
+    Examples:
+
+      trailhound check bees
+
+      trailhound check bees --repair
+    """
+    from trailhound.topics.crawl_folder import CrawlFolder
+
+    folder = CrawlFolder(options.open_workspace(workspace).topic(topic))
+    folder.require_files()
+    with patiently("Checking") as tell:
+        from trailhound.topics.repairing import check_crawl
+
+        report = check_crawl(folder, repair=repair, tell=tell)
+    if as_json:
+        told = {"topic": report.topic, "sound": report.is_sound, "repaired": report.repairs}
+        print_json({**told, "stores": report.stores})
+    else:
+        _show(report, repaired=repair)
+    if not report.is_sound:
+        raise typer.Exit(options.FAILED_EXIT_CODE)
+
+
+def _show(report: CheckReport, *, repaired: bool) -> None:
+    show_table(("store", "checked", "of", "found"), map(_row, report.stores), figures=("checked",))
+    for sentence in report.repairs:
+        say(sentence)
+    if report.is_sound:
+        say("Everything agrees.")
+    elif repaired:
+        say("The rest could not be mended. The crawl can be begun anew with: crawl --restart")
+    else:
+        say(f"Mend it with: trailhound check {report.topic} --repair")
+
+
+def _row(store: StoreCheck) -> tuple[str, ...]:
+    told = "\n".join([*map(_in_words, store.problems), *store.notes]) or "sound"
+    return store.store, f"{store.checked:,}", store.unit, told
+
+
+def _in_words(problem: Problem) -> str:
+    if problem.count == 1 and not problem.example:
+        return problem.what
+    example = f", such as {problem.example}" if problem.example else ""
+    return f"{problem.count:,} {problem.what}{example}"

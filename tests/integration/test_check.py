@@ -1,0 +1,259 @@
+"""``trailhound check``: every kind of damage is named, mended, and costs no second fetch."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from half_way_crawls import PAGES, TOPIC
+from live_webs import TinySite, wait_until
+
+from command_line import COMMAND, Command
+from trailhound.storage.archive_reading import fetches_after
+from trailhound.storage.results_reading import Results
+from trailhound.storage.warc_repair import digests_are_right, whole_content, whole_records
+
+Damage = Callable[[Path, Path], None]
+
+
+def garbage_at(name: str, start: int, size: int) -> Damage:
+    def damage(folder: Path, earlier: Path) -> None:
+        del earlier
+        content = bytearray((folder / name).read_bytes())
+        content[start : start + size] = b"\xa5" * size
+        (folder / name).write_bytes(content)
+
+    return damage
+
+
+def cut_to(name: str, share: float) -> Damage:
+    def damage(folder: Path, earlier: Path) -> None:
+        del earlier
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(content[: int(len(content) * share)])
+
+    return damage
+
+
+def zeroed(name: str) -> Damage:
+    def damage(folder: Path, earlier: Path) -> None:
+        del earlier
+        (folder / name).write_bytes(bytes((folder / name).stat().st_size))
+
+    return damage
+
+
+def older(name: str) -> Damage:
+    def damage(folder: Path, earlier: Path) -> None:
+        shutil.copy(earlier / name, folder / name)
+
+    return damage
+
+
+def executed(name: str, statement: str) -> Damage:
+    def damage(folder: Path, earlier: Path) -> None:
+        del earlier
+        with closing(sqlite3.connect(folder / name)) as connection:
+            connection.execute(statement)
+            connection.commit()
+
+    return damage
+
+
+def gone(name: str) -> Damage:
+    return lambda folder, _: (folder / name).unlink()
+
+
+DAMAGES: dict[str, tuple[Damage, str]] = {
+    "results: header": (garbage_at("results.db", 0, 100), "results"),
+    "results: hole": (garbage_at("results.db", 3 * 4096, 8 * 4096), "results"),
+    "results: cut": (cut_to("results.db", 0.5), "results"),
+    "results: zeroed": (zeroed("results.db"), "results"),
+    "results: older": (older("results.db"), "results"),
+    "results: missing": (gone("results.db"), "results"),
+    "results: rows in the middle": (
+        executed("results.db", "DELETE FROM event WHERE number BETWEEN 5 AND 9"),
+        "results",
+    ),
+    "frontier: header": (garbage_at("frontier.db", 0, 100), "frontier"),
+    "frontier: cut": (cut_to("frontier.db", 0.6), "frontier"),
+    "frontier: zeroed": (zeroed("frontier.db"), "frontier"),
+    "frontier: older": (older("frontier.db"), "frontier"),
+    "frontier: missing": (gone("frontier.db"), "frontier"),
+    "frontier: no sense": (
+        executed("frontier.db", "UPDATE url SET site = 999999 WHERE number = 3"),
+        "frontier",
+    ),
+    "log: older": (older("log.jsonl"), "log"),
+    "log: cut": (cut_to("log.jsonl", 0.5), "log"),
+    "log: zeroed": (zeroed("log.jsonl"), "log"),
+    "log: garbage": (garbage_at("log.jsonl", 3000, 2500), "log"),
+    "index: older": (older("archive/index.cdxj"), "index"),
+    "index: cut": (cut_to("archive/index.cdxj", 0.5), "index"),
+    "index: zeroed": (zeroed("archive/index.cdxj"), "index"),
+    "index: missing": (gone("archive/index.cdxj"), "index"),
+    "search index: waiting texts lost": (
+        executed("results.db", "DELETE FROM unindexed"),
+        "search index",
+    ),
+    "settings: missing": (gone("crawl.json"), "settings"),
+    "settings: cut": (cut_to("crawl.json", 0.5), "settings"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGES)
+def test_damage_is_found_and_mended_and_nothing_is_fetched_again(
+    trailhound: Command,
+    crawl: Command,
+    site: TinySite,
+    half_way: Path,
+    tmp_path: Path,
+    case: str,
+) -> None:
+    damage, store = DAMAGES[case]
+    damage(half_way, tmp_path / "earlier")
+    found = trailhound("check", TOPIC, "--json")
+    assert found.code == 1
+    checks = {each["store"]: each for each in json.loads(found.out)["stores"]}
+    assert checks[store]["problems"], checks
+    done = trailhound("check", TOPIC, "--repair")
+    assert done.code == 0, done.out + done.err
+    assert "Everything agrees" in done.err
+    assert trailhound("check", TOPIC, "--json").report["sound"]
+    assert not site.asked, "a repair asks nobody"
+    done = crawl("--resume", "--max-requests", str(2 * PAGES))
+    assert done.code == 0, done.err
+    assert "mended" not in done.err
+    assert sorted(site.paths()) == sorted(f"/{number}" for number in range(24, PAGES))
+    assert trailhound("check", TOPIC).code == 0
+    with Results(half_way / "results.db") as results:
+        assert len({each.url for each in results.event_keys()}) == PAGES
+        assert len(results.search("honey")) == len(results.ranked()) == (PAGES + 2) // 3
+
+
+def test_a_sound_crawl_is_told_as_such_and_left_as_it_is(
+    trailhound: Command, half_way: Path
+) -> None:
+    before = {path: path.read_bytes() for path in half_way.rglob("*") if path.is_file()}
+    done = trailhound("check", TOPIC, "--repair")
+    assert done.code == 0
+    assert "Everything agrees" in done.err
+    for word in ("results", "archive", "index", "log", "frontier", "search index"):
+        assert word in done.out
+    assert before == {path: path.read_bytes() for path in before}
+
+
+def test_what_is_damaged_is_moved_aside_and_forgotten_with_the_rest(
+    trailhound: Command, half_way: Path, tmp_path: Path
+) -> None:
+    for number in (1, 2):
+        garbage_at("results.db", 0, 100)(half_way, tmp_path)
+        content = (half_way / "results.db").read_bytes()
+        done = trailhound("check", TOPIC, "--repair")
+        assert f"results.db could not be used; it is now results-damaged-{number}.db" in done.err
+        assert (half_way / f"results-damaged-{number}.db").read_bytes() == content
+    done = trailhound("forget", TOPIC, "--url", "http://127.0.0.1/0")
+    assert "damaged files that were moved aside: 2" in done.out
+    assert not list(half_way.glob("*damaged*"))
+
+
+@pytest.mark.parametrize("kind", ["cut", "hole", "file"])
+def test_lost_content_is_told_and_everything_else_goes_on(
+    trailhound: Command, crawl: Command, site: TinySite, half_way: Path, tmp_path: Path, kind: str
+) -> None:
+    name = f"archive/{sorted((half_way / 'archive').glob('*.warc.gz'))[-1].name}"
+    size = (half_way / name).stat().st_size
+    lost = {"cut": cut_to(name, 0.5), "hole": garbage_at(name, size // 3, 900), "file": gone(name)}
+    lost[kind](half_way, tmp_path)
+    assert trailhound("check", TOPIC).code == 1
+    done = trailhound("check", TOPIC, "--repair")
+    assert done.code == 0, done.out + done.err
+    assert "is lost" in done.err
+    report = trailhound("check", TOPIC, "--json").report
+    (archive,) = (each for each in report["stores"] if each["store"] == "archive")
+    assert any("was lost before" in note for note in archive["notes"])
+    done = crawl("--resume", "--max-requests", str(2 * PAGES))
+    assert "lost" not in done.err
+    assert len(site.paths()) == PAGES - 24
+    assert trailhound("check", TOPIC).code == 0
+
+
+def test_a_record_that_was_changed_is_told_by_its_digest(
+    trailhound: Command, half_way: Path
+) -> None:
+    path = sorted((half_way / "archive").glob("*.warc.gz"))[0]
+    spans = list(whole_records(path))
+    span = next(each for each in spans if b"Page 3<" in each.head)
+    content = whole_content(path, span)
+    assert digests_are_right(content)
+    changed = content.replace(b"Page 3<", b"Page X<")
+    assert not digests_are_right(changed)
+    assert not digests_are_right(content[:-300])
+    data = path.read_bytes()
+    path.write_bytes(data[: span.start] + gzip.compress(changed) + data[span.end :])
+    done = trailhound("check", TOPIC)
+    assert done.code == 1
+    assert "digest is wrong" in done.out
+    done = trailhound("check", TOPIC, "--repair")
+    assert done.code == 0, done.out + done.err
+    assert "1 page is lost" in done.err
+
+
+def test_a_killed_crawl_is_mended_without_a_second_fetch(
+    trailhound: Command, crawl: Command, site: TinySite, half_way: Path, workspace_folder: Path
+) -> None:
+    command = [*COMMAND, "crawl", TOPIC, "--resume", "--max-requests", "38", "--delay", "0.2"]
+    environment = {**os.environ, "TRAILHOUND_WORKSPACE": str(workspace_folder)}
+    running = subprocess.Popen(
+        [*command, "--allow-impolite"], env=environment, stderr=subprocess.DEVNULL
+    )
+    wait_until(lambda: len(fetches_after(half_way / "archive", 24)) >= 3)
+    done = trailhound("check", TOPIC)
+    assert done.code == 1
+    assert "Another crawl of the topic" in done.err
+    running.kill()
+    running.wait()
+    assert trailhound("check", TOPIC).code == 1
+    done = trailhound("check", TOPIC, "--repair")
+    assert done.code == 0, done.out + done.err
+    archived = len(fetches_after(half_way / "archive", 0))
+    site.asked.clear()
+    assert crawl("--resume", "--max-requests", str(2 * PAGES)).code == 0
+    assert len(site.paths()) == PAGES - archived
+
+
+def test_after_forgetting_everything_still_agrees(
+    trailhound: Command, site: TinySite, half_way: Path
+) -> None:
+    for number in (0, 3, 23):
+        url = f"http://127.0.0.1:{site.port}/{number}"
+        assert trailhound("forget", TOPIC, "--url", url).code == 0
+    done = trailhound("check", TOPIC)
+    assert done.code == 0, done.out
+    assert "/23" not in (half_way / "log.jsonl").read_text()
+
+
+def test_there_is_nothing_to_check_before_a_crawl(trailhound: Command, half_way: Path) -> None:
+    shutil.rmtree(half_way)
+    done = trailhound("check", TOPIC)
+    assert done.code == 2
+    assert "has not been crawled yet" in done.err
+    assert trailhound("check", "no such topic").code == 2
+
+
+def test_settings_of_a_newer_version_are_left_alone(trailhound: Command, half_way: Path) -> None:
+    record = half_way / "crawl.json"
+    newer = record.read_text().replace('"version": 1', '"version": 99')
+    record.write_text(newer)
+    done = trailhound("check", TOPIC, "--repair")
+    assert done.code == 1
+    assert "Upgrade Trailhound" in done.err
+    assert record.read_text() == newer
