@@ -71,6 +71,7 @@ format: install
 bench: install
 	@$(BIN)/python -m benchmarks.replay_cost
 	@$(BIN)/python -m benchmarks.kill_resume
+	@$(BIN)/python -m benchmarks.fuzz
 	@$(BIN)/python -m benchmarks.chaos
 	@$(BIN)/python -m benchmarks.flat_memory
 	@$(BIN)/python -m benchmarks.quality_gate real

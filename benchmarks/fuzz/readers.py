@@ -52,7 +52,7 @@ from trailhound.storage.results_reading import StoredPage
 from trailhound.storage.snippets import SNIPPET_CHARS, snippet_of
 from trailhound.storage.warc_repair import kept_records
 from trailhound.text.encoding import decode
-from trailhound.text.extract import extract_page
+from trailhound.text.extract import extract_harmless
 from trailhound.text.near_duplicates import fingerprint
 from trailhound.text.parse_guard import BEARABLE, HARMLESS, harmless_start, is_harmless
 from trailhound.urls import canonicalize, host_key, registered_domain, strip_tracking, typed_url
@@ -90,9 +90,14 @@ def _at_once(task: Coroutine[Any, Any, Any]) -> Any:
 
 
 def page(data: bytes) -> None:
-    """The first byte chooses the announced type, as servers do without looking."""
+    """Those that a crawl reads at once, and not in a process that can be stopped.
+
+    The first byte chooses the announced type, as servers do without looking.
+    """
     types = ("", "text/html", "text/html; charset=utf-8", "text/plain", "text/html; charset=gb2312")
-    found = extract_page(data, SITE, types[data[0] % len(types)] if data else "")
+    found = extract_harmless(data, SITE, types[data[0] % len(types)] if data else "")
+    if found is None:
+        return
     encoded = msgspec.json.encode(found)
     assert msgspec.json.decode(encoded, type=Page) == found
     assert all(link.url.startswith("http") and link.url != found.url for link in found.links)
@@ -169,7 +174,8 @@ def content_coding(data: bytes) -> None:
 
     decoder = decoder_for(coding, receive)
     assert decoder is not None
-    decoder.feed(data[1:])
+    for start in range(1, len(data), 65_536):  # as a connection hands it on
+        decoder.feed(data[start : start + 65_536])
     decoder.finish()
 
 

@@ -9,6 +9,8 @@ import tomllib
 from typing import Any
 
 MAX_KEY_PARTS = 32
+MAX_CHARS = 500_000
+"""More is no file that somebody wrote, and its tables would take a hundred times the memory."""
 
 _STRING_OR_COMMENT = re.compile(
     r'''"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|#[^\n]*+''', re.DOTALL
@@ -18,6 +20,8 @@ _LONG_KEY = re.compile(rf"(?:\.[^.\n=,\]}}]*+){{{MAX_KEY_PARTS}}}")
 
 def parse_toml(text: str) -> dict[str, Any]:
     """The tables in ``text``; ``ValueError`` or ``RecursionError`` when it is no sensible TOML."""
+    if len(text) > MAX_CHARS:
+        raise ValueError(f"it is longer than {MAX_CHARS:,} characters")
     # Outside of texts a number has one dot, and only keys have more.
     if "." in text and _LONG_KEY.search(_STRING_OR_COMMENT.sub('""', text)):
         raise ValueError(f"a key has more than {MAX_KEY_PARTS} parts")

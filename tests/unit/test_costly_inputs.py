@@ -266,7 +266,7 @@ def test_keys_with_thousands_of_parts() -> None:
     with pytest.raises(ValueError, match="parts"):
         parse_toml("a." * 200_000 + "a = 1")
     with pytest.raises(ValueError, match="parts"):
-        parse_toml('x = {"a"' + ' . "a"' * 200_000 + " = 1}")
+        parse_toml('x = {"a"' + ' . "a"' * 60_000 + " = 1}")
     hosts = ["a.b.c.d." * 20, "e.f"]
     text = f"# {'.' * 99}\nhosts = {hosts}\nwords = '''{'. ' * 99}'''\n[a.b.c]\nd.e = 1.5"
     assert parse_toml(text)["hosts"] == hosts
