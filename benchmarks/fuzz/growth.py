@@ -72,8 +72,8 @@ class Growth:
 
 def measure(target: Target, family: str, make: Make) -> Growth:
     """Find a size at which the time can be measured, and measure there."""
-    size = FIRST_BYTES
-    while size < MOST_BYTES and _seconds(target, make(size)) < ENOUGH_SECONDS:
+    size, most = FIRST_BYTES, min(MOST_BYTES, target.largest // 4)
+    while 2 * size <= most and _seconds(target, make(size)) < ENOUGH_SECONDS:
         size *= 2
     megabytes = megabytes_to_read(target, make(target.largest))
     allowed = MAX_MULTIPLE * target.largest / 1e6 + ALWAYS_MEGABYTES

@@ -90,7 +90,7 @@ def _at_once(task: Coroutine[Any, Any, Any]) -> Any:
 
 
 def page(data: bytes) -> None:
-    """Those that a crawl reads at once, and not in a process that can be stopped.
+    """Those that a crawl reads at once; others go to a process that can be stopped.
 
     The first byte chooses the announced type, as servers do without looking.
     """
