@@ -46,7 +46,9 @@ def test_a_full_disk_ends_the_crawl_with_advice_and_costs_nothing(
         events: list[PageEvent] = []
         with (
             pytest.raises(TrailhoundError, match=r"disk is full|disk reports an error|Free space"),
-            site.begun(crawl__seeds=web.start_urls, crawl__max_requests=5000) as crawl,
+            site.begun(
+                crawl__seeds=web.start_urls, crawl__max_requests=5000, crawl__min_free=0
+            ) as crawl,
         ):
             events.extend(crawl.run())
         assert_nothing_is_lost(site.topic.path / "crawl", 20)

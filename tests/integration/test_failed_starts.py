@@ -23,7 +23,8 @@ from trailhound.storage.sqlite import transaction
 def new(web: DemoWeb, port: int) -> list[str]:
     """Options of a crawl from the beginning."""
     seeds = [option for seed in web.start_urls for option in ("--seed", seed)]
-    return [*seeds, "--strategy", "best-first", "--max-requests", "20", *options(port)]
+    limits = ["--max-requests", "20", "--min-free", "0"]
+    return [*seeds, "--strategy", "best-first", *limits, *options(port)]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="mounts of POSIX")
