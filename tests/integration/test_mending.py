@@ -181,3 +181,21 @@ def test_mending_twice_changes_nothing(
     record = json.loads((half_way / "crawl.json").read_text())
     assert record["ended"]
     assert "mended" not in crawl("--resume", "--max-requests", "26").err
+
+
+def test_without_an_archive_pages_that_the_frontier_lacks_are_fetched_again(
+    crawl: Command, site: TinySite, workspace_folder: Path, tmp_path: Path
+) -> None:
+    folder = workspace_folder / "topics" / TOPIC / "crawl"
+    plain = ("--set", "output.archive=false")
+    assert crawl("--max-requests", "12", *plain).code == 0
+    shutil.copy(folder / "frontier.db", tmp_path)
+    assert crawl("--resume", "--max-requests", "24").code == 0
+    shutil.copy(tmp_path / "frontier.db", folder)
+    done = crawl("--resume", "--max-requests", "200")
+    assert done.code == 0, done.err
+    assert "12 pages whose content is not archived will be fetched again" in done.err
+    urls = dict(all_urls(folder / "frontier.db"))
+    assert len(urls) == PAGES, "no link is lost"
+    assert set(urls.values()) == {Outcome.FETCHED}
+    assert "mended" not in crawl("--resume", "--max-requests", "300").err

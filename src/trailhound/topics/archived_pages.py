@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from dataclasses import dataclass
 
 import msgspec
@@ -13,6 +14,8 @@ from trailhound.storage.event_log import LoggedPage
 from trailhound.storage.warc_records import CaptureNotes
 from trailhound.text.extract import extract_page
 from trailhound.web_archives import Archive, ArchiveDamageError, read_captures
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -80,7 +83,7 @@ def _outcome_of(answer: ArchivedAnswer) -> Outcome:
 
 
 def page_of(fetch: ArchivedFetch | None) -> Page | None:
-    """The page as it was archived; ``None`` when it was not."""
+    """The page as it was archived; ``None`` when it was not, or cannot be read any more."""
     if fetch is None or fetch.last.is_revisit:
         return None
     record = fetch.last.record()
@@ -90,4 +93,6 @@ def page_of(fetch: ArchivedFetch | None) -> Page | None:
             return extract_page(answer.body, fetch.last.url, answer.content_type)
     except ArchiveDamageError:
         pass
+    except Exception:  # an error of ours costs that page
+        _log.exception("Page %s could not be read again", fetch.last.url)
     return None

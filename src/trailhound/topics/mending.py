@@ -80,8 +80,7 @@ class Mending:
         lacking = [kept for kept in self._events_after(since) if self._is_lacking(kept, reached)]
         fetches = self._fetches_after(since or 0) if lacking else {}
         for kept in lacking:
-            crawler.take_in_again(self._story(kept, fetches), max(kept.event.number, reached))
-        self._count("{} taken into the queue again", len(lacking))
+            self._take_in(crawler, kept, fetches, reached)
         if self.thorough or reached > self._reached:
             self._queue_what_is_lost()
         frontier.note_page(max(self._reached, reached))
@@ -238,23 +237,27 @@ class Mending:
         fetches = fetches_after(self.folder.archive, number)
         return {fetch.number or fetch.last.url: fetch for fetch in fetches}
 
-    def _story(self, kept: KeptEvent, fetches: Mapping[int | str, ArchivedFetch]) -> Story:
+    def _take_in(
+        self,
+        crawler: Crawler,
+        kept: KeptEvent,
+        fetches: Mapping[int | str, ArchivedFetch],
+        reached: int,
+    ) -> None:
+        """Without its content the links of a page are lost: it is fetched again, then."""
         event = kept.event
         result = FetchResult(event.url, event.outcome, event.final_url, event.requests, kept.status)
         story = Story(kept.candidate, result)
         story.relevance = event.relevance
         if event.outcome is Outcome.FETCHED:
-            story.page = self._archived_page(event, fetches)
-        return story
-
-    def _archived_page(
-        self, event: PageEvent, fetches: Mapping[int | str, ArchivedFetch]
-    ) -> Page | None:
-        """Archives of earlier versions know a page by its address alone."""
-        page = page_of(fetches.get(event.number) or fetches.get(event.final_url))
-        if page is None:
-            self.lost["the links of {} could not be read again"] += 1
-        return page
+            # Archives of earlier versions know a page by its address alone.
+            story.page = page_of(fetches.get(event.number) or fetches.get(event.final_url))
+            if story.page is None:
+                self.stores.frontier.requeue([kept.candidate])
+                self._count("{} whose content is not archived will be fetched again", 1)
+                return
+        crawler.take_in_again(story, max(event.number, reached))
+        self._count("{} taken into the queue again", 1)
 
     def _queue_what_is_lost(self) -> None:
         """Pages that the frontier knows as fetched, and no other store has, are fetched again."""
