@@ -10,7 +10,6 @@ import json
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 from live_webs import Site
 
@@ -48,11 +47,12 @@ def main() -> None:
 
 
 def peak_megabytes() -> float:
-    """Of this process alone."""
-    import resource
-
-    peak: Any = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return float(peak) / (1e6 if sys.platform == "darwin" else 1e3)
+    """Of this process alone: ``getrusage`` would count the one that it was forked from."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return 0.0
+    lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    return int(lines["VmHWM"].split()[0]) / 1e3
 
 
 def tell(words: str) -> None:

@@ -80,7 +80,7 @@ def test_bombs_cost_themselves_alone(tmp_path: Path) -> None:
         times, example = failures["it takes too long, or too much memory, to analyse"]
         assert times == 3
         assert "it was not analysed" in example
-        assert told["peak_megabytes"] < 600  # 2,500 where the bombs go off
+        assert told["peak_megabytes"] < 300
         asked = site.paths()
         with crawling(site, tmp_path, crawl__max_requests=60) as crawl:
             assert not set(ended(crawl)["outcomes"]) & set(told["outcomes"])
@@ -117,3 +117,13 @@ def test_a_crawl_ends_while_a_page_is_analysed(tmp_path: Path, how: str) -> None
         assert f"{HOST}/searches" not in told["outcomes"]
         with crawling(site, tmp_path, crawl__page_seconds=2, crawl__max_time=60) as crawl:
             assert ended(crawl)["outcomes"][f"{HOST}/searches"] == "too-costly"
+
+
+def test_a_host_of_nothing_but_bombs_is_not_read_for_ever(tmp_path: Path) -> None:
+    bombs = {f"/bomb{number}": ATTRIBUTES for number in range(14)}
+    settings = {"crawl__page_seconds": 1, "crawl__concurrency": 1}
+    with TinySite(web(bombs)) as site, crawling(site, tmp_path, **settings) as crawl:
+        told = ended(crawl)
+    assert {told["outcomes"][HOST + path] for path in bombs} == {"too-costly"}
+    assert told["outcomes"][f"{HOST}/6"] == "fetched"
+    assert any("as other pages of its host were" in why for why in told["whys"].values())

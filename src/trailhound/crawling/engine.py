@@ -14,6 +14,7 @@ import asyncio
 import gc
 import math
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -46,7 +47,7 @@ from trailhound.strategies.base import (
     learns_online,
     reads_surroundings,
 )
-from trailhound.urls import canonicalize
+from trailhound.urls import canonicalize, host_key
 
 SEED_PRIORITY = 1e18
 """Above every priority a strategy gives: seeds are fetched first."""
@@ -57,8 +58,11 @@ RESCORE_EVERY = 50
 PATIENT_PAGES = 8
 """Times ``concurrency`` pages may wait behind one whose source has not answered yet."""
 
-PAGES_APART = 8
+PAGES_APART = 4
 """Pages beyond ``concurrency`` that may be in the strong room, or wait for it."""
+
+COSTLY_PAGES = 3
+"""Of one host that are stopped in the strong room; what else it has for that is given up unread."""
 
 ENDING_SECONDS = 3.0
 """For pages that workers have, when time is up or somebody wants to end; the rest waits for a
@@ -171,6 +175,8 @@ class Crawler:
             known_texts=known_texts,
             obey_nofollow=obey_nofollow,
         )
+        self._costly: Counter[str] = Counter()
+        """Pages that were stopped, by host."""
         self._paid = 0
         """Questions to sources that are counted as requests already."""
         self._attempts = Attempts()
@@ -404,9 +410,15 @@ class Crawler:
         is_new = self._digestion.is_new(story)
         if is_new:
             analysis = self._completed(analysis, PageJob.of(candidate, result))
-            if analysis.is_beyond:
+            host = host_key(result.final_url)
+            if analysis.is_beyond and self._costly[host] < COSTLY_PAGES:
                 in_flight.set_apart(story)
                 return None
+            if analysis.is_beyond:
+                why = "it may be harmful, as other pages of its host were"
+                analysis = Analysis(failure=why, is_too_costly=True)
+            elif analysis.is_too_costly:
+                self._costly[host] += 1
         self.pages += 1
         if is_new and analysis is not None:
             await self._digestion.digest(story, analysis)
