@@ -16,10 +16,11 @@ from pathlib import Path
 
 from benchmarks.chaos.crawl import ChaosCrawl, Process
 from benchmarks.chaos.kinds import KINDS
-from benchmarks.chaos.proof import Findings, ended_well, prove, read_requests, read_stores
+from benchmarks.chaos.proof import Findings, ended_well, prove, read_requests
 from benchmarks.chaos.server import running_server
 from benchmarks.chaos.torments import Tormentor, small_disk
 from benchmarks.chaos.web import HEALTHY_HOSTS, ChaosWeb
+from trailhound.frontier.reading import all_urls
 from trailhound.records import Outcome
 
 KILLS_PER_ROUND = 60
@@ -66,7 +67,7 @@ class Round:
             patience = time.monotonic() + FINISH_SECONDS
             while process.poll() is None and not self._is_complete():
                 assert time.monotonic() < patience, f"no end:\n{self._crawl.said()[-2000:]}"
-                time.sleep(0.5)
+                time.sleep(1.0)
             process.send_signal(signal.SIGINT)
             process.wait(FINISH_SECONDS)
             self._check_end(process)
@@ -81,7 +82,7 @@ class Round:
         doors = {host for host, kind in web.hostile.items() if kind.door or kind.scheme == "https"}
         if not (web.hostile.keys() - doors | web.pages.keys()) <= asked:
             return False
-        frontier = read_stores(self._crawl.path).frontier
+        frontier = dict(all_urls(self._crawl.path / "frontier.db"))
         return all(frontier.get(url) is Outcome.FETCHED for url in web.urls)
 
     def _check_end(self, process: Process) -> None:

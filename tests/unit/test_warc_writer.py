@@ -23,6 +23,7 @@ from trailhound.errors import StorageError
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.importers import import_corpus
 from trailhound.records import Exchange, Outcome, Relevance
+from trailhound.storage.archive_reading import fetches_after, last_number
 from trailhound.storage.cdxj import INDEX_NAME, parse_line
 from trailhound.storage.warc import ArchiveWriter, safe_prefix
 from trailhound.storage.warc_records import CaptureNotes
@@ -235,6 +236,17 @@ def test_later_crawls_add_to_archive_and_index(tmp_path: Path) -> None:
         "http://bees.test/b",
     ]
     assert len(list(tmp_path.glob("*-00002.warc.gz"))) == 1
+
+
+def test_the_last_page_is_found_whatever_the_clock_said_when_its_file_was_begun(
+    tmp_path: Path,
+) -> None:
+    for number, clock in enumerate([0, -86_400, 3_600], start=1):
+        with ArchiveWriter(tmp_path, "bees", started_at=AT + clock, info={}) as writer:
+            notes = CaptureNotes(outcome=Outcome.FETCHED, number=number)
+            writer.write([exchange(f"http://bees.test/{number}")], notes)
+        assert last_number(tmp_path) == number
+    assert [fetch.number for fetch in fetches_after(tmp_path, 1)] == [2, 3]
 
 
 def test_a_crawl_without_answers_leaves_no_file(tmp_path: Path) -> None:

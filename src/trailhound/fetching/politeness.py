@@ -190,7 +190,7 @@ class Politeness:
         self._sleep = sleep
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
         self._addresses: dict[str, float] = {}
-        self._wall_offset: float | None = None
+        self._wall_offset = wall_clock() - clock()
         """What the wall clock showed above the steady one when the ledger's times were told."""
         self._takes_turns = False
         """Whether the fetcher says itself when a host has been asked."""
@@ -229,10 +229,9 @@ class Politeness:
         earlier run has asked.
         """
         offset = self._wall_clock() - self._clock()
-        jump = 0.0 if self._wall_offset is None else offset - self._wall_offset
-        if self._wall_offset is None or abs(jump) > _JUMP_SECONDS:
-            self._wall_offset = offset
+        jump = offset - self._wall_offset
         if abs(jump) > _JUMP_SECONDS:
+            self._wall_offset = offset
             self._ledger.put_clock(jump)
 
     # For fetchers

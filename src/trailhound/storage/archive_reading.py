@@ -16,7 +16,13 @@ from typing import NamedTuple
 from trailhound.records import header_value
 from trailhound.storage.files import OPEN_SUFFIX, explaining
 from trailhound.storage.warc_records import CaptureNotes, read_notes
-from trailhound.storage.warc_repair import WARC_SUFFIX, Span, headers_in, whole_records
+from trailhound.storage.warc_repair import (
+    WARC_SUFFIX,
+    Span,
+    headers_in,
+    serial_of,
+    whole_records,
+)
 
 _KEPT_HEADERS = frozenset({"content-type", "etag", "last-modified", "location"})
 _FIRST_WINDOW = 1 << 16
@@ -76,9 +82,12 @@ class ArchivedFetch(NamedTuple):
 
 
 def warc_files(folder: Path) -> list[Path]:
-    """All of an archive, oldest first, those that are still open too."""
+    """All of an archive, oldest first, those that are still open too.
+
+    By their serial numbers: the times in their names are those of a clock that may have been put.
+    """
     files = (*folder.glob(f"*{WARC_SUFFIX}"), *folder.glob(f"*{WARC_SUFFIX}{OPEN_SUFFIX}"))
-    return sorted(files, key=lambda path: path.name)
+    return sorted(files, key=lambda path: (serial_of(path), path.name))
 
 
 def fetches_after(folder: Path, number: int) -> list[ArchivedFetch]:

@@ -31,13 +31,18 @@ from trailhound.storage.warc_records import (
     StoredResponse,
     cdx_timestamp,
 )
-from trailhound.storage.warc_repair import WARC_SUFFIX, Repair, own_archive, repair_open_files
+from trailhound.storage.warc_repair import (
+    WARC_SUFFIX,
+    Repair,
+    own_archive,
+    repair_open_files,
+    serial_of,
+)
 
 MAX_FILE_BYTES = 1_000_000_000
 SYNC_BYTES = 64_000_000
 """At the latest after so many bytes they are put on the disk itself."""
 
-_SERIAL = re.compile(rf"-([0-9]{{5,}}){re.escape(WARC_SUFFIX)}\Z")
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+|_+")
 _MAX_PREFIX_CHARS = 60
 
@@ -188,8 +193,7 @@ def _index_line(exchange: Exchange, response: StoredResponse, offset: int, file_
 
 def _last_serial(folder: Path) -> int:
     """The highest number of a file so far, so that names sort in order of time."""
-    found = (_SERIAL.search(path.name) for path in folder.glob(f"*{WARC_SUFFIX}"))
-    return max((int(match[1]) for match in found if match), default=0)
+    return max(map(serial_of, folder.glob(f"*{WARC_SUFFIX}")), default=0)
 
 
 def safe_prefix(name: str) -> str:

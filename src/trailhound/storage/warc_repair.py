@@ -41,6 +41,7 @@ from trailhound.storage.locks import Ownership
 from trailhound.storage.warc_records import digest_of
 
 WARC_SUFFIX = ".warc.gz"
+_SERIAL = re.compile(rf"-([0-9]{{5,}}){re.escape(WARC_SUFFIX)}")
 
 # Ours have neither names nor comments in front, so the flags are 0.
 _MAGIC = b"\x1f\x8b\x08\0"
@@ -54,6 +55,12 @@ beginnings without an end."""
 _HEAD_BYTES = 1024 * 1024
 _GZIP = 16 + zlib.MAX_WBITS
 _LAST_BYTES = 64 * 1024
+
+
+def serial_of(path: Path) -> int:
+    """The number of one of our WARC files, which rises from file to file; 0 for others."""
+    found = _SERIAL.search(path.name)
+    return int(found[1]) if found else 0
 
 
 class Repair(NamedTuple):
@@ -266,7 +273,7 @@ def index_files_anew(folder: Path) -> int:
     The caller owns the folder, in which no file is open. Looking costs little: the last answer of
     the newest file is searched for, and only when it is not there those of the others.
     """
-    files = sorted(folder.glob(f"*{WARC_SUFFIX}"), reverse=True)
+    files = sorted(folder.glob(f"*{WARC_SUFFIX}"), key=serial_of, reverse=True)
     lacking: list[Path] = []
     for path in files:
         if not _is_indexed(path):
