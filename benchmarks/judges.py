@@ -38,7 +38,7 @@ from trailhound.strategies.base import Briefing
 MAX_RELEVANT = 60
 OTHERS = 600
 SEED = 7
-JUDGES = ("cosine", "latent", "contrast")
+JUDGES = ("cosine", "latent", "contrast", "fields")
 FIGURES = ("AUC", "AP", "precision", "recall", "F1")
 
 

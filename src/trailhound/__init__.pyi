@@ -30,6 +30,7 @@ from .frontier.memory import MemoryFrontier as MemoryFrontier
 from .frontier.sqlite import SqliteFrontier as SqliteFrontier
 from .judges import ContrastJudge as ContrastJudge
 from .judges import CosineJudge as CosineJudge
+from .judges import FieldsJudge as FieldsJudge
 from .judges import KeywordsJudge as KeywordsJudge
 from .judges import LatentJudge as LatentJudge
 from .judges import LearningJudge as LearningJudge
@@ -88,6 +89,7 @@ from .strategies import Rescoring as Rescoring
 from .strategies import Restocking as Restocking
 from .strategies import SharkSearchStrategy as SharkSearchStrategy
 from .strategies import Strategy as Strategy
+from .strategies import TrailStrategy as TrailStrategy
 from .strategies import make_strategy as make_strategy
 from .strategies import strategy_names as strategy_names
 from .text.extract import extract_page as extract_page

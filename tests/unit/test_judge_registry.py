@@ -111,13 +111,14 @@ class Brilliant:
 def test_judges_of_other_packages_take_part_in_auto(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EntryPoint("brilliant", f"{__name__}:Brilliant", "trailhound.judges")
     monkeypatch.setitem(choosing._catalogue._entries, "brilliant", entry)
-    assert list(suiting_judges(graph())) == ["brilliant", "contrast", "cosine", "latent"]
+    assert list(suiting_judges(graph())) == ["brilliant", "contrast", "fields", "cosine", "latent"]
     assert chosen_judge("auto", graph(2)) == "brilliant"
     assert chosen_judge("auto", graph(1)) == "contrast"
     assert chosen_judge("auto", graph(3)) == "contrast"  # it failed, and is passed over
     assert best_ranked(["latent", "brilliant", "no longer installed"]) == "brilliant"
     # Without left-out scores there is nothing to calibrate.
-    assert list(calibrate_judges(learn_topic(graph()))) == ["contrast", "cosine", "latent"]
+    known = ["contrast", "fields", "cosine", "latent"]
+    assert list(calibrate_judges(learn_topic(graph()))) == known
 
 
 def test_without_marks_auto_says_what_is_missing() -> None:

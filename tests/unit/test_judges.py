@@ -17,9 +17,11 @@ from trailhound.judges.contrast import (
     separate,
 )
 from trailhound.judges.cosine import FALLBACK_THRESHOLD, CosineJudge, LatentJudge
+from trailhound.judges.fields import FieldsJudge, scaled
 from trailhound.models.topic_model import TopicParameters, learn_topic
 from trailhound.records import Page
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.strategies.base import Briefing
 from trailhound.text.tfidf import TermWeights
 
 
@@ -161,3 +163,44 @@ def test_the_threshold_is_that_of_left_out_pages() -> None:
     assert scores[4:].max() < threshold < scores[:4].min()
     alone = ContrastJudge.from_graph(PageGraph(pages, (), frozenset({0})))
     assert alone.threshold == 0.5
+
+
+def field_pages() -> tuple[Page, ...]:
+    """Titles tell apart what the words of the text do not."""
+    wanted = [
+        Page(f"http://h.test/w{n}", title="Course syllabus", terms={"news": n}) for n in (1, 2, 3)
+    ]
+    others = [
+        Page(f"http://h.test/o{n}", title="Staff list", terms={"news": n}) for n in (1, 2, 3, 4)
+    ]
+    return (*wanted, *others)
+
+
+def test_fields_reads_titles_and_gives_chances() -> None:
+    judge = FieldsJudge.from_briefing(Briefing(PageGraph(field_pages(), (), frozenset({0, 1, 2}))))
+    good = judge.judge(Page("x", title="Syllabus of the course", terms={"news": 2}))
+    bad = judge.judge(Page("x", title="List of staff", terms={"news": 2}))
+    assert good.relevant
+    assert not bad.relevant
+    assert 0 < bad.score < 0.5 < good.score < 1
+
+
+def test_a_few_marks_give_fields_no_false_certainty() -> None:
+    margins = np.array([2.0, 1.8, -1.0, -1.2])
+    few = scaled(margins, margins > 0)
+    many = scaled(np.tile(margins, 50), np.tile(margins > 0, 50))
+    assert few.chances(margins)[0] < 0.999
+    assert many.slope > few.slope
+    assert scaled(margins, margins < 0).slope >= 0.5, "never the wrong way round"
+
+
+def test_fields_left_out_scores_are_those_of_a_judge_that_had_not_seen_the_page() -> None:
+    pages = field_pages()
+    model = learn_topic(PageGraph(pages, (), frozenset({0, 1, 2})))
+    scores = FieldsJudge.left_out_scores(model)
+    assert scores.shape == (7,)
+    assert scores[:3].min() > scores[3:].max()
+    alone = FieldsJudge.left_out_scores(learn_topic(PageGraph(pages, (), frozenset({0}))))
+    assert alone[0] == -1
+    assert FieldsJudge.suits(PageGraph(pages, (), frozenset({0})))
+    assert not FieldsJudge.suits(PageGraph(pages[:1], (), frozenset({0})))

@@ -6,6 +6,7 @@ from .choosing import make_judge as make_judge
 from .contrast import ContrastJudge as ContrastJudge
 from .cosine import CosineJudge as CosineJudge
 from .cosine import LatentJudge as LatentJudge
+from .fields import FieldsJudge as FieldsJudge
 from .rules import KeywordsJudge as KeywordsJudge
 from .rules import PredicateJudge as PredicateJudge
 from .rules import RegexJudge as RegexJudge

@@ -28,3 +28,4 @@ from .fish_and_shark import SharkSearchStrategy as SharkSearchStrategy
 from .hidden_markov import HiddenMarkovStrategy as HiddenMarkovStrategy
 from .intelligent.interest_rule import InterestRule as InterestRule
 from .intelligent.strategy import IntelligentStrategy as IntelligentStrategy
+from .trail.strategy import TrailStrategy as TrailStrategy

@@ -53,6 +53,7 @@ _PLAIN_ASCII = bytes(
     code if code > 127 else ord(chr(code).lower()) if chr(code).isalnum() else 32
     for code in range(256)
 )
+_PLAIN_LINES = _PLAIN_ASCII[:10] + b"\n" + _PLAIN_ASCII[11:]
 _YEAR = re.compile("[12][0-9]{3}")
 _SPELLED = re.compile(r"\w+")
 
@@ -79,6 +80,16 @@ _TURKIC_CAPITALS = str.maketrans({"I": "ı", "İ": "i"})
 def tokenize(text: str, language: str = "") -> list[str]:
     """The terms of ``text`` in order. ``language`` is a two-letter code, ``""`` if unknown."""
     return " ".join(_terms_of_chunks(text, language)).split()
+
+
+def tokenize_lines(lines: Iterable[str], language: str = "") -> list[list[str]]:
+    """The terms of many short texts, none of which has a line break; faster than one by one."""
+    text = "\n".join(lines)
+    if language in ("tr", "az"):
+        text = text.translate(_TURKIC_CAPITALS)
+    term_of = _vocabulary(_rules_of(language)).__getitem__
+    plain = text.encode("utf-8", "replace").translate(_PLAIN_LINES)
+    return [" ".join(map(term_of, line.split())).split() for line in plain.split(b"\n")]
 
 
 def count_terms(text: str, language: str = "") -> dict[str, int]:

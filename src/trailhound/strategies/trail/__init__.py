@@ -1,0 +1,1 @@
+"""One model of links, learned from the session and on the way."""

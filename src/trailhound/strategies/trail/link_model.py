@@ -1,0 +1,253 @@
+"""Two logistic models of links, over the same description: is it wanted, does it lead there?
+
+With features x, words t (each field of length one) and weights of both, the margin of a link is
+``f = w · x + v · t``, and over all examples i of weight s_i and label y_i in [0, 1] ::
+
+    |w - w₀|² / 2 + |v|² / 2 + Σ_i s_i (log(1 + exp f_i) - y_i f_i)
+
+is made least by a few steps of L-BFGS from where the last fit ended. w₀ are the weights that are
+right before anything was learned.
+
+The first model's label is the relevance of the page behind the link. The second's tells whether
+that page has links to relevant pages in turn, ``1 - exp(-1.5 hits)``, and counts the more the more
+of them were fetched: ``seen / (seen + 3)``.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+
+from trailhound.strategies.trail.columns import Columns, Ids, Matrix, Vector, renumbered, stretches
+from trailhound.strategies.trail.features import NAMES, PRIOR_WEIGHTS, describe
+from trailhound.strategies.trail.link_table import LinkTable
+from trailhound.strategies.trail.link_words import N_NUMBERS
+
+FIRST_STEPS = 100
+STEPS = 10
+LEAST_EXAMPLES = 5
+LEAST_USES = 2
+MAX_EXAMPLES = 3_000
+"""Fetched pages that are learned from: the newest, and those of the session."""
+LEADING_BIAS = -2.0
+
+_SCALE: Vector = np.where(np.array(NAMES) == "bias", 3.0, 1.0)
+"""The bias may go three times as far as others at the same cost."""
+_Text = sparse.csr_array
+
+
+class KeptModel(msgspec.Struct, frozen=True):
+    """What was learned, as it is written down: arrays as bytes."""
+
+    heads: list[tuple[bytes, bytes, bytes]]
+    """Of each model the weights of features, then numbers and weights of words."""
+    labels: bytes
+    rows: bytes
+    lengths: bytes
+    words: bytes
+    weights: bytes
+
+
+class Head:
+    """The weights of one model."""
+
+    def __init__(self, prior: Vector) -> None:
+        self.prior = prior
+        self.weights = prior.copy()
+        self.words = np.zeros(N_NUMBERS, np.float32)
+
+    def fit(self, rows: Matrix, text: _Text, columns: Ids, labels: Vector, counts: Vector) -> None:
+        """Learn from examples, ``counts`` times each; ``columns`` are the numbers of words."""
+        from scipy.optimize import minimize  # here: loading it takes 0.2 s
+
+        d = rows.shape[1]
+        scaled, fixed, across = rows * _SCALE, rows @ self.prior, text.T.tocsr()
+
+        def loss(parameters: Vector) -> tuple[float, Vector]:
+            margins = fixed + scaled @ parameters[:d] + text @ parameters[d:]
+            value = counts @ (np.logaddexp(0, margins) - labels * margins)
+            slopes = counts * (expit(margins) - labels)
+            gradient = np.concatenate([scaled.T @ slopes, across @ slopes]) + parameters
+            return float(value + parameters @ parameters / 2), gradient
+
+        start = np.concatenate([(self.weights - self.prior) / _SCALE, self.words[columns]])
+        steps = STEPS if self.words.any() else FIRST_STEPS
+        found = minimize(
+            loss, start, jac=True, method="L-BFGS-B", options={"maxiter": steps, "maxcor": 5}
+        ).x
+        self.weights = self.prior + _SCALE * found[:d]
+        self.words[:] = 0.0
+        self.words[columns] = found[d:]
+
+
+class LinkModel:
+    """Learns from how links were described and turned out; says what others are worth."""
+
+    def __init__(self, table: LinkTable, hub: float) -> None:
+        self.table = table
+        self.hub = hub
+        """What leading to a relevant page is worth, next to being one."""
+        leading = np.where(np.array(NAMES) == "bias", LEADING_BIAS, 0.0)
+        self.wanted, self.leading = Head(PRIOR_WEIGHTS), Head(leading)
+        self._examples = Columns(
+            {"node": "i4", "label": "f8", "row": "f8", "first_word": "i4", "n_words": "i4"},
+            row=len(NAMES),
+        )
+        self._words = Columns({"number": "i4", "weight": "f4"})
+        self._from_session = 0
+
+    def add(self, node: int, label: float, row: Vector) -> None:
+        """An example: what a link was described as, with its words as they are now."""
+        numbers, weights = self.table.words_of(node)
+        self._add(node, label, row, numbers, weights)
+
+    def _add(self, node: int, label: float, row: Vector, numbers: Ids, weights: Vector) -> None:
+        place, start = self._examples.add(), self._words.add(len(numbers))
+        self._words["number"][start : self._words.size] = numbers
+        self._words["weight"][start : self._words.size] = weights
+        values = {"node": node, "label": label, "row": row}
+        for name, value in (values | {"first_word": start, "n_words": len(numbers)}).items():
+            self._examples[name][place] = value
+
+    def end_session(self) -> None:
+        """The examples so far are those of the session; they stay."""
+        self._from_session = self._examples.size
+        self.fit()
+
+    def renumber(self, numbers: Ids) -> None:
+        """Follow the table in what it has forgotten."""
+        nodes = self._examples["node"]
+        nodes[: self._examples.size] = renumbered(nodes[: self._examples.size], numbers)
+
+    def fit(self) -> None:
+        """Learn from all examples; the links at hand are read anew."""
+        if self._examples.size > MAX_EXAMPLES:
+            self._forget_examples()
+        if self._examples.size < LEAST_EXAMPLES:
+            return
+        examples, n = self._examples, self._examples.size
+        numbers, weights = (self._words[name][: self._words.size] for name in ("number", "weight"))
+        columns, compact = _common(numbers)
+        ends = np.append(examples["first_word"][:n], self._words.size)
+        known = np.append(0, np.cumsum(compact >= 0))
+        weights = weights[compact >= 0].astype(np.float64)
+        text = sparse.csr_array((weights, compact[compact >= 0], known[ends]), (n, len(columns)))
+        text.sum_duplicates()
+        rows, labels = examples["row"][:n], examples["label"][:n]
+        self.wanted.fit(rows, text, columns, labels, np.ones(n))
+        node = examples["node"][:n]
+        pages = np.where(node >= 0, self.table.nodes["page"][np.maximum(node, 0)], -1)
+        read = np.flatnonzero(pages >= 0)
+        if self.hub and len(read) >= LEAST_EXAMPLES:
+            hits, seen = (self.table.pages[name][pages[read]] for name in ("hits", "seen"))
+            led = 1 - np.exp(-1.5 * hits)
+            self.leading.fit(rows[read], text[read], columns, led, seen / (seen + 3))
+        self.read(0, self.table.links.size)
+
+    def _forget_examples(self) -> None:
+        size = self._examples.size
+        oldest = self._from_session + (size - self._from_session) // 2
+        places = np.arange(size)
+        kept = (places < self._from_session) | (places >= oldest)
+        lengths = self._examples["n_words"][:size]
+        self._words.keep(np.repeat(kept, lengths))
+        self._examples.keep(kept)
+        lengths = self._examples["n_words"][: self._examples.size]
+        self._examples["first_word"][: self._examples.size] = np.cumsum(lengths) - lengths
+
+    def read(self, first: int, last: int) -> None:
+        """What the words of some links say by now."""
+        links, words = self.table.links, self.table.words
+        lengths = links["n_words"][first:last]
+        ends = np.append(0, np.cumsum(lengths))
+        start = int(links["first_word"][first]) if last > first else 0
+        span = slice(start, start + int(ends[-1]))
+        shape = (last - first, N_NUMBERS)
+        text = sparse.csr_array((words["weight"][span], words["number"][span], ends), shape)
+        links["text"][first:last] = text @ self.wanted.words
+        links["leads"][first:last] = text @ self.leading.words
+
+    def score(self, nodes: Ids) -> Vector:
+        """log(p + hub q): the chances to be wanted, and to lead to what is."""
+        return self.score_described(nodes, describe(self.table, nodes))
+
+    def score_described(self, nodes: Ids, rows: Matrix) -> Vector:
+        """The same for nodes whose description is at hand."""
+        value = expit(rows @ self.wanted.weights + self.words_of(nodes, "text"))
+        if self.hub:
+            led = expit(rows @ self.leading.weights + self.words_of(nodes, "leads"))
+            value = value + self.hub * led
+        return np.asarray(np.log(np.maximum(value, 1e-9)))
+
+    def words_of(self, nodes: Ids, column: str) -> Vector:
+        """What the words of all links to each node say."""
+        links, owners, count = self.table.parents(nodes)
+        sums = np.bincount(owners, self.table.links[column][links], len(nodes))
+        return np.asarray(sums / np.sqrt(np.maximum(count, 1)))
+
+    def keep(self) -> KeptModel:
+        """All that was learned on the way."""
+        first, size = self._from_session, self._examples.size
+        start = int(self._examples["n_words"][:first].sum())
+        return KeptModel(
+            [_kept_head(head) for head in (self.wanted, self.leading)],
+            self._examples["label"][first:size].tobytes(),
+            self._examples["row"][first:size].astype("f4").tobytes(),
+            self._examples["n_words"][first:size].tobytes(),
+            self._words["number"][start : self._words.size].tobytes(),
+            self._words["weight"][start : self._words.size].tobytes(),
+        )
+
+    def take(self, kept: KeptModel) -> None:
+        """Go on from what was kept; ValueError when it does not fit together."""
+        labels = np.frombuffer(kept.labels, "f8")
+        rows = np.frombuffer(kept.rows, "f4").reshape(len(labels), len(NAMES))
+        lengths = np.frombuffer(kept.lengths, "i4")
+        numbers, weights = np.frombuffer(kept.words, "i4"), np.frombuffer(kept.weights, "f4")
+        places = stretches(np.cumsum(lengths) - lengths, lengths)
+        if (
+            len(lengths) != len(labels)
+            or len(numbers) != len(places)
+            or len(weights) != len(places)
+        ):
+            raise ValueError("examples of links and their words do not fit together")
+        heads = [
+            _taken_head(head, *each) for head, each in zip(self._heads(), kept.heads, strict=True)
+        ]
+        ends = np.cumsum(lengths)
+        for place, end in enumerate(ends.tolist()):
+            span = slice(end - int(lengths[place]), end)
+            self._add(-1, float(labels[place]), rows[place], numbers[span], weights[span])
+        self.wanted, self.leading = heads
+        self.read(0, self.table.links.size)
+
+    def _heads(self) -> tuple[Head, Head]:
+        return self.wanted, self.leading
+
+
+def _common(numbers: Ids) -> tuple[Ids, Ids]:
+    """The numbers that come twice or more, and each one's place among them or -1.
+
+    A word of one example alone could only learn that example by heart.
+    """
+    counts = np.bincount(numbers, minlength=N_NUMBERS)
+    columns = np.flatnonzero(counts >= LEAST_USES)
+    places = np.full(N_NUMBERS, -1)
+    places[columns] = np.arange(len(columns))
+    return columns, places[numbers]
+
+
+def _kept_head(head: Head) -> tuple[bytes, bytes, bytes]:
+    used = np.flatnonzero(head.words).astype("i4")
+    return head.weights.tobytes(), used.tobytes(), head.words[used].tobytes()
+
+
+def _taken_head(head: Head, weights: bytes, numbers: bytes, words: bytes) -> Head:
+    taken = Head(head.prior)
+    taken.weights = np.frombuffer(weights, "f8").copy()
+    taken.words[np.frombuffer(numbers, "i4")] = np.frombuffer(words, "f4")
+    if len(taken.weights) != len(NAMES):
+        raise ValueError(f"{len(taken.weights)} weights where there should be {len(NAMES)}")
+    return taken

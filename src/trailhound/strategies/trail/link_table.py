@@ -1,0 +1,277 @@
+"""What a crawl remembers of addresses, pages and the links between them.
+
+Everything has a number: an address (*node*), a page that was read, a link from a page to an
+address, a *group* of links that stand in one list of a page, a *place* (host or folder). Counts are
+kept of how pages turned out, wherever that may say something about others: *hits* is the sum of
+their relevance, *seen* their number.
+
+Memory is bounded: when there are too many links or addresses, the older half of the pages goes, but
+for those of the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from trailhound.strategies.trail.columns import Columns, Flags, Ids, Vector, renumbered, stretches
+from trailhound.strategies.trail.link_words import PageLinks
+from trailhound.urls import host_key
+
+MAX_PARENTS = 8
+"""Links to one address that are looked at: the newest."""
+MAX_READ = 4
+"""Links to one fetched page whose words are learned from: the newest."""
+MAX_LINKS = 150_000
+MAX_NODES = 100_000
+NEAR = ((1, 1.0), (2, 0.5), (3, 0.33), (4, 0.25), (6, 0.17), (8, 0.125))
+"""Distances on a page within which links say something about each other, and how much."""
+MAX_DEPTH = 8
+
+_COUNTS = {"hits": "f8", "seen": "f8"}
+
+
+class LinkTable:
+    """All of it, in columns."""
+
+    def __init__(self) -> None:
+        self.urls: list[str] = []
+        self.numbers: dict[str, int] = {}
+        self.nodes = Columns(
+            {
+                "label": "f4",
+                "known": "?",
+                "browsed": "?",
+                "done": "?",
+                "queued": "?",
+                "told": "f4",
+                "page": "i4",
+                "host": "i4",
+                "folder": "i4",
+                "depth": "f4",
+                "n_links": "i4",
+                "links": "i4",
+            },
+            fill={"page": -1, "links": -1},
+            links=MAX_PARENTS,
+        )
+        self.pages = Columns(
+            {"relevance": "f8", "out": "f4", "host": "i4", "first": "i4", "last": "i4"} | _COUNTS
+        )
+        self.links = Columns(
+            {"page": "i4", "child": "i4", "group": "i4", "near_hits": "f4", "near_seen": "f4"}
+            | {"first_word": "i4", "n_words": "i4"}
+            | {"cos_short": "f4", "wanted_short": "f4", "cos_around": "f4", "wanted_around": "f4"}
+            | {"text": "f4", "leads": "f4"}
+        )
+        self.groups = Columns(_COUNTS)
+        self.words = Columns({"number": "i4", "weight": "f4"})
+        self.places = Columns(_COUNTS)
+        self._place_numbers: dict[str, int] = {}
+        self._browsed_pages = 0
+        self.hits = self.seen = 0.0
+
+    @property
+    def base_rate(self) -> float:
+        """Mean relevance of the pages so far, never 0 or 1."""
+        return (self.hits + 0.5) / (self.seen + 1.0)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time to forget."""
+        return self.links.size > MAX_LINKS or self.nodes.size > MAX_NODES
+
+    def node(self, url: str) -> int:
+        """The number of an address."""
+        known = self.numbers.get(url)
+        if known is not None:
+            return known
+        number = self.numbers[url] = self.nodes.add()
+        self.urls.append(url)
+        host, path = host_key(url), url.partition("://")[2].partition("?")[0]
+        self.nodes["host"][number] = self._place(f"h{host}")
+        self.nodes["folder"][number] = self._place(f"f{path[: path.rfind('/') + 1]}")
+        self.nodes["depth"][number] = min(path.count("/"), MAX_DEPTH)
+        return number
+
+    def _place(self, name: str) -> int:
+        known = self._place_numbers.get(name)
+        if known is None:
+            known = self._place_numbers[name] = self.places.add()
+        return known
+
+    def add_page(self, node: int, found: PageLinks, relevance: float) -> tuple[int, int]:
+        """A page was read: the numbers of its first link, and of the one behind its last."""
+        nodes, pages, links = self.nodes, self.pages, self.links
+        children = np.fromiter(map(self.node, found.urls), np.int64, len(found.urls))
+        page, first = pages.add(), links.add(len(children))
+        last = first + len(children)
+        pages["relevance"][page] = relevance
+        pages["out"][page] = np.log1p(len(children))
+        pages["host"][page] = nodes["host"][node]
+        pages["first"][page], pages["last"][page] = first, last
+        nodes["page"][node] = page
+        if len(children):
+            links["page"][first:last] = page
+            links["child"][first:last] = children
+            groups = found.groups + self.groups.add(int(found.groups.max()) + 1)
+            links["group"][first:last] = groups
+            self._add_words(found, first, last)
+            place = nodes["n_links"][children] % MAX_PARENTS
+            nodes["links"][children, place] = np.arange(first, last)
+            nodes["n_links"][children] += 1
+            self._count_known(page, children, first, groups)
+        return first, last
+
+    def _add_words(self, found: PageLinks, first: int, last: int) -> None:
+        start = self.words.add(len(found.words))
+        self.words["number"][start : self.words.size] = found.words
+        self.words["weight"][start : self.words.size] = found.weights
+        self.links["n_words"][first:last] = found.lengths
+        self.links["first_word"][first:last] = start + np.cumsum(found.lengths) - found.lengths
+
+    def _count_known(self, page: int, children: Ids, first: int, groups: Ids) -> None:
+        """Some of a new page's links lead to pages that were fetched before."""
+        known = self.nodes["known"][children].astype(np.float64)
+        if not known.any():
+            return
+        labels = self.nodes["label"][children] * known
+        last = first + len(children)
+        for column, values in (("hits", labels), ("seen", known)):
+            self.pages[column][page] += values.sum()
+            np.add.at(self.groups[column], groups, values)
+            near = self.links[f"near_{column}"][first:last]
+            for distance, weight in NEAR:
+                if distance < len(near):
+                    near[distance:] += weight * values[:-distance]
+                    near[:-distance] += weight * values[distance:]
+
+    def label(self, node: int, label: float, *, browsed: bool = False) -> None:
+        """A page turned out so relevant; said once."""
+        nodes = self.nodes
+        if nodes["known"][node]:
+            return
+        nodes["known"][node], nodes["label"][node] = True, label
+        nodes["browsed"][node] = browsed
+        links = nodes["links"][node]
+        links = links[links >= 0]
+        pages, groups = self.links["page"][links], self.links["group"][links]
+        places = [nodes["host"][node], nodes["folder"][node]]
+        for counts, rows in ((self.pages, pages), (self.groups, groups), (self.places, places)):
+            np.add.at(counts["hits"], rows, label)
+            np.add.at(counts["seen"], rows, 1.0)
+        self._label_neighbours(links, pages, label)
+        self.hits += label
+        self.seen += 1.0
+
+    def _label_neighbours(self, links: Ids, pages: Ids, label: float) -> None:
+        steps = np.array([sign * distance for distance, _ in NEAR for sign in (-1, 1)])
+        shares = np.repeat([share for _, share in NEAR], 2)
+        near = links[:, None] + steps
+        inside = (near >= 0) & (near < self.links.size)
+        near = np.where(inside, near, 0)
+        there = inside & (self.links["page"][near] == pages[:, None])
+        rows = near[there]
+        weights = np.broadcast_to(shares, near.shape)[there]
+        np.add.at(self.links["near_hits"], rows, weights * label)
+        np.add.at(self.links["near_seen"], rows, weights)
+
+    def children(self, page: int) -> Ids:
+        """The addresses that a page links to, each once."""
+        span = slice(self.pages["first"][page], self.pages["last"][page])
+        return np.asarray(np.unique(self.links["child"][span]), np.int64)
+
+    def parents(self, nodes: Ids) -> tuple[Ids, Ids, Ids]:
+        """Links to the nodes, one node after the other; the place of each one's node; counts."""
+        found = self.nodes["links"][nodes]
+        there = found >= 0
+        count = there.sum(axis=1)
+        return found[there], np.repeat(np.arange(len(nodes)), count), count
+
+    def words_of(self, nodes: int) -> tuple[Ids, Vector]:
+        """Numbers and weights of all words in the links to a node."""
+        links = np.sort(self.nodes["links"][nodes])[-MAX_READ:]
+        links = links[links >= 0]
+        rows = stretches(self.links["first_word"][links], self.links["n_words"][links])
+        share = 1 / np.sqrt(max(len(links), 1))
+        return self.words["number"][rows], self.words["weight"][rows] * share
+
+    def end_session(self) -> None:
+        """Pages so far are those of the session; they stay."""
+        self._browsed_pages = self.pages.size
+
+    def forget(self) -> Ids:
+        """Forget the older half of the pages, and what only they led to.
+
+        The new number of each node, -1 for those that are gone.
+        """
+        pages = np.arange(self.pages.size)
+        oldest = (self._browsed_pages + self.pages.size) // 2
+        kept_pages = (pages < self._browsed_pages) | (pages >= oldest)
+        kept_links = kept_pages[self.links["page"][: self.links.size]]
+        self._forget_words(kept_links)
+        link_numbers = self.links.keep(kept_links)
+        page_numbers = self.pages.keep(kept_pages)
+        counts = self.pages["last"][: self.pages.size] - self.pages["first"][: self.pages.size]
+        behind = np.cumsum(counts)
+        self.pages["first"][: self.pages.size] = behind - counts
+        self.pages["last"][: self.pages.size] = behind
+        span = slice(0, self.links.size)
+        self.links["page"][span] = page_numbers[self.links["page"][span]]
+        self._forget_groups()
+        return self._forget_nodes(link_numbers, page_numbers)
+
+    def _forget_words(self, kept_links: Flags) -> None:
+        lengths = self.links["n_words"][: self.links.size]
+        self.words.keep(np.repeat(kept_links, lengths))
+        kept = np.where(kept_links, lengths, 0)
+        self.links["first_word"][: self.links.size] = np.cumsum(kept) - kept
+
+    def _forget_groups(self) -> None:
+        used = np.zeros(self.groups.size, np.bool_)
+        used[self.links["group"][: self.links.size]] = True
+        span = slice(0, self.links.size)
+        self.links["group"][span] = self.groups.keep(used)[self.links["group"][span]]
+
+    def _forget_nodes(self, link_numbers: Ids, page_numbers: Ids) -> Ids:
+        nodes, size = self.nodes, self.nodes.size
+        nodes["links"][:size] = renumbered(nodes["links"][:size], link_numbers)
+        nodes["page"][:size] = renumbered(nodes["page"][:size], page_numbers)
+        has_links = (nodes["links"][:size] >= 0).any(axis=1)
+        kept = has_links | (nodes["page"][:size] >= 0) | nodes["browsed"][:size]
+        numbers = nodes.keep(kept)
+        self.urls = [url for url, stays in zip(self.urls, kept.tolist(), strict=True) if stays]
+        self.numbers = {url: number for number, url in enumerate(self.urls)}
+        span = slice(0, self.links.size)
+        self.links["child"][span] = numbers[self.links["child"][span]]
+        self._forget_places()
+        return numbers
+
+    def _forget_places(self) -> None:
+        used = np.zeros(self.places.size, np.bool_)
+        span = slice(0, self.nodes.size)
+        for column in ("host", "folder"):
+            used[self.nodes[column][span]] = True
+        used[self.pages["host"][: self.pages.size]] = True
+        numbers = self.places.keep(used)
+        for column in ("host", "folder"):
+            self.nodes[column][span] = numbers[self.nodes[column][span]]
+        hosts = slice(0, self.pages.size)
+        self.pages["host"][hosts] = numbers[self.pages["host"][hosts]]
+        places = self._place_numbers.items()
+        self._place_numbers = {
+            name: int(numbers[place]) for name, place in places if numbers[place] >= 0
+        }
+
+    def known_labels(self) -> dict[str, float]:
+        """What fetched pages turned out to be, by address; those of the session left out."""
+        size = self.nodes.size
+        chosen = np.flatnonzero(self.nodes["known"][:size] & ~self.nodes["browsed"][:size])
+        labels = self.nodes["label"][chosen].tolist()
+        return dict(zip((self.urls[node] for node in chosen.tolist()), labels, strict=True))
+
+    def fetched(self, urls: Iterable[str]) -> None:
+        """These addresses were asked for; they lead nowhere new."""
+        for url in urls:
+            self.nodes["done"][self.node(url)] = True

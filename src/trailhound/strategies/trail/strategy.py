@@ -1,0 +1,258 @@
+"""Trail: follows links as the session's own did, and as those on the way have turned out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+import msgspec
+import numpy as np
+
+from trailhound.records import CrawledPage, Page, ScoredLink
+from trailhound.sessions.page_graph import PageGraph
+from trailhound.strategies.base import Briefing
+from trailhound.strategies.parts import check_at_least, kept_in, was_read
+from trailhound.strategies.trail.columns import Flags, Ids, Matrix
+from trailhound.strategies.trail.features import NAMES, describe
+from trailhound.strategies.trail.link_model import KeptModel, LinkModel
+from trailhound.strategies.trail.link_table import LinkTable
+from trailhound.strategies.trail.link_words import read_links
+from trailhound.strategies.trail.wanted_words import WantedWords
+
+RANKED_ANEW = 1_500
+"""Waiting addresses that are ranked anew at a time: the best, and as many with new links."""
+MOVED = 0.05
+"""A priority (a logarithm) that has moved by less stays as it is."""
+REFIT_EVERY = 20
+"""Pages between two fits at first; later, when a page is less of what is known, a tenth of all."""
+BEST_BEHIND = 3
+"""A gateway is worth what its best so many links are worth on average."""
+NOTHING = -14.0
+"""log of the worth of a page of the session that opens nothing."""
+
+_PARTS = (*NAMES, "words of the link")
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    pages: int
+    model: KeptModel
+    labels: dict[str, float]
+
+
+class TrailStrategy:
+    """Priority of a link: the log of its chance to be wanted, or to lead to what is."""
+
+    name: ClassVar[str] = "trail"
+    summary: ClassVar[str] = "a model of links, learned from the session and then on every page"
+    paper: ClassVar[str] = ""
+    rescore_every = 10
+
+    def __init__(self, graph: PageGraph, *, hub: float = 0.3, gate: float = 0.7) -> None:
+        check_at_least(0.0, hub=hub, gate=gate)
+        self._table = LinkTable()
+        self._model = LinkModel(self._table, hub)
+        self._wanted = WantedWords(graph)
+        self._gate = gate
+        self._pages = 0
+        self._next_fit = REFIT_EVERY
+        self._open: Ids = np.zeros(0, np.int64)
+        self._relinked: set[int] = set()
+        self._gateways: dict[int, float] = {}
+        self._learn_session(graph)
+
+    @classmethod
+    def from_briefing(
+        cls, briefing: Briefing, *, hub: float = 0.3, gate: float = 0.7
+    ) -> TrailStrategy:
+        """Learn from the session's own links."""
+        return cls(briefing.graph, hub=hub, gate=gate)
+
+    def _learn_session(self, graph: PageGraph) -> None:
+        table, labels = self._table, {}
+        for number, page in enumerate(graph.pages):
+            if number in graph.targets or was_read(page):
+                labels[table.node(page.url)] = float(number in graph.targets)
+        for node, label in labels.items():
+            table.label(node, label, browsed=True)
+        for number, page in enumerate(graph.pages):
+            if page.links:
+                self._read(page, float(number in graph.targets))
+        table.end_session()
+        rows = describe(table, np.fromiter(labels, np.int64, len(labels)))
+        for (node, label), row in zip(labels.items(), rows, strict=True):
+            self._model.add(node, label, row)
+        self._model.end_session()
+
+    def _read(self, page: Page, relevance: float) -> None:
+        found = read_links(page)
+        first, last = self._table.add_page(self._table.node(page.url), found, relevance)
+        if first < last:
+            for column, values in self._wanted.read(found).items():
+                self._table.links[column][first:last] = values
+            self._model.read(first, last)
+
+    def observe(self, crawled: CrawledPage) -> None:
+        """Learn how a link has turned out, and read the links of its page."""
+        table, page = self._table, crawled.page
+        asked, node = table.node(crawled.candidate.url), table.node(page.url)
+        table.nodes["done"][[asked, node]] = True
+        self._pages += 1
+        if not table.nodes["browsed"][node]:
+            self._learn(asked, node, crawled)
+        elif self._has_new_links(node, page):  # it was read in the session, and has changed since
+            self._read(page, float(table.nodes["label"][node]))
+        self._open = self._open_children(int(table.nodes["page"][node]))
+        if self._pages >= self._next_fit:
+            self._next_fit = self._pages + max(REFIT_EVERY, self._pages // 10)
+            if table.is_full:
+                self._forget()
+            self._model.fit()
+
+    def _has_new_links(self, node: int, page: Page) -> bool:
+        slot = int(self._table.nodes["page"][node])
+        known = set(self._table.children(slot).tolist()) if slot >= 0 else set()
+        linked = {self._table.node(link.url) for link in page.links}
+        return slot < 0 or not linked <= known | {node}
+
+    def _learn(self, asked: int, node: int, crawled: CrawledPage) -> None:
+        table, relevance = self._table, crawled.relevance.score
+        row = describe(table, np.array([asked]))[0]
+        was_linked = bool(table.nodes["n_links"][asked])
+        for each in {asked, node}:
+            table.label(each, relevance)
+        self._read(crawled.page, relevance)
+        table.nodes["page"][asked] = table.nodes["page"][node]
+        if was_linked:
+            self._model.add(asked, relevance, row)
+
+    def _forget(self) -> None:
+        numbers = self._table.forget()
+        self._model.renumber(numbers)
+        self._open = numbers[self._open]
+        self._relinked = {int(numbers[node]) for node in self._relinked if numbers[node] >= 0}
+        self._gateways = {}
+
+    def _open_children(self, page: int) -> Ids:
+        children = self._table.children(page)
+        done: Flags = self._table.nodes["done"][children]
+        return children[~done]
+
+    def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
+        """Each link to a page that was not fetched yet."""
+        table = self._table
+        nodes = self._open[~table.nodes["known"][self._open]]
+        rows = describe(table, nodes)
+        scores = self._model.score_described(nodes, rows)
+        again = nodes[table.nodes["queued"][nodes]]
+        self._relinked.update(again.tolist())
+        table.nodes["queued"][nodes] = True
+        table.nodes["told"][nodes] = scores
+        parts = self._parts(nodes, rows)
+        opinions = zip(scores.tolist(), parts, strict=True)
+        told = dict(zip(nodes.tolist(), opinions, strict=True))
+        for node, worth in self._worth_of_session_pages(self._open).items():
+            told[node] = worth, b""
+        ranked = []
+        for link in crawled.page.links:
+            found = told.pop(table.numbers.get(link.url, -1), None)
+            if found is not None:
+                ranked.append(ScoredLink(link, *found))
+        return ranked
+
+    def _parts(self, nodes: Ids, rows: Matrix) -> list[bytes]:
+        """What moved each priority, to be explained later: weight times feature, and the words."""
+        words = self._model.words_of(nodes, "text")
+        parts = np.column_stack([rows * self._model.wanted.weights, words]).astype("<f2")
+        size, content = parts.shape[1] * 2, parts.tobytes()
+        return [content[start : start + size] for start in range(0, len(content), size)]
+
+    def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
+        """The best of what waits, and what has new links, by what is known by now."""
+        del candidates  # the table knows those that matter
+        table = self._table
+        nodes = self._to_rank_anew()
+        scores = self._model.score(nodes)
+        moved = np.abs(scores - table.nodes["told"][nodes]) >= MOVED
+        nodes, scores = nodes[moved], scores[moved]
+        table.nodes["told"][nodes] = scores
+        told = dict(
+            zip((table.urls[node] for node in nodes.tolist()), scores.tolist(), strict=True)
+        )
+        self._gateways = {}
+        session = np.flatnonzero(table.nodes["browsed"][: table.nodes.size])
+        for node, worth in self._worth_of_session_pages(session).items():
+            told[table.urls[node]] = worth
+        return told or None
+
+    def _to_rank_anew(self) -> Ids:
+        nodes, size = self._table.nodes, self._table.nodes.size
+        waiting = np.flatnonzero(nodes["queued"][:size] & ~nodes["done"][:size])
+        if len(waiting) > RANKED_ANEW:
+            best = np.argpartition(nodes["told"][waiting], -RANKED_ANEW)[-RANKED_ANEW:]
+            relinked = np.fromiter(self._relinked, np.int64, len(self._relinked))[-RANKED_ANEW:]
+            relinked = relinked[~nodes["done"][relinked]]
+            waiting = np.union1d(waiting[best], relinked)
+        self._relinked.clear()
+        return waiting
+
+    def _worth_of_session_pages(self, nodes: Ids) -> dict[int, float]:
+        """Logarithms of what pages of the session among them are worth as gateways."""
+        flags = self._table.nodes
+        browsed = nodes[flags["browsed"][nodes] & ~flags["done"][nodes]]
+        if not self._gate or not len(browsed):
+            return {}
+        if not self._gateways:
+            self._gateways = self._open_gateways()
+        return {node: self._gateways.get(node, NOTHING) for node in browsed.tolist()}
+
+    def _open_gateways(self) -> dict[int, float]:
+        """What pages of the session that were not fetched yet would bring into reach.
+
+        Each is worth ``gate`` times the mean worth of its best links, which may be gateways too.
+        """
+        table, nodes = self._table, self._table.nodes
+        size = nodes.size
+        shut = nodes["browsed"][:size] & ~nodes["done"][:size] & (nodes["page"][:size] >= 0)
+        gateways = np.flatnonzero(shut)
+        if not len(gateways):
+            return {}
+        children = [table.children(page) for page in nodes["page"][gateways].tolist()]
+        behind = np.unique(np.concatenate(children))
+        new = behind[~nodes["known"][behind] & ~nodes["queued"][behind]]
+        worth = np.zeros(size)
+        worth[new] = np.minimum(1.0, np.exp(self._model.score(new)))
+        for _ in range(3):
+            best = [float(np.sort(worth[each])[-BEST_BEHIND:].sum()) for each in children]
+            worth[gateways] = self._gate * np.array(best) / BEST_BEHIND
+        logs = np.log(np.maximum(worth[gateways], np.exp(NOTHING))).tolist()
+        return dict(zip(gateways.tolist(), logs, strict=True))
+
+    def explain(self, memory: bytes) -> Mapping[str, float]:
+        """What moved the priority of a link when it was last seen, the strongest part first.
+
+        In units of log odds: 0.7 doubles the odds that the page is wanted.
+        """
+        if len(memory) != 2 * len(_PARTS):
+            return {}
+        parts = np.frombuffer(memory, "<f2").astype(np.float64)
+        order = np.argsort(-np.abs(parts), kind="stable")
+        return {_PARTS[place]: float(parts[place]) for place in order if _PARTS[place] != "bias"}
+
+    def snapshot(self) -> bytes:
+        """Both models, their examples, and how fetched pages turned out.
+
+        Links are not kept: candidates that wait keep the priority that they have.
+        """
+        kept = _Kept(self._pages, self._model.keep(), self._table.known_labels())
+        return msgspec.msgpack.encode(kept)
+
+    def restore(self, snapshot: bytes) -> None:
+        """Go on from there."""
+        kept = kept_in(snapshot, _Kept, "what was learned of links")
+        self._model.take(kept.model)
+        self._pages = kept.pages
+        self._next_fit = kept.pages + REFIT_EVERY
+        for url, label in kept.labels.items():
+            node = self._table.node(url)
+            self._table.label(node, label)
+            self._table.nodes["done"][node] = True

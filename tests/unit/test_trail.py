@@ -1,0 +1,256 @@
+"""The strategy trail: a model of links, learned from the session and on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from interest_pages import crawled
+
+from trailhound.errors import UsageError
+from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
+from trailhound.sessions.page_graph import PageGraph
+from trailhound.strategies.base import Briefing, learns_online
+from trailhound.strategies.choosing import make_strategy
+from trailhound.strategies.trail import link_model, link_table
+from trailhound.strategies.trail.columns import Columns, stretches
+from trailhound.strategies.trail.features import NAMES, describe
+from trailhound.strategies.trail.link_table import LinkTable
+from trailhound.strategies.trail.link_words import read_links
+from trailhound.strategies.trail.strategy import TrailStrategy
+
+H = "http://h.test/"
+
+
+def page(name: str, words: str, *links: tuple[str, str]) -> Page:
+    terms = dict.fromkeys(words.split(), 2)
+    linked = tuple(Link(H + target, anchor=anchor) for target, anchor in links)
+    return Page(H + name, title=words, terms=terms, links=linked, language="en")
+
+
+def session() -> PageGraph:
+    """From a portal to lists of staff, and from there to people, who were wanted."""
+    pages = (
+        page("", "portal", ("staff", "staff list"), ("news", "latest news")),
+        page("staff", "staff", ("people/ann", "Ann Smith"), ("people/bob", "Bob Jones")),
+        page("people/ann", "professor publication research", ("", "home")),
+        page("people/bob", "professor publication teaching", ("", "home")),
+        page("news", "weather football", ("news/1", "football"), ("news/2", "weather")),
+    )
+    return PageGraph(pages, (), frozenset({2, 3}))
+
+
+def taught() -> TrailStrategy:
+    return TrailStrategy.from_briefing(Briefing(session()))
+
+
+def score(strategy: TrailStrategy, shown: CrawledPage) -> dict[str, float]:
+    strategy.observe(shown)
+    return {each.link.url.removeprefix(H): each.priority for each in told(strategy, shown)}
+
+
+def told(strategy: TrailStrategy, shown: CrawledPage) -> list[ScoredLink]:
+    return list(strategy.score_links(shown))
+
+
+def hub(name: str, *links: tuple[str, str], relevance: float = 0.0) -> CrawledPage:
+    fetched = page(name, "list", *links)
+    return CrawledPage(fetched, Relevance(relevance, relevance >= 0.5), Candidate(fetched.url, 0.0))
+
+
+def test_links_like_those_of_the_session_come_first() -> None:
+    found = score(taught(), hub("other", ("people/eve", "Eve, professor"), ("news/3", "football")))
+    assert found["people/eve"] > found["news/3"]
+
+
+def test_what_pays_on_the_way_is_learned() -> None:
+    strategy = taught()
+    links = [(f"jam/{n}", "strawberry jam") for n in range(40)]
+    links += [(f"tax/{n}", "tax return") for n in range(40)]
+    before = score(strategy, hub("list", *links, ("a/jam", "jam"), ("a/tax", "tax")))
+    for n in range(20):
+        for name, relevant in (("jam", 1.0), ("tax", 0.0)):
+            score(strategy, hub(f"{name}/{n}", relevance=relevant))
+    after = score(strategy, hub("list2", ("b/jam", "jam"), ("b/tax", "tax")))
+    assert after["b/jam"] - after["b/tax"] > before["a/jam"] - before["a/tax"] + 0.5
+
+
+def test_pages_of_the_session_are_worth_what_they_open() -> None:
+    strategy = taught()
+    found = score(strategy, crawled(f"{H}start", links=(f"{H}staff", f"{H}people/ann")))
+    assert "staff" in found, "it may open pages that were not fetched yet"
+    shut = TrailStrategy.from_briefing(Briefing(session()), gate=0.0)
+    assert score(shut, crawled(f"{H}start", links=(f"{H}staff", f"{H}people/ann"))) == {}
+
+
+def test_a_page_of_the_session_that_has_changed_shows_its_new_links() -> None:
+    fetched = page("staff", "staff", ("people/ann", "Ann Smith"), ("people/new", "New, professor"))
+    shown = CrawledPage(fetched, Relevance(0.0, False), Candidate(fetched.url, 0.0))
+    assert "people/new" in score(taught(), shown)
+
+
+def test_what_waits_is_ranked_anew_by_what_was_learned() -> None:
+    strategy = taught()
+    links = [(f"jam/{n}", "jam") for n in range(25)] + [(f"tax/{n}", "tax") for n in range(25)]
+    first = score(strategy, hub("list", *links))
+    for n in range(20):
+        for name, relevant in (("jam", 1.0), ("tax", 0.0)):
+            score(strategy, hub(f"{name}/{n}", relevance=relevant))
+    anew = strategy.rescore({}) or {}
+    assert anew[f"{H}jam/24"] > first["jam/24"]
+    assert anew[f"{H}jam/24"] > anew.get(f"{H}tax/24", first["tax/24"])
+    assert f"{H}jam/3" not in anew, "it was fetched"
+    assert strategy.rescore({}) is None or f"{H}jam/24" not in (strategy.rescore({}) or {})
+
+
+def test_the_memory_of_a_link_tells_what_moved_it_most_first() -> None:
+    strategy = taught()
+    shown = hub("list", ("people/eve", "Eve, professor"))
+    strategy.observe(shown)
+    parts = strategy.explain(told(strategy, shown)[0].memory)
+    strengths = [abs(part) for part in parts.values()]
+    assert strengths == sorted(strengths, reverse=True)
+    assert "words of the link" in parts
+    assert "bias" not in parts
+    assert strategy.explain(b"") == {}
+    assert strategy.explain(b"foreign") == {}
+
+
+def test_what_was_learned_outlives_the_process() -> None:
+    strategy = taught()
+    for n in range(45):
+        score(strategy, hub(f"jam/{n}", (f"jam/{n + 1}", "jam"), relevance=1.0))
+    copy = taught()
+    copy.restore(strategy.snapshot())
+    new = hub("list", ("a/jam", "jam"), ("a/tax", "tax"), ("jam/3", "jam"))
+    mine, its = score(strategy, new), score(copy, new)
+    assert set(its) == set(mine) == {"a/jam", "a/tax"}, "jam/3 was fetched before"
+    assert its["a/jam"] == pytest.approx(mine["a/jam"], abs=0.3)
+    assert its["a/jam"] > its["a/tax"]
+
+
+def test_a_snapshot_that_makes_no_sense_changes_nothing() -> None:
+    strategy = taught()
+    before = strategy.snapshot()
+    for nonsense in (b"", b"nonsense", before[: len(before) // 2]):
+        with pytest.raises(ValueError, match="links"):
+            strategy.restore(nonsense)
+    assert strategy.snapshot() == before
+
+
+def test_it_needs_no_session() -> None:
+    nothing = Briefing(PageGraph((), (), frozenset()))
+    strategy = make_strategy("trail", nothing)
+    assert isinstance(strategy, TrailStrategy)
+    for n in range(60):
+        relevant = float(n % 2)
+        kind = "jam" if relevant else "tax"
+        score(strategy, hub(f"{kind}/{n}", (f"{kind}/{n + 2}", kind), relevance=relevant))
+    found = score(strategy, hub("list", ("a/jam", "jam"), ("a/tax", "tax")))
+    assert found["a/jam"] > found["a/tax"]
+
+
+def test_one_mark_and_three_pages_are_enough_to_begin() -> None:
+    three = PageGraph(session().pages[:3], (), frozenset({2}))
+    strategy = TrailStrategy.from_briefing(Briefing(three))
+    found = score(strategy, hub("other", ("people/eve", "Eve, professor"), ("x", "football")))
+    assert found["people/eve"] > found["x"]
+
+
+def test_it_learns_online_and_refuses_negative_options() -> None:
+    assert learns_online(taught())
+    with pytest.raises(UsageError, match="hub"):
+        make_strategy("trail:hub=-1", Briefing(session()))
+
+
+def check_consistent(table: LinkTable) -> None:
+    """Every reference leads to what it should."""
+    links, nodes, pages = table.links, table.nodes, table.pages
+    assert len(table.urls) == len(table.numbers) == nodes.size
+    assert all(table.urls[number] == url for url, number in table.numbers.items())
+    for page_number in range(pages.size):
+        span = slice(pages["first"][page_number], pages["last"][page_number])
+        assert (links["page"][span] == page_number).all()
+    ends = np.append(links["first_word"][: links.size], table.words.size)
+    assert (np.diff(ends) == links["n_words"][: links.size]).all()
+    for node in range(nodes.size):
+        own = nodes["links"][node]
+        assert (links["child"][own[own >= 0]] == node).all()
+        assert nodes["page"][node] < pages.size
+    assert links["group"][: links.size].max(initial=-1) < table.groups.size
+    assert nodes["host"][: nodes.size].max(initial=-1) < table.places.size
+
+
+def test_memory_is_bounded_and_stays_consistent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link_table, "MAX_LINKS", 200)
+    monkeypatch.setattr(link_model, "MAX_EXAMPLES", 50)
+    strategy = taught()
+    for n in range(300):
+        links = [(f"d{n % 7}/{n + k}", f"word{k} jam") for k in range(1, 8)]
+        score(strategy, hub(f"d{n % 7}/{n}", *links, relevance=float(n % 3 == 0)))
+        if n % 10 == 9:
+            strategy.rescore({})
+    table = strategy._table
+    check_consistent(table)
+    assert table.links.size < 600
+    assert table.nodes.size < 900
+    assert table.numbers[f"{H}people/ann"] >= 0, "the session stays"
+    assert strategy._model._examples.size < 120
+
+
+def test_rows_describe_what_is_known_and_leave_out_the_own_label() -> None:
+    table = LinkTable()
+    start = page("", "portal", ("a/1", "one"), ("a/2", "two"), ("b/3", "three"))
+    table.add_page(table.node(start.url), read_links(start), 0.8)
+    for name, label in (("a/1", 1.0), ("b/3", 0.0)):
+        table.label(table.node(H + name), label)
+    rows = describe(table, np.array([table.node(H + name) for name in ("a/1", "a/2", "b/3")]))
+    named = [dict(zip(NAMES, row, strict=True)) for row in rows.tolist()]
+    base = 1.5 / 3
+
+    def ratio(hits: float, seen: float) -> float:
+        return float(np.log((hits + 2 * base) / ((seen + 2) * base)))
+
+    siblings = [row["success of siblings"] for row in named]
+    assert siblings == pytest.approx([ratio(0, 1), ratio(1, 2), ratio(1, 1)])
+    folders = [row["success of the folder"] for row in named]
+    assert folders == pytest.approx([ratio(0, 0), ratio(1, 1), ratio(0, 0)])
+    near = [row["success of neighbouring links"] for row in named]
+    assert near == pytest.approx([ratio(0, 0.5), ratio(1, 2), ratio(0.5, 0.5)])
+    assert all(row["relevance of linking pages"] == pytest.approx(0.8) for row in named)
+
+
+def test_labels_given_before_and_after_a_page_is_read_count_alike() -> None:
+    start = page("", "portal", *[(f"a/{n}", f"word{n}") for n in range(12)])
+    labels = {f"{H}a/{n}": float(n % 2) for n in (0, 3, 4, 9, 11)}
+    tables = LinkTable(), LinkTable()
+    for url, label in labels.items():
+        tables[0].label(tables[0].node(url), label)
+    for table in tables:
+        table.add_page(table.node(start.url), read_links(start), 0.0)
+    for url, label in labels.items():
+        tables[1].label(tables[1].node(url), label)
+    for column in ("near_hits", "near_seen"):
+        first, second = (table.links[column][:12] for table in tables)
+        assert first == pytest.approx(second, abs=1e-6)
+    assert tables[0].pages["hits"][0] == tables[1].pages["hits"][0]
+
+
+def test_words_of_all_scripts_have_numbers() -> None:
+    start = page("", "日本語 пример", ("%E3%81%82/пчела", "пчела и мёд"), ("x\n", "a\nb"))
+    found = read_links(start)
+    assert len(found.urls) == 2
+    assert found.lengths.min() > 0
+    assert found.words.size == found.weights.size == found.lengths.sum()
+
+
+def test_columns_grow_and_forget() -> None:
+    columns = Columns({"a": "i4", "b": "i4"}, fill={"b": -1}, b=2)
+    assert columns.add(300) == 0
+    columns["a"][:300] = np.arange(300)
+    numbers = columns.keep(columns["a"][:300] % 100 == 0)
+    assert columns["a"][:3].tolist() == [0, 100, 200]
+    assert (columns.size, numbers[100], numbers[1]) == (3, 1, -1)
+    assert columns.add() == 3
+    assert columns["a"][3] == 0
+    assert columns["b"][3].tolist() == [-1, -1]
+    assert stretches(np.array([5, 0]), np.array([2, 1])).tolist() == [5, 6, 0]
