@@ -23,7 +23,7 @@ REPEATING = "".join(f"<p><i id={number}><!--</i>-->" for number in range(20_000)
 SEARCHING = "<span><!--</span>--></b></dd>" * 80_000
 ATTRIBUTES = f"<div {' '.join(f'a{number}' for number in range(100_000))}>"
 LONG = "<ul>" + "".join(f"<li><a href=/none/{n}>{n}</a></li>" for n in range(6_000)) + "</ul>"
-BACKTRACKING = "a " * 40 + "!"
+BACKTRACKING = "a" * 60 + "!"
 
 
 def linked(*paths: str) -> Resource:
@@ -92,7 +92,7 @@ def test_a_pattern_that_backtracks_for_ever_is_stopped(tmp_path: Path, workers: 
     settings = {"judge__kind": r"regex:pattern=(\w+\s?)+:$", "crawl__workers": workers}
     with (
         TinySite(web({"/words": BACKTRACKING})) as site,
-        crawling(site, tmp_path, crawl__page_seconds=2, **settings) as crawl,
+        crawling(site, tmp_path, crawl__page_seconds=5, **settings) as crawl,
     ):
         told = ended(crawl)
     assert told["outcomes"].pop(f"{HOST}/words") == "too-costly"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,8 @@ class PageLimits(NamedTuple):
     """Of a worker process, page by page."""
 
     seconds: float = 10.0
-    """By the clock. A process that takes longer is killed."""
+    """By the clock. A process that takes longer is killed; one that a busy machine does not let
+    work gets up to six times as long."""
     memory_bytes: int = 512_000_000
     """Beyond what the process has when it is ready for its first page."""
 
@@ -21,6 +23,15 @@ class PageLimits(NamedTuple):
 
 
 PAGE_LIMITS = PageLimits()
+
+
+def cpu_seconds(process: int | None) -> float | None:
+    """What a process has worked so far; ``None`` where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, AttributeError):
+        return None
 
 
 def limit_memory(more_bytes: int) -> bool:

@@ -36,12 +36,15 @@ import msgspec
 from threadpoolctl import threadpool_limits
 
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, note_failure
-from trailhound.crawling.page_limits import PageLimits, limit_memory
+from trailhound.crawling.page_limits import PageLimits, cpu_seconds, limit_memory
 from trailhound.errors import ConfigError, TrailhoundError
 from trailhound.signals import leave_signals_to_parent
+from trailhound.text.extract import extract_page
 
 _LENGTH = struct.Struct("<I")
 """In front of every message: how many bytes follow."""
+
+_SOME_PAGE = b"<p>" + b"Every language has its own table, which is read at need. " * 10
 
 _encoder = msgspec.msgpack.Encoder()
 _job_decoder = msgspec.msgpack.Decoder(PageJob)
@@ -68,6 +71,8 @@ def _start(recipe: AnalystRecipe) -> tuple[Analyst | None, Analysis]:
     """The analyst, and an empty analysis that tells of the failure if there is none."""
     start = Analysis()
     try:
+        # What is read from disk at need is read now: the first page has to be in time as well.
+        extract_page(_SOME_PAGE, "http://example.org/")
         return recipe(), start
     except Exception as error:
         note_failure(start, error)
@@ -109,6 +114,9 @@ JOBS_PER_WORKER = 3
 MAX_ATTEMPTS = 2
 """Workers that one page may cost: a death may have had another reason, but not twice."""
 
+MAX_LOOKS = 12
+"""At a worker with one page, two for each limit of time."""
+
 MAX_FAILED_STARTS = 3
 """Workers in a row that may die while they load, or not start at all; then another is no use."""
 
@@ -142,6 +150,8 @@ class _Worker(asyncio.Protocol):
         self.is_blameless = False
         """Whether it was killed, so that the job it has now is not the reason of its death."""
         self._alarm: asyncio.TimerHandle | None = None
+        self._looks = 0
+        self._cpu_seconds: float | None = None
         self._pool = pool
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
@@ -179,10 +189,28 @@ class _Worker(asyncio.Protocol):
     def _watch(self) -> None:
         """The oldest job, if any, is begun now: it has its time from here on."""
         self._unwatch()
+        self._looks, self._cpu_seconds = 0, None
+        self._look_later()
+
+    def _look_later(self) -> None:
         limits = self._pool.limits
         if limits is not None and self.jobs and self.has_started:
             loop = asyncio.get_running_loop()
-            self._alarm = loop.call_later(limits.seconds, self._kill_late)
+            self._alarm = loop.call_later(limits.seconds / 2, self._look, limits.seconds / 2)
+
+    def _look(self, seconds: float) -> None:
+        """So long after the last look: kill what is late, unless it was not let work."""
+        self._looks += 1
+        before, self._cpu_seconds = self._cpu_seconds, cpu_seconds(self.process.pid)
+        is_starved = (
+            before is not None
+            and self._cpu_seconds is not None
+            and self._cpu_seconds - before < seconds / 4
+        )
+        if self._looks == 1 or (is_starved and self._looks < MAX_LOOKS):
+            self._look_later()
+        else:
+            self._kill_late()
 
     def _unwatch(self) -> None:
         if self._alarm is not None:
