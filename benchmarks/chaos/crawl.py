@@ -70,6 +70,12 @@ class ChaosCrawl:
         self.memory.watch(self.process.pid)
         return self.process
 
+    def check(self) -> subprocess.CompletedProcess[str]:
+        """What ``trailhound check`` says of it."""
+        command = [sys.executable, "-m", "trailhound", "check", TOPIC]
+        command += ["--workspace", str(self.workspace)]
+        return subprocess.run(command, capture_output=True, text=True)
+
     def close(self) -> None:
         """End all processes."""
         self.kill(workers=True)

@@ -69,6 +69,8 @@ def prove(crawl: ChaosCrawl) -> Findings:
     found.gaps = check_delays(requests, crawl.web)
     _check_stores(crawl, found)
     _check_archive(crawl.path / "archive", found)
+    checked = crawl.check()
+    assert checked.returncode == 0, f"trailhound check finds:\n{checked.stdout[-3000:]}"
     said = crawl.said()
     assert "Traceback" not in said, said[said.index("Traceback") - 500 :][:9000]
     assert found.peak_bytes < MAX_MEMORY_BYTES, f"{found.peak_bytes:,} bytes were in use"
