@@ -136,7 +136,7 @@ class Tormentor:
             self._wait(_FULL_SECONDS)
 
     def _take_descriptors(self, pid: int) -> None:
-        self.excuses.add("open files")
+        self.excuses |= {"open files", "open more files"}
         before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         used = len(os.listdir(f"/proc/{pid}/fd"))
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (used + _SPARE_DESCRIPTORS, before[1]))

@@ -20,8 +20,8 @@ _GO_ON = "Make room, and go on with --resume (a crawl that had not begun: with t
 _SAFE = "everything up to the last finished page is safe."
 _BUSY = "is locked by another program. Close it, or wait until it has ended, and try again."
 _UNWRITABLE = (
-    "cannot be written to. Check that its folder exists, that you may write there, and that the "
-    "file is not read-only."
+    "cannot be written to. Check that its folder exists, that you may write there, that the file "
+    "is not read-only, and that this process may open more files (ulimit -n)."
 )
 _DAMAGED = (
     "is damaged or is not one of Trailhound's {name} files. Restore it from a copy, or {anew}."
