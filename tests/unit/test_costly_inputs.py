@@ -26,7 +26,13 @@ from trailhound.fetching.client import Answer
 from trailhound.fetching.content_coding import decoder_for
 from trailhound.fetching.robots import RobotsRules
 from trailhound.fetching.sitemaps import SourceKind, parse_url_source
-from trailhound.sessions.events import Session, Visit, session_lines
+from trailhound.sessions.events import (
+    MAX_PROBLEMS,
+    Session,
+    Visit,
+    parse_session,
+    session_lines,
+)
 from trailhound.sessions.files import read_session
 from trailhound.sessions.importers import importer
 from trailhound.sessions.importers.base import KnowsBookmarks, title_of
@@ -251,6 +257,11 @@ def test_a_session_that_refers_to_itself(tmp_path: Path) -> None:
     path.write_bytes(b"".join(session_lines(Session("bees", visits))))
     events = read_session(path).events
     assert len({id(event.html) for event in events if isinstance(event, Visit)}) == 1
+
+
+def test_a_session_of_nothing_but_damage() -> None:
+    data = b"".join(session_lines(Session("bees", ()))) + b"x\n" * 50_000
+    assert len(parse_session(data, "x", strict=False).problems) == MAX_PROBLEMS
 
 
 def test_a_session_of_one_long_chain_of_redirects() -> None:

@@ -18,6 +18,8 @@ from trailhound.errors import UNREADABLE, SessionError
 
 FORMAT_NAME = "trailhound-session"
 SESSION_VERSION = 1
+MAX_PROBLEMS = 10_000
+"""That are listed: a file of another kind may have millions of lines that are no event."""
 _FOREIGN_STARTS = (
     (codecs.BOM_UTF16_LE, "it is UTF-16 text", "Save it as UTF-8"),
     (codecs.BOM_UTF16_BE, "it is UTF-16 text", "Save it as UTF-8"),
@@ -166,7 +168,9 @@ def parse_session(
             event = _event_decoder.decode(line)
             events.append(_with_html(event, number, load_html, problems))
         except (*UNREADABLE, UnsafeReferenceError) as error:
-            problems.append(_damage(name, number, error, complete=complete, strict=strict))
+            damage = _damage(name, number, error, complete=complete, strict=strict)
+            if len(problems) < MAX_PROBLEMS:
+                problems.append(damage)
     session = Session(header.topic, tuple(events), header.user, header.recorder)
     return Reading(session, tuple(problems))
 
