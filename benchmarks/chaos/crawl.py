@@ -18,7 +18,7 @@ from benchmarks.chaos.web import EXCLUDED, KEYWORD, ChaosWeb
 
 TOPIC = "orchards"
 DELAY_SECONDS = 0.2
-TIMEOUT_SECONDS = 4.0
+TIMEOUT_SECONDS = 6.0
 PATIENCE_SECONDS = 15.0
 """A crawl ends when all hosts that are left want to be left alone for longer. After a kill that is
 their delay, the longest request, and five seconds more."""
