@@ -26,7 +26,7 @@ from publicsuffixlist import PublicSuffixList
 from trailhound.errors import UsageError
 
 _BARE_HOST = re.compile(r"(?=[^\s/:@?#]+?\.[^\s/:@?#])[^\s/:@?#]++(:[0-9]++)?([/?#]|$)")
-_LONGEST_HOST = 260  # characters: a name of 253, a port
+_LONGEST_HOST = 260  # characters: a name of 253, a port; DNS carries no more
 _WEB_SCHEMES = ("http://", "https://")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -63,6 +63,8 @@ def canonicalize(url: str, base: str | None = None) -> str | None:
         scheme, _, authority = href[:path_start].partition("://")
         href = f"{scheme}://{authority.rpartition('@')[2]}{href[path_start:]}"
         path_start = href.index("/", 8)
+    if path_start > len("https://") + _LONGEST_HOST:
+        return None
     if _ESCAPABLE.search(href, path_start) is None:
         return href
     # The host stays out of it: an IPv6 address keeps its brackets.
@@ -88,20 +90,16 @@ def registered_domain(url: str) -> str:
 
     IP addresses, public suffixes themselves and names under no listed suffix give the host.
     """
-    key = host_key(url)
-    # What no name server would look up is not worth remembering either.
-    return _known_domain(key) if len(key) <= _LONGEST_HOST else _registered_domain(key)
+    return _registered_domain(host_key(url))
 
 
+@lru_cache(maxsize=8192)
 def _registered_domain(key: str) -> str:
     host = without_port(key)
     if host.startswith("["):
         return host
     domain = _public_suffixes().privatesuffix(host.rstrip("."))
     return str(domain) if domain else host
-
-
-_known_domain = lru_cache(maxsize=8192)(_registered_domain)
 
 
 @cache

@@ -16,7 +16,9 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 import pytest
+from benchmarks.fuzz.campaign import run
 from benchmarks.fuzz.recordings import deep_folders, long_redirects
+from benchmarks.fuzz.targets import target_named
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,7 +47,7 @@ from trailhound.text.encoding import decode
 from trailhound.text.extract import extract_page
 from trailhound.text.tokens import count_terms
 from trailhound.toml_text import parse_toml
-from trailhound.urls import registered_domain, typed_url
+from trailhound.urls import canonicalize, typed_url
 
 URL = "http://example.org/"
 
@@ -91,8 +93,17 @@ def test_a_snippet_between_a_thousand_links_of_one_letter() -> None:
     assert snippet_of(extract_page(html.encode(), URL)).startswith("aaa")
 
 
-def test_a_host_of_many_labels_is_not_remembered() -> None:
-    assert registered_domain("http://" + "a." * 2_000 + "example.co.uk/") == "example.co.uk"
+def test_a_host_that_no_name_server_knows() -> None:
+    """Once in punycode some were too long for the parser that had written them."""
+    assert canonicalize("http://" + "a." * 2_000 + "example.co.uk/") is None
+    assert canonicalize("//" + "Ünï.w." * 600, URL) is None
+    long = "http://" + "a." * 120 + "example.org:8080/"
+    assert canonicalize(long) == long
+
+
+def test_a_history_whose_damage_is_no_text() -> None:
+    report = run(target_named("firefox history"), range(102, 103), seed=7)
+    assert report.findings == []
 
 
 def test_typed_text_of_many_dots() -> None:

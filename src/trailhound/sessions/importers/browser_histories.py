@@ -176,7 +176,7 @@ def _opened_copy(
                             f"{path} is no {kind}: it has no table '{table}'. Name another file."
                         )
                 yield connection
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # it quotes what is damaged
             raise SessionError(
                 f"{path} cannot be read as {kind}: {error}. Close the browser and try again, or "
                 "name another file."
