@@ -90,7 +90,6 @@ class ChaosCrawl:
         at["*"] = ports.inside
         settings = {
             "crawl.concurrency": 32,
-            "crawl.page_seconds": 5,
             "crawl.max_idle": PATIENCE_SECONDS,
             "crawl.min_free": MIN_FREE_BYTES if self.web.seed % 2 else 0,
             "fetch.timeout_seconds": TIMEOUT_SECONDS,
