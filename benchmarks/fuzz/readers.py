@@ -58,6 +58,7 @@ from trailhound.text.parse_guard import BEARABLE, HARMLESS, harmless_start, is_h
 from trailhound.urls import canonicalize, host_key, registered_domain, strip_tracking, typed_url
 
 SITE = "http://example.org/"
+csv.field_size_limit(100_000_000)  # of what is read back
 _BOT = "bees-bot"
 
 

@@ -36,7 +36,7 @@ class Target:
     allowed: tuple[type[Exception], ...] = (TrailhoundError,)
     """What it may raise by its contract."""
     largest: int = 4_000_000
-    """Bytes of the input whose memory is measured: larger ones are refused, or cut."""
+    """Bytes of the input whose memory is measured: larger ones are refused, cut, or cannot come."""
 
 
 def text_of(grammar: Grammar) -> Make:
@@ -92,7 +92,7 @@ TARGETS = (
     Target("parse guard", text_of(web_grammars.PAGE), readers.parse_guard, 160),
     Target("encoding", _half_bent(_encoded_page), readers.encoding, 80),
     Target("url", text_of(web_grammars.URL), readers.url, 120),
-    Target("headers", text_of(web_grammars.HEADERS), readers.headers, 150),
+    Target("headers", text_of(web_grammars.HEADERS), readers.headers, 150, largest=32_000),
     Target("content coding", _half_bent(_packed), readers.content_coding, 20,
            (CodingError,)),
     Target("robots", text_of(web_grammars.ROBOTS), readers.robots, 100, largest=500_000),
@@ -118,7 +118,7 @@ TARGETS = (
     Target("bookmarks", text_of(recordings.BOOKMARKS), readers.bookmarks, 10),
     Target("configuration", text_of(recordings.TOML), readers.configuration, 10, largest=500_000),
     Target("topics file", text_of(recordings.TOML), readers.topics_file, 15, largest=500_000),
-    Target("assignments", text_of(recordings.ASSIGNMENT), readers.assignments, 10),
+    Target("assignments", text_of(recordings.ASSIGNMENT), readers.assignments, 10, largest=128_000),
     Target("edges", _edges, readers.edges, 3),
     Target("endpoint", text_of(recordings.ANSWER), readers.endpoint, 50),
     Target("export", text_of(web_grammars.PAGE), readers.export, 25),

@@ -41,6 +41,9 @@ seeds = ["https://www.example.org/links"]        # may be left out
 """A smallest topics file, for error messages and the documentation."""
 _HINT = f"A topics file looks like this:\n{EXAMPLE}"
 
+MAX_PATTERN_CHARS = 10_000
+"""Of a glob or a word: compiled, a character takes 500 bytes."""
+
 # From here on, scripts are written without spaces (CJK and its neighbours): no word borders.
 _FIRST_UNSPACED = "\u2e80"
 
@@ -207,6 +210,8 @@ def _checked(where: str, table: object) -> TopicTable:
         raise ConfigError(
             f"{where} has a session and a start. Keep the session, or the start page of a walk."
         )
+    if any(len(each) > MAX_PATTERN_CHARS for each in (*written.url_patterns, *written.words)):
+        raise ConfigError(f"{where}: a pattern is longer than {MAX_PATTERN_CHARS:,} characters.")
     if any(not word.strip() for word in written.words):
         raise ConfigError(f"{where}: words holds an empty word, which every page has. Remove it.")
     return written
