@@ -72,7 +72,7 @@ def test_bombs_cost_themselves_alone(tmp_path: Path) -> None:
             told = ended(crawl)
         for path in bombs:
             assert told["outcomes"][HOST + path] == "too-costly"
-            assert "a page may take 4 s and 512 MB" in told["whys"][HOST + path]
+            assert "a page may take 4 s and 320 MB" in told["whys"][HOST + path]
         for path in ("/", "/long", *(f"/{number}" for number in range(1, 7))):
             assert told["outcomes"][HOST + path] == "fetched"
         assert told["links"][f"{HOST}/long"] == 5_000

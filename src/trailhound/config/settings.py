@@ -79,7 +79,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     page_memory: Annotated[
         Annotated[int, Meta(ge=100_000_000)],
         Meta(description="Bytes of memory that analysing one page may take in its process."),
-    ] = 512_000_000
+    ] = 320_000_000
     avoid_traps: Annotated[
         bool, Meta(description="Refuse addresses without end: calendars, filters, growing paths.")
     ] = True

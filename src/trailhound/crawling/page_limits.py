@@ -14,11 +14,11 @@ class PageLimits(NamedTuple):
     seconds: float = 10.0
     """By the clock. A process that takes longer is killed; one that a busy machine does not let
     work gets up to six times as long."""
-    memory_bytes: int = 512_000_000
+    memory_bytes: int = 320_000_000
     """Beyond what the process has when it is ready for its first page."""
 
     def in_words(self) -> str:
-        """``10 s and 512 MB``."""
+        """``10 s and 320 MB``."""
         return f"{self.seconds:g} s and {self.memory_bytes / 1e6:,.0f} MB"
 
 
