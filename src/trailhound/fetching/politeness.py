@@ -190,7 +190,8 @@ class Politeness:
         self._sleep = sleep
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
         self._addresses: dict[str, float] = {}
-        self._wall_offset = wall_clock() - clock()
+        # A virtual clock is both, and runs in the crawl's own loop alone.
+        self._wall_offset = 0.0 if wall_clock is clock else wall_clock() - clock()
         """What the wall clock showed above the steady one when the ledger's times were told."""
         self._takes_turns = False
         """Whether the fetcher says itself when a host has been asked."""
