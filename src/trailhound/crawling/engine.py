@@ -41,6 +41,7 @@ from trailhound.frontier.base import Frontier, checked_priority
 from trailhound.judges.base import RelevanceJudge, may_take_long
 from trailhound.records import Candidate, CrawledPage, FetchResult, Outcome, PageEvent
 from trailhound.strategies.base import (
+    RESCORE_EVERY,
     Rescoring,
     Restocking,
     Strategy,
@@ -51,9 +52,6 @@ from trailhound.urls import canonicalize, host_key
 
 SEED_PRIORITY = 1e18
 """Above every priority a strategy gives: seeds are fetched first."""
-
-RESCORE_EVERY = 50
-"""Fetches between two offers to re-rank what waits, to a strategy that names no number."""
 
 PATIENT_PAGES = 8
 """Times ``concurrency`` pages may wait behind one whose source has not answered yet."""

@@ -123,12 +123,19 @@ def calibrated_threshold(scores: NDArray[np.float32], targets: Collection[int]) 
         return FALLBACK_THRESHOLD
     wanted = np.zeros(len(scores), bool)
     wanted[list(targets)] = True
-    order = np.argsort(-scores, kind="stable")
-    found = np.cumsum(wanted[order])
-    f1 = 2 * found / (np.arange(1, len(scores) + 1) + len(targets))
-    last = int(np.argmax(f1))
+    order, last = best_cut(scores, wanted)
     below = scores[order[last + 1]] if last + 1 < len(scores) else 0.0
     return float(scores[order[last]] + max(below, 0.0)) / 2
+
+
+def best_cut(
+    scores: NDArray[np.floating], wanted: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], int]:
+    """Pages by falling score, and the place of the last that is taken where F1 is best."""
+    order = np.argsort(-scores, kind="stable")
+    found = np.cumsum(wanted[order])
+    f1 = 2 * found / (np.arange(1, len(scores) + 1) + wanted.sum())
+    return order, int(np.argmax(f1))
 
 
 def _left_out_cosines(graph: PageGraph, similarity: TargetSimilarity) -> NDArray[np.float32]:

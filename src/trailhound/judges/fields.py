@@ -23,6 +23,7 @@ from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from trailhound.judges.contrast import Documents, Separation, Vector, left_out_margins, separate
+from trailhound.judges.cosine import best_cut
 from trailhound.models.topic_model import TopicModel
 from trailhound.records import Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
@@ -110,7 +111,8 @@ class Scaling(NamedTuple):
 def scaled(margins: Vector, wanted: NDArray[np.bool_]) -> Scaling:
     """Platt's rule, fitted by Newton's method from where F1 is best."""
     labels = wanted.astype(np.float64)
-    slope, offset = PRIOR_SLOPE, -PRIOR_SLOPE * _best_cut(margins, labels)
+    order, last = best_cut(margins, wanted)
+    slope, offset = PRIOR_SLOPE, -PRIOR_SLOPE * float(margins[order[last]])
     for _ in range(20):
         chances = expit(slope * margins + offset)
         curvature = np.maximum(chances * (1 - chances), 1e-6)
@@ -127,12 +129,6 @@ def scaled(margins: Vector, wanted: NDArray[np.bool_]) -> Scaling:
         step = np.linalg.solve(hessian, gradient)
         slope, offset = slope - float(step[0]), offset - float(step[1])
     return Scaling(max(slope, SMALLEST_SLOPE), offset)
-
-
-def _best_cut(margins: Vector, labels: Vector) -> float:
-    order = np.argsort(-margins, kind="stable")
-    f1 = 2 * np.cumsum(labels[order]) / (np.arange(1, len(margins) + 1) + labels.sum())
-    return float(margins[order[int(np.argmax(f1))]])
 
 
 class FieldsJudge:

@@ -171,21 +171,22 @@ class LinkModel:
 
     def score(self, nodes: Ids) -> Vector:
         """log(p + hub q): the chances to be wanted, and to lead to what is."""
-        return self.score_described(nodes, describe(self.table, nodes))
+        return self.score_and_parts(nodes)[0]
 
-    def score_described(self, nodes: Ids, rows: Matrix) -> Vector:
-        """The same for nodes whose description is at hand."""
-        value = expit(rows @ self.wanted.weights + self.words_of(nodes, "text"))
+    def score_and_parts(self, nodes: Ids) -> tuple[Vector, Matrix]:
+        """The same, and what moved p: weight times feature for each, and the words last."""
+        rows, table = describe(self.table, nodes), self.table
+        links, owners, count = table.parents(nodes)
+        root = np.sqrt(np.maximum(count, 1))
+        words, leads = (
+            np.bincount(owners, table.links[column][links], len(nodes)) / root
+            for column in ("text", "leads")
+        )
+        value = expit(rows @ self.wanted.weights + words)
         if self.hub:
-            led = expit(rows @ self.leading.weights + self.words_of(nodes, "leads"))
-            value = value + self.hub * led
-        return np.asarray(np.log(np.maximum(value, 1e-9)))
-
-    def words_of(self, nodes: Ids, column: str) -> Vector:
-        """What the words of all links to each node say."""
-        links, owners, count = self.table.parents(nodes)
-        sums = np.bincount(owners, self.table.links[column][links], len(nodes))
-        return np.asarray(sums / np.sqrt(np.maximum(count, 1)))
+            value = value + self.hub * expit(rows @ self.leading.weights + leads)
+        parts = np.column_stack([rows * self.wanted.weights, words])
+        return np.asarray(np.log(np.maximum(value, 1e-9))), parts
 
     def keep(self) -> KeptModel:
         """All that was learned on the way."""

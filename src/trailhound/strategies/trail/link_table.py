@@ -11,8 +11,6 @@ for those of the session.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from trailhound.strategies.trail.columns import Columns, Flags, Ids, Vector, renumbered, stretches
@@ -189,9 +187,9 @@ class LinkTable:
         count = there.sum(axis=1)
         return found[there], np.repeat(np.arange(len(nodes)), count), count
 
-    def words_of(self, nodes: int) -> tuple[Ids, Vector]:
+    def words_of(self, node: int) -> tuple[Ids, Vector]:
         """Numbers and weights of all words in the links to a node."""
-        links = np.sort(self.nodes["links"][nodes])[-MAX_READ:]
+        links = np.sort(self.nodes["links"][node])[-MAX_READ:]
         links = links[links >= 0]
         rows = stretches(self.links["first_word"][links], self.links["n_words"][links])
         share = 1 / np.sqrt(max(len(links), 1))
@@ -270,8 +268,3 @@ class LinkTable:
         chosen = np.flatnonzero(self.nodes["known"][:size] & ~self.nodes["browsed"][:size])
         labels = self.nodes["label"][chosen].tolist()
         return dict(zip((self.urls[node] for node in chosen.tolist()), labels, strict=True))
-
-    def fetched(self, urls: Iterable[str]) -> None:
-        """These addresses were asked for; they lead nowhere new."""
-        for url in urls:
-            self.nodes["done"][self.node(url)] = True

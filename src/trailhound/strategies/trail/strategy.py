@@ -141,14 +141,12 @@ class TrailStrategy:
         """Each link to a page that was not fetched yet."""
         table = self._table
         nodes = self._open[~table.nodes["known"][self._open]]
-        rows = describe(table, nodes)
-        scores = self._model.score_described(nodes, rows)
+        scores, parts = self._model.score_and_parts(nodes)
         again = nodes[table.nodes["queued"][nodes]]
         self._relinked.update(again.tolist())
         table.nodes["queued"][nodes] = True
         table.nodes["told"][nodes] = scores
-        parts = self._parts(nodes, rows)
-        opinions = zip(scores.tolist(), parts, strict=True)
+        opinions = zip(scores.tolist(), _memories(parts), strict=True)
         told = dict(zip(nodes.tolist(), opinions, strict=True))
         for node, worth in self._worth_of_session_pages(self._open).items():
             told[node] = worth, b""
@@ -158,13 +156,6 @@ class TrailStrategy:
             if found is not None:
                 ranked.append(ScoredLink(link, *found))
         return ranked
-
-    def _parts(self, nodes: Ids, rows: Matrix) -> list[bytes]:
-        """What moved each priority, to be explained later: weight times feature, and the words."""
-        words = self._model.words_of(nodes, "text")
-        parts = np.column_stack([rows * self._model.wanted.weights, words]).astype("<f2")
-        size, content = parts.shape[1] * 2, parts.tobytes()
-        return [content[start : start + size] for start in range(0, len(content), size)]
 
     def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
         """The best of what waits, and what has new links, by what is known by now."""
@@ -256,3 +247,10 @@ class TrailStrategy:
             node = self._table.node(url)
             self._table.label(node, label)
             self._table.nodes["done"][node] = True
+
+
+def _memories(parts: Matrix) -> list[bytes]:
+    """What moved each priority, to be explained later."""
+    small = parts.astype("<f2")
+    size, content = small.shape[1] * small.itemsize, small.tobytes()
+    return [content[start : start + size] for start in range(0, len(content), size)]
