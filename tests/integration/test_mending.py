@@ -9,6 +9,7 @@ import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from half_way_crawls import PAGES, TOPIC
@@ -22,7 +23,7 @@ from trailhound.storage.archive_reading import fetches_after
 from trailhound.storage.results_reading import Results
 
 
-def whole(folder: Path) -> dict[str, object]:
+def whole(folder: Path) -> dict[str, Any]:
     """What the stores say of a crawl."""
     with Results(folder / "results.db") as results:
         rows = [kept.event for kept in results.events_after(0)]
@@ -99,10 +100,10 @@ def test_what_a_store_lacks_is_taken_from_the_others(
     assert done.err.count("mended") == 1
     assert len(site.paths()) == 1, "only what had not been fetched is"
     after = whole(half_way)
-    assert before["pages"] < after["pages"]  # type: ignore[operator]
-    assert before["scores"] < after["scores"]  # type: ignore[operator]
-    assert before["found"] <= after["found"]  # type: ignore[operator]
-    assert before["queue"] <= after["queue"]  # type: ignore[operator]
+    assert before["pages"] < after["pages"]
+    assert before["scores"] < after["scores"]
+    assert before["found"] <= after["found"]
+    assert before["queue"] <= after["queue"]
     assert after["numbers"] == list(range(1, 26))
     assert after["logged"] == set(range(1, 26))
     done = crawl("--resume", "--max-requests", str(2 * PAGES))
@@ -158,7 +159,7 @@ def test_what_no_store_has_any_more_is_fetched_again(
     done = crawl("--resume", "--max-requests", str(2 * PAGES))
     assert done.code == 0, done.err
     assert "12 pages that no store has will be fetched again" in done.err
-    assert len(whole(half_way)["pages"]) == PAGES  # type: ignore[arg-type]
+    assert len(whole(half_way)["pages"]) == PAGES
 
 
 def test_pages_that_wait_to_be_asked_for_news_are_not_taken_for_lost(

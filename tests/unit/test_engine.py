@@ -530,9 +530,13 @@ def test_a_redirect_to_a_busy_host_holds_that_host_alone() -> None:
 
 
 def test_the_gate_is_saved_when_a_crawl_ends() -> None:
-    gate = LinkGate()
     saved: list[bool] = []
-    gate.close = lambda: saved.append(True)  # type: ignore[method-assign]
+
+    class SavedGate(LinkGate):
+        def close(self) -> None:
+            saved.append(True)
+
+    gate = SavedGate()
     crawl = Crawler(
         strategy=BreadthFirstStrategy(),
         frontier=MemoryFrontier(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from benchmarks.chaos.behaviours import (
@@ -25,9 +26,9 @@ _LAUGHS = b"".join(
 def _site(name: str, sitemap: Behaviour, *, heavy: bool = False, slow: bool = False) -> Kind:
     """A site with a harmless page beside its sitemap."""
 
-    async def behave(asked: Asked, writer: object) -> None:
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
         chosen = sitemap if "sitemap" in asked.path else page()
-        await chosen(asked, writer)  # type: ignore[arg-type]
+        await chosen(asked, writer)
 
     return Kind(name, behave, heavy=heavy, slow=slow, seed=True)
 

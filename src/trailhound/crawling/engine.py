@@ -12,17 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import math
 import time
-from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from contextlib import suppress
-from functools import partial
 
-import msgspec
 from threadpoolctl import threadpool_limits
 
-from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, link_score
+from trailhound.crawling.analysis import Analysis, AnalystRecipe, PageJob, link_score
 from trailhound.crawling.budget import Allowance, Attempts, Budget, StopReason
 from trailhound.crawling.digestion import Digestion, KnownTexts, Story
 from trailhound.crawling.disk_watch import LOOK_EVERY_SECONDS
@@ -31,22 +27,18 @@ from trailhound.crawling.gate import LinkGate
 from trailhound.crawling.in_flight import InFlight
 from trailhound.crawling.ledger import RequestLedger
 from trailhound.crawling.page_limits import PAGE_LIMITS, PageLimits
+from trailhound.crawling.page_reading import PageReading
+from trailhound.crawling.ranking import Ranking
 from trailhound.crawling.sinks import Sink, SinkChain
 from trailhound.crawling.troubles import Troubles
-from trailhound.crawling.worker_pool import WorkerPool
 from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import UNHURRIED, Politeness
-from trailhound.frontier.base import Frontier, checked_priority
-from trailhound.judges.base import RelevanceJudge, may_take_long
+from trailhound.frontier.base import Frontier
+from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Candidate, CrawledPage, FetchResult, Outcome, PageEvent
 from trailhound.strategies.base import (
-    RESCORE_EVERY,
-    Rescoring,
-    Restocking,
     Strategy,
-    learns_online,
-    reads_surroundings,
 )
 from trailhound.urls import canonicalize, host_key
 
@@ -59,16 +51,9 @@ PATIENT_PAGES = 8
 PAGES_APART = 4
 """Pages beyond ``concurrency`` that may be in the strong room, or wait for it."""
 
-COSTLY_PAGES = 3
-"""Of one host that are stopped in the strong room; what else it has for that is given up unread."""
-
 ENDING_SECONDS = 3.0
 """For pages that workers have, when time is up or somebody wants to end; the rest waits for a
 resume."""
-
-RESTOCK_ATTEMPTS = 50
-"""Times that a strategy is asked for more when all it named was known or out of scope."""
-
 
 _AT_ONCE = (StopReason.TIME_SPENT, StopReason.INTERRUPTED)
 """Reasons to end soon."""
@@ -139,10 +124,15 @@ class Crawler:
         self.obeys_nofollow = obey_nofollow
         self.patience_seconds = patience_seconds
         self.charges_sources = asked is not None
-        self._rescoring = strategy if isinstance(strategy, Rescoring) else None
-        self._rescore_every = int(getattr(strategy, "rescore_every", RESCORE_EVERY))
-        self._restocking = strategy if isinstance(strategy, Restocking) else None
-        self._in_scope = in_scope
+        self._ranking = Ranking(strategy, frontier, in_scope, self.troubles)
+        self._reading = PageReading(
+            strategy,
+            judge,
+            with_fingerprints=known_texts is not None,
+            workers=workers,
+            recipe=recipe,
+            limits=limits,
+        )
         self._asked = asked or (lambda: 0)
         self._note_page: Callable[[int], None] = getattr(frontier, "note_page", lambda _: None)
         self.ledger = ledger or RequestLedger()
@@ -150,22 +140,8 @@ class Crawler:
         self._allowance = Allowance(None, self._spent)
         self._clock = clock
         self._steady = steady
-        analyst = partial(
-            Analyst,
-            judge,
-            with_fingerprints=known_texts is not None,
-            surroundings=reads_surroundings(strategy),
-        )
-        self._analyst = analyst()
         self.put_off_heard: Callable[[Candidate, FetchResult], None] = lambda *_: None
         """Told of each URL that waits for another attempt, and what came of this one."""
-        scoring = analyst if learns_online(strategy) else partial(analyst, strategy)
-        self._recipe = recipe or scoring
-        self._limits = limits
-        self._is_judge_apart = limits is not None and may_take_long(judge)
-        self._apart_recipe = partial(
-            Analyst, judge if self._is_judge_apart else None, **analyst.keywords
-        )
         self._digestion = Digestion(
             strategy,
             frontier,
@@ -173,8 +149,6 @@ class Crawler:
             known_texts=known_texts,
             obey_nofollow=obey_nofollow,
         )
-        self._costly: Counter[str] = Counter()
-        """Pages that were stopped, by host."""
         self._paid = 0
         """Questions to sources that are counted as requests already."""
         self._attempts = Attempts()
@@ -224,8 +198,8 @@ class Crawler:
         in_flight = InFlight(
             self.fetcher,
             self.politeness,
-            self._pool(),
-            self._small_pool(),
+            self._reading.pool(),
+            self._reading.strong_room(),
             self._digestion.is_known,
             allowance,
             self._woken.set,
@@ -260,15 +234,6 @@ class Crawler:
                 with suppress(StorageError):  # when the disk is full, something else says so
                     self.gate.close()
 
-    def _pool(self) -> WorkerPool | None:
-        if self.workers > 1:
-            return WorkerPool(self._recipe, self.workers, self._limits)
-        return self._small_pool() if self._is_judge_apart else None
-
-    def _small_pool(self) -> WorkerPool:
-        """One process, which knows nothing of the program that crawls."""
-        return WorkerPool(self._apart_recipe, 1, self._limits, is_vital=False, imports_main=False)
-
     def stop(self, reason: StopReason = StopReason.INTERRUPTED) -> None:
         """Start no further fetch, and end when those in flight have been dealt with.
 
@@ -302,8 +267,8 @@ class Crawler:
             seconds = self._steady() - started
             spent = self._stop_wish or budget.spent(self.requests, seconds)
             has_room = self._has_room()
-            if spent in _AT_ONCE and self._limits is not None:
-                deadline = deadline or seconds + min(ENDING_SECONDS, self._limits.seconds)
+            if spent in _AT_ONCE and self._reading.limits is not None:
+                deadline = deadline or seconds + min(ENDING_SECONDS, self._reading.limits.seconds)
                 if seconds >= deadline:
                     in_flight.leave_analyses()
             if not self._is_mid_page:
@@ -324,7 +289,7 @@ class Crawler:
 
     def _seconds_left(self, end: float | None, seconds: float) -> float | None:
         """Until analyses that go on then are to be looked at; ``None`` when none has a limit."""
-        is_ahead = end is not None and end > seconds and self._limits is not None
+        is_ahead = end is not None and end > seconds and self._reading.limits is not None
         return end - seconds if end is not None and is_ahead else None
 
     def _start_fetches(self, in_flight: InFlight, allowance: Allowance) -> None:
@@ -350,35 +315,11 @@ class Crawler:
         """Sleep until some host may be asked again; a reason to stop when none ever will be."""
         seconds = self.frontier.ready_in(self._clock())
         if seconds is None:
-            return None if self._restocked() else StopReason.FRONTIER_EMPTY
+            return None if self._ranking.restock() else StopReason.FRONTIER_EMPTY
         if self.patience_seconds is not None and seconds > self.patience_seconds:
             return StopReason.HOSTS_ASLEEP
         await self._sleep(budget.within(seconds, spent_seconds))
         return None
-
-    def _restocked(self) -> bool:
-        """Ask a strategy that knows more where to go on; whether there is something new."""
-        allowed = self._in_scope or (lambda _url: True)
-        for _ in range(RESTOCK_ATTEMPTS):
-            found = self._stock()
-            if self.frontier.add(each for each in found if allowed(each.url)):
-                return True
-            if not found:
-                break
-        return False
-
-    def _stock(self) -> list[Candidate]:
-        """What the strategy names; nothing when that fails."""
-        if self._restocking is None:
-            return []
-        try:
-            found = list(self._restocking.restock())
-            for candidate in found:
-                checked_priority(candidate)
-        except Exception as error:
-            self.troubles.note("The strategy, asked where to go on,", error)
-            return []
-        return found
 
     async def _sleep(self, seconds: float | None) -> None:
         """Until something happens, or for so long."""
@@ -407,16 +348,11 @@ class Crawler:
             return None
         is_new = self._digestion.is_new(story)
         if is_new:
-            analysis = self._completed(analysis, PageJob.of(candidate, result))
-            host = host_key(result.final_url)
-            if analysis.is_beyond and self._costly[host] < COSTLY_PAGES:
+            job, host = PageJob.of(candidate, result), host_key(result.final_url)
+            analysis = self._reading.complete(analysis, job, host)
+            if analysis is None:
                 in_flight.set_apart(story)
                 return None
-            if analysis.is_beyond:
-                why = "it may be harmful, as other pages of its host were"
-                analysis = Analysis(failure=why, is_too_costly=True)
-            elif analysis.is_too_costly:
-                self._costly[host] += 1
         self.pages += 1
         if is_new and analysis is not None:
             await self._digestion.digest(story, analysis)
@@ -431,8 +367,7 @@ class Crawler:
         self._note_page(self.pages)
         self.frontier.finish(candidate.url, self._digestion.lasting_outcome(story))
         self._is_mid_page = False
-        if self._rescoring is not None and self.pages % self._rescore_every == 0:
-            self.frontier.rescore(partial(self._new_scores, self._rescoring))
+        self._ranking.rank_anew(self.pages)
         return finished.event
 
     def take_in_again(self, story: Story, number: int) -> None:
@@ -449,30 +384,6 @@ class Crawler:
         self._digestion.take_in(story)
         self._note_page(number)
         self.frontier.finish(story.candidate.url, self._digestion.lasting_outcome(story))
-
-    def _completed(self, analysis: Analysis | None, job: PageJob) -> Analysis:
-        """What a worker found, or is found here; the strong room may have left the rest to us."""
-        if analysis is None:
-            here = msgspec.structs.replace(job, is_set_apart=True) if not self._limits else job
-            return self._analyst.analyse(here)
-        if analysis.page is not None and analysis.relevance is None and not analysis.failure:
-            return self._analyst.analyse(msgspec.structs.replace(job, page=analysis.page))
-        return analysis
-
-    def _new_scores(
-        self, rescoring: Rescoring, candidates: Mapping[str, bytes]
-    ) -> Mapping[str, float] | None:
-        """What the strategy says of waiting candidates; nothing has moved when that fails."""
-        try:
-            scores = rescoring.rescore(candidates)
-            if scores is not None and any(map(math.isnan, scores.values())):
-                raise ValueError("a priority is not a number")
-        except StorageError:  # of the frontier, whose mapping it is
-            raise
-        except Exception as error:
-            self.troubles.note("The strategy, ranking anew what waits,", error)
-            return None
-        return scores
 
 
 def _collect_seldom() -> Callable[[], None]:

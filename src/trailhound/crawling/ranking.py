@@ -1,0 +1,79 @@
+"""What a crawl asks its strategy between pages: where to go on, and how to rank what waits.
+
+A strategy may be somebody else's. What it fails at here is noted, and the crawl goes on without.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from trailhound.crawling.troubles import Troubles
+from trailhound.errors import StorageError
+from trailhound.frontier.base import Frontier, checked_priority
+from trailhound.records import Candidate
+from trailhound.strategies.base import RESCORE_EVERY, Rescoring, Restocking, Strategy
+
+RESTOCK_ATTEMPTS = 50
+"""Times that a strategy is asked for more when all it named was known or out of scope."""
+
+
+class Ranking:
+    """Asks one strategy about one frontier."""
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        frontier: Frontier,
+        in_scope: Callable[[str], bool] | None,
+        troubles: Troubles,
+    ) -> None:
+        self._rescoring = strategy if isinstance(strategy, Rescoring) else None
+        self._rescore_every = int(getattr(strategy, "rescore_every", RESCORE_EVERY))
+        self._restocking = strategy if isinstance(strategy, Restocking) else None
+        self._frontier = frontier
+        self._in_scope = in_scope or (lambda _url: True)
+        self._troubles = troubles
+
+    def restock(self) -> bool:
+        """Ask a strategy that knows more where to go on; whether there is something new."""
+        for _ in range(RESTOCK_ATTEMPTS):
+            found = self._stock()
+            if self._frontier.add(each for each in found if self._in_scope(each.url)):
+                return True
+            if not found:
+                break
+        return False
+
+    def _stock(self) -> list[Candidate]:
+        """What the strategy names; nothing when that fails."""
+        if self._restocking is None:
+            return []
+        try:
+            found = list(self._restocking.restock())
+            for candidate in found:
+                checked_priority(candidate)
+        except Exception as error:
+            self._troubles.note("The strategy, asked where to go on,", error)
+            return []
+        return found
+
+    def rank_anew(self, pages: int) -> None:
+        """After so many pages: what waits by what was learned since, if it is time for that."""
+        if self._rescoring is not None and pages % self._rescore_every == 0:
+            self._frontier.rescore(self._new_scores)
+
+    def _new_scores(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
+        """What the strategy says of waiting candidates; nothing has moved when that fails."""
+        if self._rescoring is None:
+            return None
+        try:
+            scores = self._rescoring.rescore(candidates)
+            if scores is not None and any(map(math.isnan, scores.values())):
+                raise ValueError("a priority is not a number")
+        except StorageError:  # of the frontier, whose mapping it is
+            raise
+        except Exception as error:
+            self._troubles.note("The strategy, ranking anew what waits,", error)
+            return None
+        return scores
