@@ -456,8 +456,24 @@ def test_a_wall_clock_that_jumps_shortens_no_delay(jump: float) -> None:
     visits.together(visits.visit("a"))
     visits.wall_ahead = jump
     visits.together(visits.visit("a"))
+    visits.politeness.follow_wall_clock()
     assert visits.log == [("a", 0.0), ("a", 1.0)]
     assert visits.ledger.until["a"] == jump + 2.0
+
+
+@pytest.mark.parametrize("jump", [-3600.0, 3600.0])
+def test_a_host_that_answers_before_the_jump_is_noticed_rests_as_long_as_others(
+    jump: float,
+) -> None:
+    visits = polite()
+    visits.ledger.delay_host("earlier", 8.0)
+    visits.politeness.reserve("a")
+    visits.wall_ahead = jump
+    visits.together(visits.visit("a"))
+    visits.politeness.release("a")
+    assert visits.politeness.free_in("earlier") == 8.0
+    visits.politeness.follow_wall_clock()
+    assert visits.ledger.until == {"a": jump + 1.0, "earlier": jump + 8.0}
 
 
 @pytest.mark.parametrize(("asked", "on_tests"), [(None, 0.0), (1.0, 1.0), (3.0, 3.0)])

@@ -229,10 +229,9 @@ class Politeness:
         Otherwise hosts would sleep longer by as much as it was put back, also those that only an
         earlier run has asked.
         """
-        offset = self._wall_clock() - self._clock()
-        jump = offset - self._wall_offset
-        if abs(jump) > _JUMP_SECONDS:
-            self._wall_offset = offset
+        jump = self._jump_seconds()
+        if jump:
+            self._wall_offset += jump
             self._ledger.put_clock(jump)
 
     # For fetchers
@@ -351,7 +350,16 @@ class Politeness:
 
     def _write(self, host: str, state: _Host, until: float) -> None:
         state.promised_until = until
-        self._ledger.delay_host(host, self._wall_clock() + until - self._clock())
+        self._ledger.delay_host(host, until - self._clock() + self._ledger_time())
+
+    def _ledger_time(self) -> float:
+        """The wall clock; as it was before, until the ledger's times have followed it."""
+        return self._wall_clock() - self._jump_seconds()
+
+    def _jump_seconds(self) -> float:
+        """By how much the wall clock was put since the ledger's times were told; mostly 0."""
+        jump = self._wall_clock() - self._clock() - self._wall_offset
+        return jump if abs(jump) > _JUMP_SECONDS else 0.0
 
     def _free_at(self, state: _Host) -> float:
         return max(state.held_until, state.answered_at + self._delay(state))
@@ -367,7 +375,7 @@ class Politeness:
             state = self._hosts[host] = _Host()
             agreed = self._ledger.ready_at(host)
             if agreed is not None:  # by an earlier run, or before it was forgotten
-                state.held_until = self._clock() + agreed - self._wall_clock()
+                state.held_until = self._clock() + agreed - self._ledger_time()
                 state.promised_until = state.held_until
             self._forget_idle_hosts()
         return state
