@@ -6,6 +6,7 @@ import argparse
 import itertools
 import os
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -108,11 +109,21 @@ def run_round(folder: Path, web: ChaosWeb, kills: int, report: Report) -> None:
                 print(f"{report.kills + tormentor.kills} kills", end="\r", file=sys.stderr)
             lives.finish()
             report.rounds.append(prove(crawl))
+        except BaseException:
+            _keep(folder, web.seed)
+            raise
         finally:
             crawl.close()
         report.torments += tormentor.counts
         report.kills += tormentor.kills
         report.kinds.update(kind.name for kind in web.hostile.values())
+
+
+def _keep(folder: Path, seed: int) -> None:
+    """What is left of a round that failed, for whoever looks for the reason."""
+    kept = tempfile.mkdtemp(prefix=f"chaos-{seed}-")
+    shutil.copytree(folder, kept, dirs_exist_ok=True)
+    print(f"The round of seed {seed} failed; its files are in {kept}.", file=sys.stderr)
 
 
 def run(kills: int, seed: int, *, hosts: int, heavy: bool, per_round: int) -> Report:

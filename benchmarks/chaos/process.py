@@ -29,7 +29,12 @@ _IMPORTED = (
     "trailhound.crawling.worker_pool",
     "trailhound.judges.rules",
     "trailhound.strategies.intelligent.strategy",
+    "trailhound.frontier.sqlite",
+    "pydantic.type_adapter",
+    "rich.live",
+    "rich.table",
 )
+_SOME_PAGE = b"<p>" + b"What tells languages apart is unpacked for the first page. " * 10
 
 
 class FalseClock:
@@ -114,6 +119,7 @@ def _fork_as_told() -> None:
     """Start a process for each line of orders, wait for its end, and tell of both."""
     for name in _IMPORTED:
         import_module(name)
+    import_module("trailhound.text.extract").extract_page(_SOME_PAGE, "http://example.org/")
     while order := sys.stdin.readline():
         *arguments, output = json.loads(order)
         pid = os.fork()
