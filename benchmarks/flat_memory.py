@@ -1,12 +1,12 @@
 """Does a crawl stay as light as it began? Small pages from very many hosts, tenth by tenth.
 
-    python -m benchmarks.flat_memory [--pages 200_000] [--hosts 100_000]
+    python -m benchmarks.flat_memory [--pages 200_000] [--hosts 100_000] [--strategy NAME]
 
 Ours is what ``trailhound crawl`` runs when told nothing else but a judge of words: its default
-strategy, SQLite, results, log and WARC, over HTTP, under a soft limit of 1,024 descriptors. Pages
-are made up by a server in another process; all hosts (``….flat.test``) are at its address. For each
-tenth of the pages the table has CPU time per page and the largest resident memory. Exits with 1
-when the last tenth is above 1.25 times the second, or pages are missing.
+strategy unless you name another, SQLite, results, log and WARC, over HTTP, under a soft limit of
+1,024 descriptors. Pages are made up by a server in another process; all hosts (``….flat.test``) are
+at its address. For each tenth of the pages the table has CPU time per page and the largest resident
+memory. Exits with 1 when the last tenth is above 1.25 times the second, or pages are missing.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _resident_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
-def crawl(folder: Path, pages: int, hosts: int) -> list[Tenth]:
+def crawl(folder: Path, pages: int, hosts: int, strategy: str) -> list[Tenth]:
     """Crawl all pages into a workspace in ``folder``."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, hard))
@@ -189,6 +189,7 @@ def crawl(folder: Path, pages: int, hosts: int) -> list[Tenth]:
             {
                 "crawl.seeds": (ManyHosts(pages, hosts).url(0),),
                 "crawl.max_requests": 2 * pages,
+                "crawl.strategy": strategy,
                 "judge.kind": "keywords:words=honey bee swarm",
                 "fetch.user_agent": "trailhound-benchmark (+http://www.flat.test/)",
                 "fetch.resolve": (f"*{_SITE}=127.0.0.1:{port}",),
@@ -222,13 +223,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.flat_memory", description=__doc__)
     parser.add_argument("--pages", type=int, default=PAGES)
     parser.add_argument("--hosts", type=int, default=HOSTS)
+    parser.add_argument("--strategy", default=Settings().crawl.strategy)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.serve:
         asyncio.run(_serve(options.pages, options.hosts))
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        tenths = crawl(Path(folder), options.pages, options.hosts)
+        tenths = crawl(Path(folder), options.pages, options.hosts, options.strategy)
     return verdict(tenths, options.pages)
 
 

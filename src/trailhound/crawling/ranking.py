@@ -30,6 +30,7 @@ class Ranking:
     ) -> None:
         self._rescoring = strategy if isinstance(strategy, Rescoring) else None
         self._rescore_every = int(getattr(strategy, "rescore_every", RESCORE_EVERY))
+        self._rescore_best: int | None = getattr(strategy, "rescore_best", None)
         self._restocking = strategy if isinstance(strategy, Restocking) else None
         self._frontier = frontier
         self._in_scope = in_scope or (lambda _url: True)
@@ -61,7 +62,7 @@ class Ranking:
     def rank_anew(self, pages: int) -> None:
         """After so many pages: what waits by what was learned since, if it is time for that."""
         if self._rescoring is not None and pages % self._rescore_every == 0:
-            self._frontier.rescore(self._new_scores)
+            self._frontier.rescore(self._new_scores, self._rescore_best)
 
     def _new_scores(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
         """What the strategy says of waiting candidates; nothing has moved when that fails."""

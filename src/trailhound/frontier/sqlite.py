@@ -9,6 +9,7 @@ that a URL costs the same whether it is the thousandth or the ten-millionth.
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -212,7 +213,7 @@ class SqliteFrontier:
     def rescore(self, score: Rescore, limit: int | None = None) -> int:
         """Give waiting URLs new priorities, in memory and in the file."""
         standings = self._index.standings
-        priorities = score(_WaitingMemories(self._store, self._index, standings.waiting(limit)))
+        priorities = score(_WaitingMemories(self._store, self._index, limit))
         if priorities is None:
             return 0
         changes = []
@@ -256,13 +257,19 @@ class SqliteFrontier:
 class _WaitingMemories(Mapping[str, bytes]):
     """What a strategy sees when it re-scores: waiting URLs with their memories.
 
-    They are read from the file as they are iterated over. ``numbers`` are ascending.
+    The ``limit`` best, or all. They are looked for when somebody wants more than their count, and
+    read from the file as they are iterated over.
     """
 
-    def __init__(self, store: FrontierStore, index: FrontierIndex, numbers: Numbers) -> None:
+    def __init__(self, store: FrontierStore, index: FrontierIndex, limit: int | None) -> None:
         self._store = store
         self._index = index
-        self._numbers = numbers
+        self._limit = limit
+
+    @cached_property
+    def _numbers(self) -> Numbers:
+        """Ascending."""
+        return self._index.standings.waiting(self._limit)
 
     def pairs(self) -> Iterator[tuple[str, bytes]]:
         """URLs and memories, in the order in which the URLs were first seen."""
@@ -276,7 +283,8 @@ class _WaitingMemories(Mapping[str, bytes]):
         return self._store.read(number, self._index.standings.arrivals[number], 0.0)
 
     def __len__(self) -> int:
-        return int(self._numbers.size)
+        waiting = self._index.waiting
+        return waiting if self._limit is None else min(waiting, self._limit)
 
     def __iter__(self) -> Iterator[str]:
         return (url for url, _ in self.pairs())

@@ -106,7 +106,7 @@ class Strategy(Protocol):
     * ``needs_trace = True``: it goes by ``briefing.trace`` and can start from it without seeds.
     * ``remembers_states = True``: the memory of its candidates has a number for each hidden state
       of the topic's model, so that a crawl is not resumed with a model of more or fewer.
-    * ``rescore_every = 50``: see :class:`Rescoring`.
+    * ``rescore_every = 50`` and ``rescore_best = None``: see :class:`Rescoring`.
     * ``learns_online = False`` and ``reads_surroundings = False``: see the functions below.
     """
 
@@ -168,8 +168,9 @@ class Rescoring(Protocol):
     """Optional: a strategy whose opinion of waiting candidates changes as it learns.
 
     It is asked every ``rescore_every`` fetched pages: an attribute of class or instance,
-    ``RESCORE_EVERY`` when it has none. Asking means reading all waiting candidates, so that a
-    strategy with a pace of its own should say it here.
+    ``RESCORE_EVERY`` when it has none. It is shown all waiting candidates, or the ``rescore_best``
+    best if it has that attribute too. They are read when it looks at them, and what waits behind
+    the best comes into view as those are fetched or sink.
     """
 
     def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:

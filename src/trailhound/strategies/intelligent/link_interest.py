@@ -43,7 +43,7 @@ WORDS_PER_PAGE = 100
 """The most frequent words of a page stand for its content."""
 MAX_PAGES = 10_000
 """Linking pages remembered: the newest."""
-MAX_URLS = 100_000
+MAX_URLS = 50_000
 """Waiting URLs whose linking pages are remembered, and as many fetched ones."""
 LARGEST_WEIGHT = 10.0
 """A factor that hardly differs between candidates is not blown up beyond this."""

@@ -29,6 +29,8 @@ _NAMES = (
 _FROM_LINKING_PAGES = np.array([True, False, True, True])
 """All factors but that of the address."""
 _FIRST_REFRESH = 50
+RANKED_ANEW = 20_000
+"""Waiting candidates looked at again: the best. The cost must not grow with all that wait."""
 
 
 class IntelligentStrategy:
@@ -42,6 +44,7 @@ class IntelligentStrategy:
     summary: ClassVar[str] = "learns on the way what links to relevant pages have in common"
     paper: ClassVar[str] = "Aggarwal, Al-Garawi, Yu 2001"
     reads_surroundings: ClassVar[bool] = False
+    rescore_best: ClassVar[int] = RANKED_ANEW
 
     def __init__(
         self, interest: LinkInterest, *, refresh: int = 500, shown: Container[str] = frozenset()

@@ -25,6 +25,8 @@ MOVED = 0.05
 """A priority (a logarithm) that has moved by less stays as it is."""
 REFIT_EVERY = 20
 """Pages between two fits at first; later, when a page is less of what is known, a tenth of all."""
+REFIT_AT_LEAST_EVERY = 1_000
+"""Tables may exceed their bounds until then."""
 BEST_BEHIND = 3
 """A gateway is worth what its best so many links are worth on average."""
 NOTHING = -14.0
@@ -103,7 +105,8 @@ class TrailStrategy:
             self._read(page, float(table.nodes["label"][node]))
         self._open = self._open_children(int(table.nodes["page"][node]))
         if self._pages >= self._next_fit:
-            self._next_fit = self._pages + max(REFIT_EVERY, self._pages // 10)
+            pause = min(max(REFIT_EVERY, self._pages // 10), REFIT_AT_LEAST_EVERY)
+            self._next_fit = self._pages + pause
             if table.is_full:
                 self._forget()
             self._model.fit()
