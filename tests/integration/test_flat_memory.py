@@ -15,11 +15,12 @@ if sys.platform == "win32":
 from benchmarks import flat_memory
 
 
+@pytest.mark.parametrize("strategy", ["intelligent", "trail"])
 def test_a_tiny_one_fetches_every_page_of_every_host(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("resource.setrlimit", lambda *_: None)
-    tenths = flat_memory.crawl(tmp_path, pages=600, hosts=300)
+    tenths = flat_memory.crawl(tmp_path, pages=600, hosts=300, strategy=strategy)
     assert [tenth.pages for tenth in tenths] == [60] * flat_memory.TENTHS
     assert all(tenth.cpu_seconds > 0 and tenth.resident_mb > 0 for tenth in tenths)
     crawl = tmp_path / "topics" / "flat" / "crawl"

@@ -196,6 +196,22 @@ def test_a_learning_strategy_re_ranks_the_frontier() -> None:
     assert names(events[50:52]) == "119 118"
 
 
+def test_a_strategy_may_rank_anew_only_the_best_of_what_waits() -> None:
+    class Modest(BreadthFirstStrategy):
+        name: ClassVar[str] = "modest"
+        rescore_every = 2
+        rescore_best = 3
+        offered: ClassVar[list[str]] = []
+
+        def rescore(self, candidates: Mapping[str, bytes]) -> None:
+            self.offered.append(" ".join(url.rsplit("/", 1)[1] for url in candidates))
+
+    wide: dict[str, Sequence[str] | str] = {u("a"): [u(str(n)) for n in range(6)]}
+    wide |= {u(str(n)): [] for n in range(6)}
+    list(crawler(wide, Modest()).run([u("a")]))
+    assert Modest.offered == ["1 2 3", "3 4 5", "5"]
+
+
 def test_a_crawl_that_is_left_early_says_so_and_closes_its_fetcher() -> None:
     fetcher = TinyWeb(WEB)
     crawl = Crawler(
