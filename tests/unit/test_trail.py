@@ -16,6 +16,7 @@ from trailhound.strategies.trail.columns import Columns, stretches
 from trailhound.strategies.trail.features import NAMES, describe
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.link_words import read_links
+from trailhound.strategies.trail.phrases import FIELDS, Phrases
 from trailhound.strategies.trail.strategy import TrailStrategy
 
 H = "http://h.test/"
@@ -170,8 +171,10 @@ def check_consistent(table: LinkTable) -> None:
     for page_number in range(pages.size):
         span = slice(pages["first"][page_number], pages["last"][page_number])
         assert (links["page"][span] == page_number).all()
-    ends = np.append(links["first_word"][: links.size], table.words.size)
-    assert (np.diff(ends) == links["n_words"][: links.size]).all()
+    phrases = table.phrases
+    ends = np.append(phrases.columns["first_word"][: phrases.columns.size], phrases.words.size)
+    assert (np.diff(ends) == phrases.columns["n_words"][: phrases.columns.size]).all()
+    assert links["phrases"][: links.size].max(initial=-1) < phrases.columns.size
     for node in range(nodes.size):
         own = nodes["links"][node]
         assert (links["child"][own[own >= 0]] == node).all()
@@ -200,7 +203,7 @@ def test_memory_is_bounded_and_stays_consistent(monkeypatch: pytest.MonkeyPatch)
 def test_rows_describe_what_is_known_and_leave_out_the_own_label() -> None:
     table = LinkTable()
     start = page("", "portal", ("a/1", "one"), ("a/2", "two"), ("b/3", "three"))
-    table.add_page(table.node(start.url), read_links(start), 0.8)
+    table.add_page(table.node(start.url), read_links(start, table.phrases), 0.8)
     for name, label in (("a/1", 1.0), ("b/3", 0.0)):
         table.label(table.node(H + name), label)
     rows = describe(table, np.array([table.node(H + name) for name in ("a/1", "a/2", "b/3")]))
@@ -226,7 +229,7 @@ def test_labels_given_before_and_after_a_page_is_read_count_alike() -> None:
     for url, label in labels.items():
         tables[0].label(tables[0].node(url), label)
     for table in tables:
-        table.add_page(table.node(start.url), read_links(start), 0.0)
+        table.add_page(table.node(start.url), read_links(start, table.phrases), 0.0)
     for url, label in labels.items():
         tables[1].label(tables[1].node(url), label)
     for column in ("near_hits", "near_seen"):
@@ -237,10 +240,24 @@ def test_labels_given_before_and_after_a_page_is_read_count_alike() -> None:
 
 def test_words_of_all_scripts_have_numbers() -> None:
     start = page("", "日本語 пример", ("%E3%81%82/пчела", "пчела и мёд"), ("x\n", "a\nb"))
-    found = read_links(start)
+    phrases = Phrases()
+    found = read_links(start, phrases)
     assert len(found.urls) == 2
-    assert found.lengths.min() > 0
-    assert found.words.size == found.weights.size == found.lengths.sum()
+    anchors = phrases.columns["n_words"][found.phrases[:, FIELDS.index("anchor")]]
+    assert anchors.tolist() == [2, 0], "single letters are no words"
+    numbers, weights = phrases.words_of(found.phrases[0])
+    assert len(numbers) == len(weights) > 4
+
+
+def test_what_was_said_before_is_not_read_again() -> None:
+    start = page("", "portal", ("a/1", "jam"), ("a/2", "jam"), ("b/3", "tea"))
+    phrases = Phrases()
+    first = read_links(start, phrases)
+    size = phrases.columns.size
+    assert (read_links(start, phrases).phrases == first.phrases).all()
+    assert phrases.columns.size == size
+    anchors = first.phrases[:, FIELDS.index("anchor")].tolist()
+    assert anchors[0] == anchors[1] != anchors[2]
 
 
 def test_columns_grow_and_forget() -> None:

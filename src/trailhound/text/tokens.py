@@ -84,12 +84,20 @@ def tokenize(text: str, language: str = "") -> list[str]:
 
 def tokenize_lines(lines: Iterable[str], language: str = "") -> list[list[str]]:
     """The terms of many short texts, none of which has a line break; faster than one by one."""
+    term_of = _vocabulary(_rules_of(language)).__getitem__
+    return [" ".join(map(term_of, chunks)).split() for chunks in chunk_lines(lines, language)]
+
+
+def chunk_lines(lines: Iterable[str], language: str = "") -> list[list[bytes]]:
+    """The chunks of each text (see ``_Vocabulary``), whose terms do not depend on each other.
+
+    The terms of a chunk are what :func:`tokenize` says of it.
+    """
     text = "\n".join(lines)
     if language in ("tr", "az"):
         text = text.translate(_TURKIC_CAPITALS)
-    term_of = _vocabulary(_rules_of(language)).__getitem__
     plain = text.encode("utf-8", "replace").translate(_PLAIN_LINES)
-    return [" ".join(map(term_of, line.split())).split() for line in plain.split(b"\n")]
+    return [line.split() for line in plain.split(b"\n")]
 
 
 def count_terms(text: str, language: str = "") -> dict[str, int]:

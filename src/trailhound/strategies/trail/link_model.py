@@ -23,7 +23,7 @@ from scipy.special import expit
 from trailhound.strategies.trail.columns import Columns, Ids, Matrix, Vector, renumbered, stretches
 from trailhound.strategies.trail.features import NAMES, PRIOR_WEIGHTS, describe
 from trailhound.strategies.trail.link_table import LinkTable
-from trailhound.strategies.trail.link_words import N_NUMBERS
+from trailhound.strategies.trail.phrases import N_NUMBERS
 
 FIRST_STEPS = 100
 STEPS = 10
@@ -144,6 +144,7 @@ class LinkModel:
             hits, seen = (self.table.pages[name][pages[read]] for name in ("hits", "seen"))
             led = 1 - np.exp(-1.5 * hits)
             self.leading.fit(rows[read], text[read], columns, led, seen / (seen + 3))
+        self.read_phrases(0)
         self.read(0, self.table.links.size)
 
     def _forget_examples(self) -> None:
@@ -157,17 +158,23 @@ class LinkModel:
         lengths = self._examples["n_words"][: self._examples.size]
         self._examples["first_word"][: self._examples.size] = np.cumsum(lengths) - lengths
 
+    def read_phrases(self, first: int) -> None:
+        """What the words of the phrases from one on say by now."""
+        phrases = self.table.phrases
+        words, lengths = phrases.since(first)
+        span, ends = slice(first, phrases.columns.size), np.append(0, np.cumsum(lengths))
+        ones = np.ones(len(words), np.float32)
+        text = sparse.csr_array((ones, words, ends), (len(lengths), N_NUMBERS))
+        for column, head in (("text", self.wanted), ("leads", self.leading)):
+            sums = text @ head.words
+            phrases.columns[column][span] = sums * phrases.columns["weight"][span]
+
     def read(self, first: int, last: int) -> None:
-        """What the words of some links say by now."""
-        links, words = self.table.links, self.table.words
-        lengths = links["n_words"][first:last]
-        ends = np.append(0, np.cumsum(lengths))
-        start = int(links["first_word"][first]) if last > first else 0
-        span = slice(start, start + int(ends[-1]))
-        shape = (last - first, N_NUMBERS)
-        text = sparse.csr_array((words["weight"][span], words["number"][span], ends), shape)
-        links["text"][first:last] = text @ self.wanted.words
-        links["leads"][first:last] = text @ self.leading.words
+        """What the phrases of some links say together."""
+        links, phrases = self.table.links, self.table.phrases.columns
+        read = links["phrases"][first:last]
+        for column in ("text", "leads"):
+            links[column][first:last] = phrases[column][read].sum(axis=1)
 
     def score(self, nodes: Ids) -> Vector:
         """log(p + hub q): the chances to be wanted, and to lead to what is."""
@@ -222,6 +229,7 @@ class LinkModel:
             span = slice(end - int(lengths[place]), end)
             self._add(-1, float(labels[place]), rows[place], numbers[span], weights[span])
         self.wanted, self.leading = heads
+        self.read_phrases(0)
         self.read(0, self.table.links.size)
 
     def _heads(self) -> tuple[Head, Head]:

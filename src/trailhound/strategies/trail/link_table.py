@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from trailhound.strategies.trail.columns import Columns, Flags, Ids, Vector, renumbered, stretches
+from trailhound.strategies.trail.columns import Columns, Ids, Vector, renumbered
 from trailhound.strategies.trail.link_words import PageLinks
+from trailhound.strategies.trail.phrases import FIELDS, Phrases
 from trailhound.urls import host_key
 
 MAX_PARENTS = 8
@@ -59,12 +60,13 @@ class LinkTable:
         )
         self.links = Columns(
             {"page": "i4", "child": "i4", "group": "i4", "near_hits": "f4", "near_seen": "f4"}
-            | {"first_word": "i4", "n_words": "i4"}
+            | {"phrases": "i4"}
             | {"cos_short": "f4", "wanted_short": "f4", "cos_around": "f4", "wanted_around": "f4"}
-            | {"text": "f4", "leads": "f4"}
+            | {"text": "f4", "leads": "f4"},
+            phrases=len(FIELDS),
         )
         self.groups = Columns(_COUNTS)
-        self.words = Columns({"number": "i4", "weight": "f4"})
+        self.phrases = Phrases()
         self.places = Columns(_COUNTS)
         self._place_numbers: dict[str, int] = {}
         self._browsed_pages = 0
@@ -83,15 +85,25 @@ class LinkTable:
     def node(self, url: str) -> int:
         """The number of an address."""
         known = self.numbers.get(url)
-        if known is not None:
-            return known
-        number = self.numbers[url] = self.nodes.add()
-        self.urls.append(url)
-        host, path = host_key(url), url.partition("://")[2].partition("?")[0]
-        self.nodes["host"][number] = self._place(f"h{host}")
-        self.nodes["folder"][number] = self._place(f"f{path[: path.rfind('/') + 1]}")
-        self.nodes["depth"][number] = min(path.count("/"), MAX_DEPTH)
-        return number
+        return int(self.nodes_of([url])[0]) if known is None else known
+
+    def nodes_of(self, urls: list[str]) -> Ids:
+        """The numbers of different addresses."""
+        found = list(map(self.numbers.get, urls))
+        if None in found:
+            self._add_nodes([url for url, known in zip(urls, found, strict=True) if known is None])
+            found = list(map(self.numbers.get, urls))
+        return np.array(found, np.int64)
+
+    def _add_nodes(self, urls: list[str]) -> None:
+        first, nodes = self.nodes.add(len(urls)), self.nodes
+        self.numbers.update(zip(urls, range(first, nodes.size), strict=True))
+        self.urls += urls
+        paths = [url.partition("://")[2].partition("?")[0] for url in urls]
+        nodes["host"][first : nodes.size] = [self._place(f"h{host_key(url)}") for url in urls]
+        folders = [self._place(f"f{path[: path.rfind('/') + 1]}") for path in paths]
+        nodes["folder"][first : nodes.size] = folders
+        nodes["depth"][first : nodes.size] = [min(path.count("/"), MAX_DEPTH) for path in paths]
 
     def _place(self, name: str) -> int:
         known = self._place_numbers.get(name)
@@ -102,7 +114,7 @@ class LinkTable:
     def add_page(self, node: int, found: PageLinks, relevance: float) -> tuple[int, int]:
         """A page was read: the numbers of its first link, and of the one behind its last."""
         nodes, pages, links = self.nodes, self.pages, self.links
-        children = np.fromiter(map(self.node, found.urls), np.int64, len(found.urls))
+        children = self.nodes_of(found.urls)
         page, first = pages.add(), links.add(len(children))
         last = first + len(children)
         pages["relevance"][page] = relevance
@@ -115,19 +127,12 @@ class LinkTable:
             links["child"][first:last] = children
             groups = found.groups + self.groups.add(int(found.groups.max()) + 1)
             links["group"][first:last] = groups
-            self._add_words(found, first, last)
+            links["phrases"][first:last] = found.phrases
             place = nodes["n_links"][children] % MAX_PARENTS
             nodes["links"][children, place] = np.arange(first, last)
             nodes["n_links"][children] += 1
             self._count_known(page, children, first, groups)
         return first, last
-
-    def _add_words(self, found: PageLinks, first: int, last: int) -> None:
-        start = self.words.add(len(found.words))
-        self.words["number"][start : self.words.size] = found.words
-        self.words["weight"][start : self.words.size] = found.weights
-        self.links["n_words"][first:last] = found.lengths
-        self.links["first_word"][first:last] = start + np.cumsum(found.lengths) - found.lengths
 
     def _count_known(self, page: int, children: Ids, first: int, groups: Ids) -> None:
         """Some of a new page's links lead to pages that were fetched before."""
@@ -191,9 +196,8 @@ class LinkTable:
         """Numbers and weights of all words in the links to a node."""
         links = np.sort(self.nodes["links"][node])[-MAX_READ:]
         links = links[links >= 0]
-        rows = stretches(self.links["first_word"][links], self.links["n_words"][links])
-        share = 1 / np.sqrt(max(len(links), 1))
-        return self.words["number"][rows], self.words["weight"][rows] * share
+        numbers, weights = self.phrases.words_of(self.links["phrases"][links].ravel())
+        return numbers, weights / np.sqrt(max(len(links), 1))
 
     def end_session(self) -> None:
         """Pages so far are those of the session; they stay."""
@@ -208,7 +212,6 @@ class LinkTable:
         oldest = (self._browsed_pages + self.pages.size) // 2
         kept_pages = (pages < self._browsed_pages) | (pages >= oldest)
         kept_links = kept_pages[self.links["page"][: self.links.size]]
-        self._forget_words(kept_links)
         link_numbers = self.links.keep(kept_links)
         page_numbers = self.pages.keep(kept_pages)
         counts = self.pages["last"][: self.pages.size] - self.pages["first"][: self.pages.size]
@@ -217,14 +220,15 @@ class LinkTable:
         self.pages["last"][: self.pages.size] = behind
         span = slice(0, self.links.size)
         self.links["page"][span] = page_numbers[self.links["page"][span]]
+        self._forget_phrases()
         self._forget_groups()
         return self._forget_nodes(link_numbers, page_numbers)
 
-    def _forget_words(self, kept_links: Flags) -> None:
-        lengths = self.links["n_words"][: self.links.size]
-        self.words.keep(np.repeat(kept_links, lengths))
-        kept = np.where(kept_links, lengths, 0)
-        self.links["first_word"][: self.links.size] = np.cumsum(kept) - kept
+    def _forget_phrases(self) -> None:
+        used = np.zeros(self.phrases.columns.size, np.bool_)
+        used[self.links["phrases"][: self.links.size]] = True
+        span = slice(0, self.links.size)
+        self.links["phrases"][span] = self.phrases.keep(used)[self.links["phrases"][span]]
 
     def _forget_groups(self) -> None:
         used = np.zeros(self.groups.size, np.bool_)

@@ -86,10 +86,14 @@ class TrailStrategy:
         self._model.end_session()
 
     def _read(self, page: Page, relevance: float) -> None:
-        found = read_links(page)
+        phrases = self._table.phrases
+        new = phrases.columns.size
+        found = read_links(page, phrases)
+        self._wanted.read_phrases(phrases, new)
+        self._model.read_phrases(new)
         first, last = self._table.add_page(self._table.node(page.url), found, relevance)
         if first < last:
-            for column, values in self._wanted.read(found).items():
+            for column, values in self._wanted.read(phrases, found.phrases).items():
                 self._table.links[column][first:last] = values
             self._model.read(first, last)
 

@@ -7,14 +7,17 @@ import numpy as np
 from trailhound.judges.contrast import Contrast, ContrastJudge
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.trail.columns import Ids, Vector
-from trailhound.strategies.trail.link_words import N_NUMBERS, PageLinks, number
+from trailhound.strategies.trail.phrases import FIELDS, N_NUMBERS, Phrases, checksums, numbers
 from trailhound.text.tfidf import TermWeights
+
+_READ = {"short": ("anchor", "address"), "around": ("context",)}
+"""Anchor and address are taken together; so are the words around a link."""
 
 
 class WantedWords:
     """Likeness to the targets' centroid, and which side of the plane to other pages words are on.
 
-    Both are looked up word by word, for anchor and address together, and for the words around.
+    Both are sums over words, made once for each phrase.
     """
 
     def __init__(self, graph: PageGraph) -> None:
@@ -26,26 +29,28 @@ class WantedWords:
         centroid = centroid / length if length > 0 else centroid
         has_contrast = ContrastJudge.suits(graph)
         plane = Contrast(graph, matrix).separation.coefficients if has_contrast else 10 * centroid
-        self._idf, self._centroid, self._plane = np.zeros((3, N_NUMBERS))
-        for field in ("anchor", "address", "context"):
-            places = [number(field, term) for term in weights.vocabulary]
-            self._idf[places] = weights.idf
-            self._centroid[places] = centroid
-            self._plane[places] = plane
+        sums = checksums(weights.vocabulary)
+        by_column = {"idf": weights.idf**2, "like": weights.idf * centroid}
+        by_column["wanted"] = weights.idf * plane
+        self._tables = {column: np.zeros(N_NUMBERS) for column in by_column}
+        for field in (field for fields in _READ.values() for field in fields):
+            for column, values in by_column.items():
+                self._tables[column][numbers(field, sums)] = values
 
-    def read(self, found: PageLinks) -> dict[str, Vector]:
-        """By the names of the table's columns, a figure for each link."""
-        n = len(found.urls)
-        owners = np.repeat(np.arange(n), found.lengths)
+    def read_phrases(self, phrases: Phrases, first: int) -> None:
+        """Fill in the columns of the phrases from one on."""
+        words, lengths = phrases.since(first)
+        owners = np.repeat(np.arange(len(lengths)), lengths)
+        for column, table in self._tables.items():
+            sums = np.bincount(owners, table[words], len(lengths))
+            phrases.columns[column][first : phrases.columns.size] = sums
+
+    def read(self, phrases: Phrases, found: Ids) -> dict[str, Vector]:
+        """By the names of the table's columns, a figure for each link; rows are its phrases."""
         figures = {}
-        for name, chosen in (("short", found.short), ("around", found.around)):
-            words, links = found.words[chosen], owners[chosen]
-            idf = self._idf[words]
-            length = np.sqrt(np.maximum(_sums(idf * idf, links, n), 1e-9))
-            figures[f"cos_{name}"] = _sums(idf * self._centroid[words], links, n) / length
-            figures[f"wanted_{name}"] = _sums(idf * self._plane[words], links, n) / length
+        for name, fields in _READ.items():
+            read = found[:, [FIELDS.index(field) for field in fields]]
+            idf, like, wanted = (phrases.columns[each][read].sum(axis=1) for each in self._tables)
+            length = np.sqrt(np.maximum(idf, 1e-9))
+            figures[f"cos_{name}"], figures[f"wanted_{name}"] = like / length, wanted / length
         return figures
-
-
-def _sums(values: Vector, rows: Ids, n: int) -> Vector:
-    return np.bincount(rows, values, n).astype(np.float64)

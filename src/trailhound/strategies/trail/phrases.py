@@ -1,0 +1,154 @@
+"""The texts of links, each held once: most links of a site repeat what others say.
+
+An anchor, an address, the words around a link, a heading, a tag path, a title: each distinct text
+of a field is a *phrase* with a number of its own. Its words are found out when it is first seen.
+
+A word is a number, too: a checksum of the term, mixed with one of the field, as a word means
+something else in an anchor than in an address, and cut to ``N_BITS``. Terms that meet in one number
+share a weight; with a few thousand in use that is rare.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import cache
+from itertools import chain, filterfalse
+from zlib import crc32
+
+import numpy as np
+
+from trailhound.strategies.trail.columns import Columns, Flags, Ids, Vector, stretches
+from trailhound.text.tokens import chunk_lines, tokenize
+
+N_BITS = 18
+N_NUMBERS = 1 << N_BITS
+MAX_WORDS = 30
+"""Of one phrase."""
+FIELD_WEIGHTS = {
+    "anchor": 1.0,
+    "address": 0.7,
+    "context": 0.7,
+    "heading": 0.5,
+    "title": 0.5,
+    "place": 0.5,
+}
+FIELDS = tuple(FIELD_WEIGHTS)
+
+_MEMO_SIZE = 200_000
+_BYTES = 4
+_MASK = np.uint32(N_NUMBERS - 1)
+_WEIGHTS = np.array(list(FIELD_WEIGHTS.values()))
+_SALTS = np.array([crc32(field.encode()) for field in FIELDS], np.uint32)
+
+
+class _Checksums(dict[bytes, bytes]):
+    """Of the terms in chunks of text, four bytes each, one after the other."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+
+    def __missing__(self, chunk: bytes) -> bytes:
+        if len(self) >= _MEMO_SIZE:
+            self.clear()
+        terms = tokenize(chunk.decode("utf-8"), self._language)
+        self[chunk] = found = checksums(terms).tobytes()
+        return found
+
+
+def checksums(terms: Iterable[str]) -> Ids:
+    """By which words are numbered, whatever their field."""
+    return np.array([crc32(term.encode("utf-8", "replace")) for term in terms], np.uint32)
+
+
+def numbers(field: str, sums: Ids) -> Ids:
+    """Of words in a field, given the checksums of their terms."""
+    return np.asarray((sums ^ _SALTS[FIELDS.index(field)]) & _MASK)
+
+
+@cache
+def _checksums_of(language: str) -> _Checksums:
+    return _Checksums(language)
+
+
+def _packed(texts: list[list[str]], language: str) -> list[bytes]:
+    """Checksums of the words of texts by field, text by text."""
+    *spoken, places = texts
+    lines = [text.replace("\n", " ") for text in chain.from_iterable(spoken)]
+    sums = _checksums_of(language).__getitem__
+    chunked = chunk_lines(lines, language) if lines else []
+    read = [b"".join(map(sums, chunks))[: MAX_WORDS * _BYTES] for chunks in chunked]
+    return read + [checksums([path]).tobytes() for path in places]  # a tag path is one word
+
+
+class Phrases:
+    """All phrases that the links at hand are made of."""
+
+    def __init__(self) -> None:
+        self.columns = Columns(
+            {"first_word": "i4", "n_words": "i4", "weight": "f4"}
+            | {"idf": "f4", "like": "f4", "wanted": "f4"}
+            | {"text": "f4", "leads": "f4"}
+        )
+        """``weight`` is that of each word: of the field, over the root of the phrase's length.
+
+        ``idf``, ``like`` and ``wanted`` are sums that :class:`WantedWords` makes of the words;
+        ``text`` and ``leads`` is what the two models say of them.
+        """
+        self.words = Columns({"number": "i4"})
+        self._known: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+
+    def find(self, texts: Mapping[str, list[str]], language: str) -> list[Ids]:
+        """The phrases of texts by field, in the order of ``FIELDS``.
+
+        Those that are new come last in the columns.
+        """
+        known = [self._known[field, language] for field in FIELDS]
+        asked = list(zip(known, (texts[field] for field in FIELDS), strict=True))
+        new = [list(dict.fromkeys(filterfalse(old.__contains__, said))) for old, said in asked]
+        first = self._add(new, language)
+        for old, fresh in zip(known, new, strict=True):
+            old.update(zip(fresh, range(first, first + len(fresh)), strict=True))
+            first += len(fresh)
+        return [np.fromiter(map(old.__getitem__, said), np.int64) for old, said in asked]
+
+    def _add(self, new: list[list[str]], language: str) -> int:
+        """Read the words of new phrases by field; the number of the first."""
+        columns, sizes = self.columns, [len(fresh) for fresh in new]
+        packed = _packed(new, language)
+        lengths = np.fromiter(map(len, packed), np.int64) // _BYTES
+        start, first = self.words.add(int(lengths.sum())), columns.add(len(packed))
+        salts = np.repeat(np.repeat(_SALTS, sizes), lengths)
+        sums = np.frombuffer(b"".join(packed), np.uint32)
+        self.words["number"][start : self.words.size] = (sums ^ salts) & _MASK
+        columns["first_word"][first : columns.size] = start + np.cumsum(lengths) - lengths
+        columns["n_words"][first : columns.size] = lengths
+        weights = np.repeat(_WEIGHTS, sizes) / np.sqrt(np.maximum(lengths, 1))
+        columns["weight"][first : columns.size] = weights
+        return first
+
+    def since(self, first: int) -> tuple[Ids, Ids]:
+        """Words of all phrases from one on, and how many each has."""
+        lengths = self.columns["n_words"][first : self.columns.size]
+        start = self.words.size - int(lengths.sum())
+        return self.words["number"][start : self.words.size], lengths
+
+    def words_of(self, phrases: Ids) -> tuple[Ids, Vector]:
+        """Numbers and weights of all words of some."""
+        lengths = self.columns["n_words"][phrases]
+        rows = stretches(self.columns["first_word"][phrases], lengths)
+        return self.words["number"][rows], np.repeat(self.columns["weight"][phrases], lengths)
+
+    def keep(self, used: Flags) -> Ids:
+        """Forget the others; the new number of each, -1 for those."""
+        lengths = self.columns["n_words"][: self.columns.size]
+        self.words.keep(np.repeat(used, lengths))
+        renumbered = self.columns.keep(used)
+        lengths = self.columns["n_words"][: self.columns.size]
+        self.columns["first_word"][: self.columns.size] = np.cumsum(lengths) - lengths
+        for known in self._known.values():
+            kept = {text: int(renumbered[phrase]) for text, phrase in known.items()}
+            known.clear()
+            known.update((text, phrase) for text, phrase in kept.items() if phrase >= 0)
+        return renumbered
