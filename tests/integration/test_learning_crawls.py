@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import msgspec
 import pytest
 from live_webs import Site
@@ -19,6 +22,8 @@ from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.content_link.strategy import KeptCrawl
 from trailhound.strategies.intelligent.strategy import IntelligentStrategy
 from trailhound.topics.crawl import TopicCrawl
+from trailhound.topics.explaining import Explainer
+from trailhound.topics.opinions import Opinions
 from trailhound.topics.strategy_memory import StrategyMemory
 
 LEARNING = ("intelligent", "content-link")
@@ -106,3 +111,18 @@ def test_a_page_that_could_not_be_kept_is_not_in_the_snapshot(
         assert "1 page restored in the results" in crawl.mended
         list(crawl.run())
     assert crawl.folder.strategy.exists()
+
+
+def test_a_crawl_with_trail_is_explained_in_words_and_counts(web: DemoWeb, demo: Site) -> None:
+    asked: dict[str, Any] = {"crawl__strategy": "trail", "crawl__max_requests": 80}
+    with demo.begun(crawl__seeds=web.start_urls, **asked) as crawl:
+        events = list(crawl.run())
+    with Results(crawl.folder.results) as results:
+        said = Opinions(crawl.folder, results)
+        tell = Explainer(crawl.folder, results, said.belief, said.reasons)
+        told = [tell.explain(event.url) for event in events[-20:]]
+        assert not tell.explain(web.start_urls[0]).reasons, "a seed is nobody's link"
+    words = [reason.words for each in told for reason in each.reasons]
+    assert any(each.startswith("anchor '") for each in words)
+    assert any(re.fullmatch(r"its (host|folder) had given \d+ of \d+", each) for each in words)
+    assert any("found on" in each for each in words)

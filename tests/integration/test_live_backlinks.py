@@ -14,7 +14,6 @@ import pytest
 from live_webs import Site
 
 from loopback import served
-from trailhound.cli.explain import belief
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError
 from trailhound.sources.kept_answers import KeptAnswers
@@ -22,6 +21,7 @@ from trailhound.storage.results_reading import Results
 from trailhound.text.extract import extract_page
 from trailhound.topics.crawl_folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder
 from trailhound.topics.forgetting import forget_pages, one_host
+from trailhound.topics.opinions import Opinions
 from trailhound.topics.workspace import Workspace
 from trailhound.urls import host_key
 
@@ -108,7 +108,7 @@ def test_a_resumed_crawl_and_an_explanation_ask_nothing_again(
     # The endpoint is gone, and what it said still explains.
     with Results(crawl.folder.results) as results:
         page = next(page for event in first if (page := results.events_of(event.url)[0]).memory)
-    told = belief(CrawlFolder(demo.topic), page.memory)
+        told = Opinions(CrawlFolder(demo.topic), results).belief(page.memory)
     assert sum(told.values()) == pytest.approx(1, abs=0.01) or len(told) == 4
 
 

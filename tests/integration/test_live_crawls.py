@@ -7,7 +7,6 @@ import io
 import re
 import urllib.request
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
@@ -30,6 +29,7 @@ from trailhound.storage.results_reading import Results
 from trailhound.topics.crawl import TopicCrawl, open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.explaining import Explainer
+from trailhound.topics.opinions import Opinions
 from trailhound.topics.start_pages import sitemap_candidates
 from trailhound.topics.workspace import TopicFolder
 
@@ -413,14 +413,12 @@ def test_explanations(demo: Site, web: DemoWeb, port: int) -> None:
 
 
 def test_hidden_markov_beliefs_can_be_put_into_words(demo: Site, web: DemoWeb) -> None:
-    from trailhound.cli.explain import belief
-
     with demo.begun(
         crawl__seeds=web.start_urls, crawl__max_requests=15, crawl__strategy="hidden-markov"
     ) as crawl:
         events = run(crawl)
     with Results(crawl.folder.results) as results:
-        explainer = Explainer(crawl.folder, results, partial(belief, crawl.folder))
+        explainer = Explainer(crawl.folder, results, Opinions(crawl.folder, results).belief)
         told = explainer.explain(events[-1].url).belief
         assert explainer.explain(web.start_urls[0]).belief == {}
     assert list(told) == ["a target", "1 hop", "2 hops", "3 hops or more"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,11 @@ import pytest
 from live_webs import Site
 
 from command_line import Command
-from trailhound.cli.explain import belief
 from trailhound.demo import DemoWeb
 from trailhound.errors import SessionError, UsageError
 from trailhound.storage.results_reading import Results
 from trailhound.topics.explaining import Explainer
+from trailhound.topics.opinions import Opinions
 from trailhound.topics.workspace import Workspace
 
 KEYWORDS = "keywords:words=research page news"
@@ -55,7 +54,8 @@ def test_a_rule_in_a_file_is_enough_and_its_crawl_can_be_explained(
         events = list(crawl.run())
         folder = crawl.folder
     with Results(folder.results) as results:
-        told = Explainer(folder, results, partial(belief, folder)).explain(events[-1].url)
+        said = Opinions(folder, results)
+        told = Explainer(folder, results, said.belief, said.reasons).explain(events[-1].url)
     assert told.number == 20
 
 

@@ -9,7 +9,7 @@ from interest_pages import crawled
 from trailhound.errors import UsageError
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.strategies.base import Briefing, learns_online
+from trailhound.strategies.base import Briefing, FoundLink, learns_online
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.trail import link_model, link_table
 from trailhound.strategies.trail.columns import Columns, stretches
@@ -103,17 +103,39 @@ def test_what_waits_is_ranked_anew_by_what_was_learned() -> None:
     assert strategy.rescore({}) is None or f"{H}jam/24" not in (strategy.rescore({}) or {})
 
 
-def test_the_memory_of_a_link_tells_what_moved_it_most_first() -> None:
+def test_reasons_name_words_and_count_how_others_turned_out() -> None:
+    strategy = taught()
+    names = [(f"jam/{n}", "strawberry jams") for n in range(30)]
+    listed = hub("list", *names, ("tea/1", "green tea"), relevance=0.9)
+    for shown in (listed, *(hub(f"jam/{n}", relevance=1.0) for n in range(25))):
+        score(strategy, shown)
+    other = hub("list2", ("jam/new", "strawberry jams"), ("jam/3", "jam"), relevance=0.9)
+    strategy.observe(other)
+    memory = {each.link.url: each.memory for each in told(strategy, other)}[f"{H}jam/new"]
+    assert len(memory) <= 80
+    outcomes = {f"{H}jam/{n}": n != 7 for n in range(25)} | {f"{H}list2": True}
+    found = FoundLink(f"{H}jam/new", memory, other.page, outcomes)
+    reasons = strategy.reasons(found)
+    by_words = {reason.words: reason.moved or 0.0 for reason in reasons}
+    assert by_words["anchor 'jams'"] > 0.1
+    assert by_words["its folder had given 24 of 25"] > 0
+    assert by_words["1 of 1 links of that page were wanted"] > 0
+    assert "it was found on a relevant page" in by_words
+    strengths = [abs(reason.moved or 0.0) for reason in reasons]
+    assert strengths == sorted(strengths, reverse=True)
+
+
+def test_reasons_without_the_page_and_for_pages_of_the_session() -> None:
     strategy = taught()
     shown = hub("list", ("people/eve", "Eve, professor"))
     strategy.observe(shown)
-    parts = strategy.explain(told(strategy, shown)[0].memory)
-    strengths = [abs(part) for part in parts.values()]
-    assert strengths == sorted(strengths, reverse=True)
-    assert "words of the link" in parts
-    assert "bias" not in parts
-    assert strategy.explain(b"") == {}
-    assert strategy.explain(b"foreign") == {}
+    (eve,) = told(strategy, shown)
+    blind = [reason.words for reason in strategy.reasons(FoundLink(eve.link.url, eve.memory))]
+    assert "its words, next to those of the pages you marked" in blind
+    (gateway,) = strategy.reasons(FoundLink(f"{H}staff", b""))
+    assert "a page of your sessions" in gateway.words
+    assert strategy.reasons(FoundLink(f"{H}x", b"")) == []
+    assert strategy.reasons(FoundLink(f"{H}x", b"foreign")) == []
 
 
 def test_what_was_learned_outlives_the_process() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +12,6 @@ from trailhound.cli.results import crawl_folder
 from trailhound.cli.terminal import harmless, output, patiently, print_json
 
 if TYPE_CHECKING:
-    from trailhound.topics.crawl_folder import CrawlFolder
     from trailhound.topics.explaining import Explanation
 
 
@@ -35,35 +32,16 @@ def explain(
     """
     from trailhound.storage.results_reading import Results
     from trailhound.topics.explaining import Explainer
+    from trailhound.topics.opinions import Opinions
 
     folder = crawl_folder(topic, workspace)
     with patiently("Looking it up"), Results(folder.results) as results:
-        explanation = Explainer(folder, results, partial(belief, folder)).explain(url)
+        said = Opinions(folder, results)
+        explanation = Explainer(folder, results, said.belief, said.reasons).explain(url)
     if as_json:
         print_json(explanation)
     else:
         _show(explanation)
-
-
-def belief(folder: CrawlFolder, memory: bytes) -> Mapping[str, float]:
-    """What the crawl's strategy kept, in named figures, as far as it can put it into words."""
-    from trailhound.crawling.build import make_guides
-    from trailhound.crawling.driving import run_alone
-    from trailhound.errors import ModelError, SourceError, UsageError
-    from trailhound.strategies.base import Explaining
-    from trailhound.topics.crawl_plan import knowledge_of
-    from trailhound.topics.sources import open_sources
-
-    if not memory:
-        return {}
-    settings, known = folder.read().settings, knowledge_of(folder.topic)
-    try:
-        with closing(open_sources(folder, settings, lambda _: None)) as sources:
-            strategy = run_alone(make_guides(settings, known, sources)).strategy
-        return strategy.explain(memory) if isinstance(strategy, Explaining) else {}
-    except (ModelError, SourceError, UsageError):
-        # The topic was learned again, in another way, or a source is gone.
-        return {}
 
 
 def _show(explanation: Explanation) -> None:
@@ -80,6 +58,11 @@ def _show(explanation: Explanation) -> None:
         line("What the strategy expected behind the link that led here:")
         for told in _figures(explanation.belief):
             line(told)
+    if explanation.reasons:
+        line("What moved the priority of the link that led here, in log odds (+0.7 doubles them):")
+        for reason in explanation.reasons:
+            moved = "" if reason.moved is None else f"{reason.moved:+.1f}"
+            line(f"  {moved:>5}  {reason.words}")
     if len(explanation.path) > 1:
         line("The path from the seed:")
         for step, address in enumerate(explanation.path):

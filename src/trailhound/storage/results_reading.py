@@ -181,6 +181,16 @@ class Results:
         """All that happened after the page with this number, in order of time."""
         return list(self._pages(_SELECT + "number > ? ORDER BY id", number))
 
+    def outcomes_until(self, number: int) -> dict[str, bool]:
+        """Whether pages were relevant, of those fetched up to a number, by all their addresses."""
+        query = "SELECT url, address, relevant FROM event WHERE number <= ? AND outcome = ?"
+        found: dict[str, bool] = {}
+        with RESULTS.explaining(self.path):
+            rows = self._connection.execute(query, (number, Outcome.FETCHED.value))
+            for url, address, relevant in rows:
+                found[url] = found[address] = bool(relevant)
+        return found
+
     def events_after(self, number: int) -> list[KeptEvent]:
         """What was kept of the pages behind the one with this number, as the crawl told it.
 

@@ -2,7 +2,10 @@ from .base import AnswerKey as AnswerKey
 from .base import Asking as Asking
 from .base import Briefing as Briefing
 from .base import Explaining as Explaining
+from .base import FoundLink as FoundLink
 from .base import Judging as Judging
+from .base import Reason as Reason
+from .base import Reasoning as Reasoning
 from .base import Remembering as Remembering
 from .base import Rescoring as Rescoring
 from .base import Restocking as Restocking

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
+import msgspec
+
 from trailhound.errors import SessionError
-from trailhound.records import Candidate, CrawledPage, Relevance, ScoredLink
+from trailhound.records import Candidate, CrawledPage, Page, Relevance, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import AccessTrace, BacklinkSource, SearchSource, Sources
 from trailhound.text.tfidf import TargetSimilarity, target_similarity
@@ -160,6 +162,35 @@ class Explaining(Protocol):
 
     def explain(self, memory: bytes) -> Mapping[str, float]:
         """What it expected behind a link, as named figures; empty when it remembers nothing."""
+        ...
+
+
+@dataclass(frozen=True)
+class FoundLink:
+    """A link as a crawl has found it, to be explained later."""
+
+    url: str
+    memory: bytes
+    page: Page | None = None
+    """Where it was found, if that can still be read."""
+    outcomes: Mapping[str, bool] = field(default_factory=dict)
+    """Pages that were fetched by then, and whether each was relevant."""
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """Something that moved the priority of a link."""
+
+    words: str
+    moved: float | None = None
+    """How far, in units of log odds: 0.7 doubles the odds; ``None`` when there is no figure."""
+
+
+@runtime_checkable
+class Reasoning(Protocol):
+    """Optional: a strategy that can say in words what moved the priority of a link."""
+
+    def reasons(self, found: FoundLink) -> Sequence[Reason]:
+        """The strongest first, by what was known when the link was found and is learned by now."""
         ...
 
 

@@ -15,6 +15,9 @@ from trailhound.strategies.base import (
     Asking,
     Briefing,
     Explaining,
+    FoundLink,
+    Reason,
+    Reasoning,
     Remembering,
     Rescoring,
     Restocking,
@@ -90,6 +93,11 @@ def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
         for memory in {b"", *memories.values()}:
             with never_raising("explain takes every memory, and none"):
                 strategy.explain(memory)
+    if isinstance(strategy, Reasoning):
+        for url, memory in memories.items():
+            with never_raising("reasons takes every link, its page known or not"):
+                told = strategy.reasons(FoundLink(url, memory))
+            expect(all(isinstance(each, Reason) for each in told), "reasons gives Reasons")
     if isinstance(strategy, Restocking):
         with never_raising("restock may be asked at any time"):
             found = list(strategy.restock())

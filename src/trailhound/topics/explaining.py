@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -16,6 +16,7 @@ from trailhound.frontier.forgetting import is_blanked
 from trailhound.frontier.reading import look_up, queue_place
 from trailhound.records import Candidate, Outcome
 from trailhound.storage.results_reading import Results, StoredPage
+from trailhound.strategies.base import Reason
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.failures import ENDS
 from trailhound.urls import strip_tracking, typed_url
@@ -25,6 +26,9 @@ FORGOTTEN = "(forgotten)"
 
 Beliefs = Callable[[bytes], Mapping[str, float]]
 """From the memory of a candidate to named figures; see ``strategies.base.Explaining``."""
+
+Reasons = Callable[[str, bytes, str | None], Sequence[Reason]]
+"""From a URL, its memory and the page it was found on to what moved its priority."""
 
 
 class Explanation(msgspec.Struct, kw_only=True):
@@ -43,17 +47,26 @@ class Explanation(msgspec.Struct, kw_only=True):
     priority: float | None = None
     belief: Mapping[str, float] = msgspec.field(default_factory=dict)
     """What the strategy expected behind the link that led here."""
+    reasons: Sequence[Reason] = ()
+    """What moved the link's priority, the strongest first, where the strategy can say so."""
     ahead: int | None = None
     """URLs that come before it in the queue."""
 
 
 class Explainer:
-    """Answers for one crawl; ``beliefs`` puts a strategy's memory into words."""
+    """Answers for one crawl; ``beliefs`` and ``reasons`` put a strategy's memory into words."""
 
-    def __init__(self, folder: CrawlFolder, results: Results, beliefs: Beliefs) -> None:
+    def __init__(
+        self,
+        folder: CrawlFolder,
+        results: Results,
+        beliefs: Beliefs,
+        reasons: Reasons = lambda *_: (),
+    ) -> None:
         self._folder = folder
         self._results = results
         self._beliefs = beliefs
+        self._reasons = reasons
         self._record: CrawlRecord = folder.read()
 
     def explain(self, address: str) -> Explanation:
@@ -94,6 +107,7 @@ class Explainer:
             number=page.number,
             priority=page.priority,
             belief=self._beliefs(page.memory),
+            reasons=self._reasons(page.url, page.memory, page.parent),
         )
         if len(events) > 1:
             explanation.details.append(f"It was asked for {counted(len(events), 'time')}.")
@@ -125,6 +139,7 @@ class Explainer:
             path=self._path_behind(candidate),
             priority=candidate.priority,
             belief=self._beliefs(candidate.memory),
+            reasons=self._reasons(url, candidate.memory, candidate.parent),
             ahead=place.ahead if place is not None else None,
         )
 

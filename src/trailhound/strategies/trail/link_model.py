@@ -181,7 +181,7 @@ class LinkModel:
         return self.score_and_parts(nodes)[0]
 
     def score_and_parts(self, nodes: Ids) -> tuple[Vector, Matrix]:
-        """The same, and what moved p: weight times feature for each, and the words last."""
+        """The same, and what moved it: each feature by its weight, the words, and the part of q."""
         rows, table = describe(self.table, nodes), self.table
         links, owners, count = table.parents(nodes)
         root = np.sqrt(np.maximum(count, 1))
@@ -189,11 +189,13 @@ class LinkModel:
             np.bincount(owners, table.links[column][links], len(nodes)) / root
             for column in ("text", "leads")
         )
-        value = expit(rows @ self.wanted.weights + words)
+        wanted = np.maximum(expit(rows @ self.wanted.weights + words), 1e-9)
+        value = wanted
         if self.hub:
             value = value + self.hub * expit(rows @ self.leading.weights + leads)
-        parts = np.column_stack([rows * self.wanted.weights, words])
-        return np.asarray(np.log(np.maximum(value, 1e-9))), parts
+        score = np.log(value)
+        parts = np.column_stack([rows * self.wanted.weights, words, score - np.log(wanted)])
+        return score, parts
 
     def keep(self) -> KeptModel:
         """All that was learned on the way."""

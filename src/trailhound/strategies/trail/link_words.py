@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -32,21 +33,26 @@ def read_links(page: Page, phrases: Phrases) -> PageLinks:
     for link in page.links:
         if link.url != page.url:
             merged.setdefault(link.url, []).append(link)
-    firsts = [links[0] for links in merged.values()]
-    texts = {
-        "anchor": list(map(_anchor, merged.values())),
-        "address": list(map(_path, merged)),
-        "context": [f"{first.before} {first.after}" for first in firsts],
-        "heading": [first.heading for first in firsts],
-        "title": [page.title] if merged else [],
-        "place": [first.tag_path for first in firsts],
-    }
+    texts = link_texts(page, merged)
     found = dict(zip(FIELDS, phrases.find(texts, page.language), strict=True))
     groups = np.unique(found["heading"] << 32 | found["place"], return_inverse=True)[1]
     matrix = np.empty((len(merged), len(FIELDS)), np.int64)
     for column, field in enumerate(FIELDS):
         matrix[:, column] = found[field]  # the title is all links' own
     return PageLinks(list(merged), groups, matrix)
+
+
+def link_texts(page: Page, links: Mapping[str, list[Link]]) -> dict[str, list[str]]:
+    """What the links of a page say, those to one URL together, by field; the title once for all."""
+    firsts = [each[0] for each in links.values()]
+    return {
+        "anchor": list(map(_anchor, links.values())),
+        "address": list(map(_path, links)),
+        "context": [f"{first.before} {first.after}" for first in firsts],
+        "heading": [first.heading for first in firsts],
+        "title": [page.title] if links else [],
+        "place": [first.tag_path for first in firsts],
+    }
 
 
 def _anchor(links: list[Link]) -> str:

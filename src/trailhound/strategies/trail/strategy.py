@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import msgspec
@@ -10,13 +11,14 @@ import numpy as np
 
 from trailhound.records import CrawledPage, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.strategies.base import Briefing
+from trailhound.strategies.base import Briefing, FoundLink, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
 from trailhound.strategies.trail.columns import Flags, Ids, Matrix
-from trailhound.strategies.trail.features import NAMES, describe
+from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.link_words import read_links
+from trailhound.strategies.trail.reasons import reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
 
 RANKED_ANEW = 1_500
@@ -31,8 +33,6 @@ BEST_BEHIND = 3
 """A gateway is worth what its best so many links are worth on average."""
 NOTHING = -14.0
 """log of the worth of a page of the session that opens nothing."""
-
-_PARTS = (*NAMES, "words of the link")
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -225,16 +225,16 @@ class TrailStrategy:
         logs = np.log(np.maximum(worth[gateways], np.exp(NOTHING))).tolist()
         return dict(zip(gateways.tolist(), logs, strict=True))
 
-    def explain(self, memory: bytes) -> Mapping[str, float]:
-        """What moved the priority of a link when it was last seen, the strongest part first.
-
-        In units of log odds: 0.7 doubles the odds that the page is wanted.
-        """
-        if len(memory) != 2 * len(_PARTS):
-            return {}
-        parts = np.frombuffer(memory, "<f2").astype(np.float64)
-        order = np.argsort(-np.abs(parts), kind="stable")
-        return {_PARTS[place]: float(parts[place]) for place in order if _PARTS[place] != "bias"}
+    def reasons(self, found: FoundLink) -> Sequence[Reason]:
+        """What moved the priority of a link: its words as weighed now, the rest as it was then."""
+        node = self._table.numbers.get(found.url, -1)
+        if node >= 0 and self._table.nodes["browsed"][node]:
+            return [Reason("a page of your sessions, worth what its links would bring")]
+        session = np.flatnonzero(self._table.nodes["browsed"][: self._table.nodes.size])
+        labels = self._table.nodes["label"][session] > 0.5
+        known = zip((self._table.urls[node] for node in session), labels.tolist(), strict=True)
+        outcomes = {**dict(known), **found.outcomes}
+        return reasons(replace(found, outcomes=outcomes), self._model, self._wanted)
 
     def snapshot(self) -> bytes:
         """Both models, their examples, and how fetched pages turned out.

@@ -54,3 +54,9 @@ class WantedWords:
             length = np.sqrt(np.maximum(idf, 1e-9))
             figures[f"cos_{name}"], figures[f"wanted_{name}"] = like / length, wanted / length
         return figures
+
+    def each(self, words: Ids) -> tuple[Vector, Vector]:
+        """What each word of one text adds to its likeness, and to its side of the plane."""
+        idf, like, wanted = (table[words] for table in self._tables.values())
+        length = np.sqrt(max(float(idf.sum()), 1e-9))
+        return like / length, wanted / length

@@ -1,0 +1,62 @@
+"""What the strategy of a crawl thought of links, asked afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
+
+from trailhound.crawling.build import make_guides
+from trailhound.crawling.driving import run_alone
+from trailhound.errors import ModelError, SourceError, UsageError
+from trailhound.records import Page
+from trailhound.sessions.shown_pages import page_from_source
+from trailhound.storage.results_reading import Results
+from trailhound.strategies.base import Explaining, FoundLink, Reason, Reasoning, Strategy
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawl_plan import knowledge_of
+from trailhound.topics.marking import archived_sources
+from trailhound.topics.sources import open_sources
+from trailhound.topics.strategy_memory import StrategyMemory
+
+
+class Opinions:
+    """The crawl's strategy, with what it has learned on the way; made when first asked."""
+
+    def __init__(self, folder: CrawlFolder, results: Results) -> None:
+        self._folder = folder
+        self._results = results
+
+    def belief(self, memory: bytes) -> Mapping[str, float]:
+        """What the strategy kept of a link, in named figures, as far as it can tell."""
+        if not memory or (strategy := self._strategy) is None:
+            return {}
+        return strategy.explain(memory) if isinstance(strategy, Explaining) else {}
+
+    def reasons(self, url: str, memory: bytes, parent: str | None) -> Sequence[Reason]:
+        """What moved the priority of a link that was found on ``parent``."""
+        if parent is None or (strategy := self._strategy) is None:
+            return ()
+        if not isinstance(strategy, Reasoning):
+            return ()
+        events = self._results.events_of(parent)
+        outcomes = self._results.outcomes_until(events[0].number) if events else {}
+        return strategy.reasons(FoundLink(url, memory, self._page(parent), outcomes))
+
+    def _page(self, address: str) -> Page | None:
+        source = archived_sources(self._folder.archive, {address}).get(address)
+        return None if source is None else page_from_source(source, address)
+
+    @cached_property
+    def _strategy(self) -> Strategy | None:
+        folder, settings = self._folder, self._folder.read().settings
+        try:
+            with closing(open_sources(folder, settings, lambda _: None)) as sources:
+                guides = make_guides(settings, knowledge_of(folder.topic), sources)
+                strategy = run_alone(guides).strategy
+        except (ModelError, SourceError, UsageError):
+            # The topic was learned again, in another way, or a source is gone.
+            return None
+        if isinstance(strategy, Reasoning):
+            StrategyMemory(strategy, folder.strategy).restore(lambda _: None)
+        return strategy
