@@ -26,7 +26,7 @@ from trailhound.topics.explaining import Explainer
 from trailhound.topics.opinions import Opinions
 from trailhound.topics.strategy_memory import StrategyMemory
 
-LEARNING = ("intelligent", "content-link")
+LEARNING = ("trail", "intelligent", "content-link")
 
 
 @pytest.mark.parametrize("spec", LEARNING)

@@ -106,7 +106,7 @@ def crawled(
         driver.close()
 
 
-@pytest.mark.parametrize("strategy", ["intelligent", "best-first"])
+@pytest.mark.parametrize("strategy", ["trail", "intelligent", "best-first"])
 def test_a_crawl_over_http_and_its_replay_fetch_the_same_pages_in_the_same_order(
     web: DemoWeb, corpus: Path, strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,12 +167,12 @@ def test_live_lab_demo_and_library_crawls_have_the_same_parts(corpus: Path, tmp_
     with Corpus.open(corpus) as recorded:
         topic = topic_source(recorded).build(TOPIC, n_seed_sets=1, seed=7)
         bench = TopicBench(recorded, topic)
-        in_lab = asyncio.run(bench.crawler("intelligent", 7, Sources()))
-    demo = asyncio.run(DemoCrawl(small, 1, TOPIC, graph, "intelligent", 10).crawler())
+        in_lab = asyncio.run(bench.crawler("trail", 7, Sources()))
+    demo = asyncio.run(DemoCrawl(small, 1, TOPIC, graph, "trail", 10).crawler())
     site = Site(learn(small, TOPIC, tmp_path), 1)
     seeds = small.start_urls[:1]
     with (
-        site.begun(crawl__strategy="intelligent", crawl__seeds=seeds) as live,
+        site.begun(crawl__strategy="trail", crawl__seeds=seeds) as live,
         th.crawl(site.topic.path, seeds, tmp_path / "own", user_agent=USER_AGENT) as on_disk,
         th.crawl(site.topic.path, seeds, user_agent=USER_AGENT) as in_memory,
     ):

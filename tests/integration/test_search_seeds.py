@@ -34,7 +34,7 @@ def test_the_first_results_are_the_seeds(demo: Site, engine: SearchServer) -> No
     with demo.begun(**settings(engine)) as crawl:
         events = list(crawl.run())
     (query,) = engine.queries
-    assert query == topic_words("intelligent", demo.topic.load().model, "")
+    assert query == topic_words("trail", demo.topic.load().model, "")
     begun = [event.url for event in events if event.parent is None]
     assert len(begun) == FIRST_HITS
     assert set(begun) == set(CrawlFolder(demo.topic).read().settings.crawl.seeds)

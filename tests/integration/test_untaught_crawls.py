@@ -31,7 +31,8 @@ def untaught(tmp_path: Path, port: int) -> Site:
 
 
 @pytest.mark.parametrize(
-    "strategy", ["intelligent", "fish-search", "content-link:keywords=research news", "random"]
+    "strategy",
+    ["trail", "intelligent", "fish-search", "content-link:keywords=research news", "random"],
 )
 def test_words_are_enough(untaught: Site, web: DemoWeb, strategy: str) -> None:
     asked: dict[str, Any] = {"crawl__strategy": strategy, "judge__kind": KEYWORDS}

@@ -28,7 +28,8 @@ from trailhound.sessions.events import Event, Mark, Reached, Session, Submit, Vi
 
 SHELF = shelf_url("bees", 0)
 CLOSED = [leaf_url("bees", 0, 1), "http://bees.test/2/", "http://food.test/"]
-STRATEGIES = ("best-first", "intelligent", "context-graph:layers=2,back_crawl=2,rebuild_every=2",
+STRATEGIES = ("best-first", "trail", "intelligent",
+              "context-graph:layers=2,back_crawl=2,rebuild_every=2",
               "content-link:query=honey", "collaborative:min_pages=10", "oracle")  # fmt: skip
 
 

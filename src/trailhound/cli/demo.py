@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from trailhound.demo import DemoWeb
     from trailhound.demo.crawl import DemoCrawl
 
-LIVE_STRATEGIES = ("breadth-first", "best-first", "hidden-markov", "shark-search", "intelligent")
+LIVE_STRATEGIES = (
+    "breadth-first",
+    "best-first",
+    "hidden-markov",
+    "shark-search",
+    "intelligent",
+    "trail",
+)
 LAB_STRATEGIES = ("random", *LIVE_STRATEGIES, "oracle")
 
 

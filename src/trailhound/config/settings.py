@@ -38,7 +38,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ] = ""
     strategy: Annotated[
         str, Meta(description="Which link next: a name of 'trailhound strategies', with options.")
-    ] = "intelligent"
+    ] = "trail"
     max_requests: Annotated[
         Count | None,
         Meta(description="Requests in all, earlier runs of the crawl included."),

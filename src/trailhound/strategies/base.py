@@ -87,7 +87,7 @@ class Briefing:
             raise SessionError(
                 "No page is marked useful, so there is nothing that pages could be similar to. "
                 "Mark one and learn, or choose a strategy that learns from what its judge finds, "
-                "such as intelligent."
+                "such as trail."
             )
         return target_similarity(self.graph, self.model.weights if self.model else None)
 
