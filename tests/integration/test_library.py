@@ -447,7 +447,7 @@ def test_what_is_shown_of_topics_and_crawls(
     learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
 ) -> None:
     assert repr(learned).startswith(f"<LearnedTopic '{learned.origin.topic}': ")
-    assert "judge contrast, F1 " in repr(learned)
+    assert "judge fields, F1 " in repr(learned)
     shown = learned._repr_html_()
     words = learned.diagnosis.clusters[0].log_odds
     assert shown.count("<tr>") == learned.model.n_clusters + 2

@@ -61,10 +61,26 @@ def test_judge_figures_by_hand() -> None:
         0.5, CalibrationMethod.LEAVE_ONE_OUT, (0.9, 0.5, 0.4, 0.6, 0.1, 0.0)
     )
     figures = judge_figures(calibration, {0, 1, 2})
-    # Reached by the targets 0 and 1 and by page 3: precision 2/3, recall 2/3.
-    assert (figures.precision, figures.recall, figures.f1) == (2 / 3, 2 / 3, 2 / 3)
+    # Reached by the targets 0 and 1 and by page 3: precision 2/3, recall 2/3, F1 2/3; 2 of the 4
+    # pages that were found or should have been are right. Each with one more of either kind.
+    assert (figures.precision, figures.recall) == (3 / 5, 3 / 5)
+    assert figures.f1 == pytest.approx(2 / 3)
+    low, high = figures.f1_range or (0, 0)
+    # Beta(3, 3) has 5 % of its weight below 0.1893 and, being symmetric, above 0.8107.
+    assert low == pytest.approx(2 * 0.1893 / 1.1893, abs=1e-4)
+    assert high == pytest.approx(2 * 0.8107 / 1.8107, abs=1e-4)
     assert figures.target_scores == (0.9, 0.5, 0.4)
     assert figures.other_scores == (0.6, 0.1, 0.0)
+
+
+def test_seven_marks_prove_no_perfect_judge() -> None:
+    scores = (*[0.9] * 7, *[0.1] * 30)
+    given = JudgeCalibration(0.5, CalibrationMethod.LEAVE_ONE_OUT, scores)
+    figures = judge_figures(given, set(range(7)))
+    assert (figures.precision, figures.recall) == (8 / 9, 8 / 9)
+    assert figures.f1 == pytest.approx(16 / 17)
+    assert figures.f1_range is not None
+    assert figures.f1_range[0] < 0.82
 
 
 def test_nothing_can_be_measured_on_one_target() -> None:
@@ -80,6 +96,8 @@ def test_calibration_says_where_the_threshold_comes_from() -> None:
         assert calibrate_judges(one)[name].method is CalibrationMethod.FALLBACK
         given = calibrate_judges(several, threshold=0.25)[name]
         assert (given.threshold, given.method) == (0.25, CalibrationMethod.GIVEN)
+    assert calibrate_judges(several)["fields"].method is CalibrationMethod.EXPECTED
+    assert calibrate_judges(one)["fields"].method is CalibrationMethod.FALLBACK
 
 
 def test_the_figures_of_the_park() -> None:

@@ -74,16 +74,16 @@ def test_every_judge_and_option_is_documented() -> None:
             assert f"`{option}" in text, f"option {option} of {name}"
 
 
-@pytest.mark.parametrize("name", ["cosine", "latent", "contrast", "auto"])
+@pytest.mark.parametrize("name", ["cosine", "latent", "contrast", "fields", "auto"])
 def test_judges_that_learn_tell_bees_from_cars(name: str) -> None:
     assert relevant(name, Page("x", terms={"bee": 2, "hive": 1, "honey": 1}))
     assert not relevant(name, Page("x", terms={"car": 2, "road": 1}))
 
 
-def test_auto_is_contrast_where_there_is_something_to_tell_from() -> None:
-    assert chosen_judge("auto", graph()) == "contrast"
+def test_auto_is_fields_where_there_is_something_to_tell_from() -> None:
+    assert chosen_judge("auto", graph()) == "fields"
     assert chosen_judge("auto", graph(4)) == "cosine"
-    assert chosen_judge("auto:threshold=0.3", graph()) == "contrast:threshold=0.3"
+    assert chosen_judge("auto:threshold=0.3", graph()) == "fields:threshold=0.3"
     assert chosen_judge("latent", graph()) == "latent"
     assert make_judge("auto", Briefing(graph(4))).judge(BEES).relevant
     with pytest.raises(SessionError, match="or use the judge 'cosine'"):
@@ -111,13 +111,13 @@ class Brilliant:
 def test_judges_of_other_packages_take_part_in_auto(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EntryPoint("brilliant", f"{__name__}:Brilliant", "trailhound.judges")
     monkeypatch.setitem(choosing._catalogue._entries, "brilliant", entry)
-    assert list(suiting_judges(graph())) == ["brilliant", "contrast", "fields", "cosine", "latent"]
+    assert list(suiting_judges(graph())) == ["brilliant", "fields", "contrast", "cosine", "latent"]
     assert chosen_judge("auto", graph(2)) == "brilliant"
-    assert chosen_judge("auto", graph(1)) == "contrast"
-    assert chosen_judge("auto", graph(3)) == "contrast"  # it failed, and is passed over
+    assert chosen_judge("auto", graph(1)) == "fields"
+    assert chosen_judge("auto", graph(3)) == "fields"  # it failed, and is passed over
     assert best_ranked(["latent", "brilliant", "no longer installed"]) == "brilliant"
     # Without left-out scores there is nothing to calibrate.
-    known = ["contrast", "fields", "cosine", "latent"]
+    known = ["fields", "contrast", "cosine", "latent"]
     assert list(calibrate_judges(learn_topic(graph()))) == known
 
 
@@ -126,7 +126,7 @@ def test_without_marks_auto_says_what_is_missing() -> None:
         chosen_judge("auto", graph(0))
 
 
-@pytest.mark.parametrize("name", ["cosine", "latent", "contrast"])
+@pytest.mark.parametrize("name", ["cosine", "latent", "contrast", "fields"])
 def test_where_a_threshold_comes_from(name: str) -> None:
     def threshold(spec: str, **known: Any) -> object:
         return vars(make_judge(spec, BRIEFING, **known))["threshold"]
@@ -290,7 +290,7 @@ def test_a_judge_file_that_cannot_be_used_says_why(
 @pytest.mark.parametrize(
     "spec",
     [
-        *("cosine", "latent", "contrast", "regex:pattern=bee"),
+        *("cosine", "latent", "contrast", "fields", "regex:pattern=bee"),
         'keywords:words=honey "bees live",least=2',
         *("function.py:threshold=0.25", "class.py:times=2"),
     ],

@@ -8,7 +8,9 @@ from scipy import sparse
 from scipy.special import expit
 
 from trailhound.errors import SessionError
-from trailhound.judges import contrast
+from trailhound.judges import contrast, fields
+from trailhound.judges.blending import Candidate, blend, separate_by_products
+from trailhound.judges.chances import chance_threshold, expected_f1, scaled
 from trailhound.judges.contrast import (
     Contrast,
     ContrastJudge,
@@ -17,7 +19,7 @@ from trailhound.judges.contrast import (
     separate,
 )
 from trailhound.judges.cosine import FALLBACK_THRESHOLD, CosineJudge, LatentJudge
-from trailhound.judges.fields import FieldsJudge, scaled
+from trailhound.judges.fields import FieldsJudge
 from trailhound.models.topic_model import TopicParameters, learn_topic
 from trailhound.records import Page
 from trailhound.sessions.page_graph import PageGraph
@@ -185,13 +187,74 @@ def test_fields_reads_titles_and_gives_chances() -> None:
     assert 0 < bad.score < 0.5 < good.score < 1
 
 
-def test_a_few_marks_give_fields_no_false_certainty() -> None:
+def test_a_few_marks_give_no_false_certainty() -> None:
     margins = np.array([2.0, 1.8, -1.0, -1.2])
     few = scaled(margins, margins > 0)
     many = scaled(np.tile(margins, 50), np.tile(margins > 0, 50))
-    assert few.chances(margins)[0] < 0.999
+    assert expit(few.logits(margins)).max() < 0.9
     assert many.slope > few.slope
-    assert scaled(margins, margins < 0).slope >= 0.5, "never the wrong way round"
+    assert scaled(margins, margins < 0).slope > 0, "never the wrong way round"
+
+
+def test_margins_that_tell_nothing_give_the_share_of_targets() -> None:
+    wanted = np.arange(100) < 20
+    chances = expit(scaled(np.tile([0.1, -0.1], 50), wanted).logits(np.zeros(1)))
+    assert chances[0] == pytest.approx(0.2, abs=0.02)
+
+
+def test_the_expected_f1_by_hand() -> None:
+    """Chances 0.9, 0.6, 0.1 hold 1.6 targets: the best two find 1.5 of them, F1 = 3 / 3.6."""
+    chances = np.array([0.6, 0.1, 0.9])
+    assert expected_f1(chances) == pytest.approx(3 / 3.6)
+    assert chance_threshold(chances) == pytest.approx(1.5 / 3.6)
+    assert expected_f1(np.zeros(3)) == 0
+    assert chance_threshold(np.array([-1.0, 0.2])) == 0.25, "a single mark: nothing was measured"
+
+
+def test_the_plane_by_products_is_that_of_contrast() -> None:
+    x, wanted = documents(60, 9)
+    products = (x @ x.T).toarray() + contrast.INTERCEPT_ROOM
+    margins = products @ separate_by_products(products, wanted)
+    assert margins == pytest.approx(separate(x, wanted).margins(x), abs=1e-3)
+
+
+def test_a_blend_trusts_the_view_that_tells_pages_apart() -> None:
+    telling, wanted = documents(60, 20)
+    noise = sparse.csr_array(telling.toarray()[::-1])
+    candidates = [Candidate((1.0, 0.0), 0.0), Candidate((0.0, 1.0), 0.0)]
+    found = blend([telling, noise], wanted, candidates)
+    assert np.abs(found.coefficients[1]).max() < 0.05 * np.abs(found.coefficients[0]).max()
+    assert found.left_out[wanted].mean() > found.left_out[~wanted].mean() + 2
+    dear = [candidates[0]._replace(price=500.0), candidates[1]]
+    assert np.abs(blend([telling, noise], wanted, dear).coefficients[0]).max() < 1e-9
+
+
+def test_words_that_only_tell_the_kind_of_page_are_not_trusted_by_themselves() -> None:
+    """All marked pages are papers, with an abstract; so are papers on other subjects."""
+    bees = [
+        Page(
+            f"http://h.test/b{n}", headings=("Abstract",), terms={"bee": 5, "sampl": 1, f"x{n}": 2}
+        )
+        for n in range(8)
+    ]
+    others = [
+        Page(f"http://h.test/o{n}", headings=("Staff",), terms={"offic": 2, f"y{n}": 1})
+        for n in range(20)
+    ]
+    graph = PageGraph((*bees, *others), (), frozenset(range(8)))
+    judge = FieldsJudge.from_briefing(Briefing(graph))
+    paper = Page("x", headings=("Abstract",), terms={"car": 5, "sampl": 1})
+    note = Page("x", headings=("Letters",), terms={"bee": 5})
+    assert judge.judge(note).score > judge.judge(paper).score
+
+
+def test_a_large_session_is_learned_from_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = learn_topic(bees_and_cars())
+    whole = FieldsJudge.left_out_scores(model)
+    monkeypatch.setattr(fields, "MAX_LEARNED", 6)
+    sampled = FieldsJudge.left_out_scores(model)
+    assert sampled.shape == whole.shape
+    assert sampled[:3].min() > sampled[3:].max()
 
 
 def test_fields_left_out_scores_are_those_of_a_judge_that_had_not_seen_the_page() -> None:

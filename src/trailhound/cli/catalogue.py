@@ -50,7 +50,7 @@ def judges(as_json: JsonOption = False) -> None:
         [(info.name, info.summary, _in_words(info.options)) for info in known],
     )
     output.print(
-        "Without --judge a crawl takes 'auto': contrast, or cosine where every page that was "
+        "Without --judge a crawl takes 'auto': fields, or cosine where every page that was "
         "visited is marked useful."
     )
 

@@ -200,6 +200,7 @@ def _figures(judge: JudgeFigures) -> dict[str, object]:
         "precision": judge.precision,
         "recall": judge.recall,
         "f1": judge.f1,
+        "f1_range": judge.f1_range,
     }
 
 
@@ -255,7 +256,8 @@ def _judge_line(judge: JudgeFigures) -> str:
     if judge.f1 is None:
         return f"γ {judge.threshold:.3f} ({judge.method})"
     precision = "–" if judge.precision is None else f"{judge.precision:.2f}"
+    low, high = judge.f1_range or (0.0, 1.0)
     return (
         f"γ {judge.threshold:.3f} ({judge.method}), precision {precision}, "
-        f"recall {judge.recall:.2f}, F1 {judge.f1:.2f}"
+        f"recall {judge.recall:.2f}, F1 {judge.f1:.2f} ({low:.2f} to {high:.2f})"
     )

@@ -58,3 +58,7 @@ class LearningJudge(Protocol):
         missing: then ``learn`` neither calibrates the judge nor shows its figures.
         """
         ...
+
+    scores_are_chances: ClassVar[bool]
+    """May be missing. ``True`` promises that scores are chances, left-out ones as well: γ is then
+    half of the F1 that they let expect, and not a cut through the session's own pages."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from trailhound.judges.base import LearningJudge
+from trailhound.judges.chances import chance_threshold
 from trailhound.judges.choosing import best_ranked, make_judge, suiting_judges
 from trailhound.judges.cosine import calibrated_threshold
 from trailhound.models.judge_figures import CalibrationMethod, JudgeCalibration
@@ -42,8 +43,12 @@ def _calibration(
     kept = tuple(scores.tolist())
     if threshold is not None:
         return JudgeCalibration(threshold, CalibrationMethod.GIVEN, kept)
-    method = CalibrationMethod.FALLBACK if len(targets) < 2 else CalibrationMethod.LEAVE_ONE_OUT
-    return JudgeCalibration(calibrated_threshold(scores, targets), method, kept)
+    by_chances = getattr(kind, "scores_are_chances", False)
+    cut = chance_threshold(scores) if by_chances else calibrated_threshold(scores, targets)
+    if len(targets) < 2:
+        return JudgeCalibration(cut, CalibrationMethod.FALLBACK, kept)
+    method = CalibrationMethod.EXPECTED if by_chances else CalibrationMethod.LEAVE_ONE_OUT
+    return JudgeCalibration(cut, method, kept)
 
 
 class OwnVerdicts:
@@ -51,7 +56,7 @@ class OwnVerdicts:
 
     A crawl that learns from its finds must not let these vouch for the next ones: a find is scored
     by a judge that knows the people's sessions alone, however often the topic was learned again.
-    It is the best judge that these sessions calibrate: ``contrast``, or ``cosine`` when all visited
+    It is the best judge that these sessions calibrate: ``fields``, or ``cosine`` when all visited
     pages are marked.
 
     ``model`` was learned from the people's own sessions. ``own_scores`` are those of the marked

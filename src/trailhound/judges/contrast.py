@@ -37,7 +37,7 @@ STRENGTH = 1.0
 MAX_LEFT_OUT = 1_500
 """Documents that are left out one by one: the time grows with their third power (1 s here)."""
 
-_INTERCEPT_ROOM = 1e4
+INTERCEPT_ROOM = 1e4
 """b is treated as the weight of a constant with this square: in effect it costs nothing."""
 
 Vector = NDArray[np.float64]
@@ -147,13 +147,13 @@ def separate(documents: Documents, wanted: NDArray[np.bool_]) -> Separation:
     # Here and not above: loading it takes 0.2 s, and most crawls have no need of it.
     from scipy.optimize import minimize
 
-    shares, labels = _shares(wanted), wanted.astype(np.float64)
+    says, labels = shares(wanted), wanted.astype(np.float64)
 
     def loss(parameters: Vector) -> tuple[float, Vector]:
         w, b = parameters[:-1], parameters[-1]
         margins = documents @ w + b
-        value = w @ w / 2 + shares @ (np.logaddexp(0, margins) - labels * margins)
-        slopes = shares * (expit(margins) - labels)
+        value = w @ w / 2 + says @ (np.logaddexp(0, margins) - labels * margins)
+        slopes = says * (expit(margins) - labels)
         return float(value), np.append(documents.T @ slopes + w, slopes.sum())
 
     start = np.zeros(documents.shape[1] + 1)
@@ -180,11 +180,15 @@ def left_out_margins(documents: Documents, wanted: NDArray[np.bool_], fitted: Se
     """
     if len(wanted) > MAX_LEFT_OUT:
         return _sampled_margins(documents, wanted)
-    margins, shares = fitted.margins(documents), _shares(wanted)
-    chances = expit(margins)
-    gradient = shares * (chances - wanted)
-    curvature = np.maximum(shares * chances * (1 - chances), 1e-12)
-    products = (documents @ documents.T).toarray() + _INTERCEPT_ROOM
+    products = (documents @ documents.T).toarray() + INTERCEPT_ROOM
+    return left_out_by_products(products, wanted, fitted.margins(documents))
+
+
+def left_out_by_products(products: Vector, wanted: NDArray[np.bool_], margins: Vector) -> Vector:
+    """The same from K, shape (n_documents, n_documents), and f."""
+    says, chances = shares(wanted), expit(margins)
+    gradient = says * (chances - wanted)
+    curvature = np.maximum(says * chances * (1 - chances), 1e-12)
     # A = D^-½ (1 - (1 + D^½ K D^½)⁻¹) D^-½, shape (n_documents, n_documents).
     roots, unit = np.sqrt(curvature), np.eye(len(wanted))
     scale = np.outer(roots, roots)
@@ -202,18 +206,24 @@ def left_out_margins(documents: Documents, wanted: NDArray[np.bool_], fitted: Se
 
 def _sampled_margins(documents: Documents, wanted: NDArray[np.bool_]) -> Vector:
     """The same for many documents: a sample is left out one by one, the rest altogether."""
-    order = np.argsort(~wanted, kind="stable")  # the wanted ones come first: they are few
-    n_wanted = min(int(wanted.sum()), MAX_LEFT_OUT // 2)
-    others = order[int(wanted.sum()) :]
-    spread = np.linspace(0, len(others) - 1, min(len(others), MAX_LEFT_OUT - n_wanted))
-    sample = np.concatenate([order[:n_wanted], others[np.unique(spread.astype(np.int64))]])
+    sample = spread_sample(wanted, MAX_LEFT_OUT)
     fitted = separate(documents[sample], wanted[sample])
     margins = fitted.margins(documents)
     margins[sample] = left_out_margins(documents[sample], wanted[sample], fitted)
     return margins
 
 
-def _shares(wanted: NDArray[np.bool_]) -> Vector:
+def spread_sample(wanted: NDArray[np.bool_], size: int) -> NDArray[np.int64]:
+    """Which documents to look at when there are too many: wanted ones first, for they are few."""
+    n_wanted = min(int(wanted.sum()), size // 2)
+    others = np.flatnonzero(~wanted)
+    spread = np.linspace(0, len(others) - 1, min(len(others), size - n_wanted))
+    return np.concatenate(
+        [np.flatnonzero(wanted)[:n_wanted], others[np.unique(spread.astype(np.int64))]]
+    )
+
+
+def shares(wanted: NDArray[np.bool_]) -> Vector:
     """C s_i: both kinds together weigh the same, however few the one kind is."""
     n, n_wanted = len(wanted), int(wanted.sum())
     return STRENGTH * np.where(wanted, n / (2 * n_wanted), n / (2 * (n - n_wanted)))

@@ -1,20 +1,21 @@
-"""A judge that reads a page as people do: its title and headings beside its text.
+"""The default judge: text, title and headings, each trusted as far as the session bears it out.
 
-A logistic regression like that of ``contrast``, over three fields, each of length one before it is
-weighed: text, title and headings. Counts of the text are damped, ``log(1 + tf) idf``, so that no
-word wins by repetition alone.
+Which of them tell a topic differs from web to web. Headings name the subject in an encyclopaedia;
+on the pages of a university they say *Abstract* and *References*, on papers of any subject.
+Counts of words as they are stress what a page is about, damped ones (``log(1 + tf)``) what kind of
+page it is. A session shows few kinds of pages that were not wanted, so that leave-one-out alone
+cannot see the danger: what reads a page's kind has to pay a price before it is believed
+(:mod:`trailhound.judges.blending`).
 
-Its score is a probability. The margins m of pages as a judge would see them that had not been shown
-them (leave one out) are scaled by Platt's rule ``p = 1 / (1 + exp(-(a m + b)))``, with a drawn
-towards ``PRIOR_SLOPE``: seven marks that happen to be separable prove no certainty.
+Its score is a chance (:mod:`trailhound.judges.chances`), and so is cautious after few marks.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import repeat
-from typing import ClassVar, NamedTuple
+from itertools import product, repeat
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,67 +23,92 @@ from scipy import sparse
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
-from trailhound.judges.contrast import Documents, Separation, Vector, left_out_margins, separate
-from trailhound.judges.cosine import best_cut
+from trailhound.judges.blending import Blend, Candidate, blend
+from trailhound.judges.chances import Vector, chance_threshold
+from trailhound.judges.contrast import Documents, spread_sample
 from trailhound.models.topic_model import TopicModel
 from trailhound.records import Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
 from trailhound.text.tokens import tokenize_lines
 
-FIELD_WEIGHTS = (1.0, 0.5, 0.5)
-"""Of text, title and headings."""
 MAX_HEADINGS = 10
-PRIOR_SLOPE = 3.0
-PRIOR_STRENGTH = 0.1
-"""What a slope off by one costs, in the unit of the log loss of one page."""
-SMALLEST_SLOPE = 0.5
-RELEVANT_FROM = 0.5
+MAX_LEARNED = 500
+"""Pages of a session that are learned from: the time grows with their third power (1 s here)."""
+
+PRICE = 1.5
+"""Nats for each step towards the kind of a page: damped counts, some headings, more headings."""
+TITLE_SAYS = (0.0, 0.25)
+HEADINGS_SAY = (0.0, 0.25, 1.0)
+
+CANDIDATES = tuple(
+    Candidate((1.0 - damped, damped, title, headings), PRICE * (damped + step))
+    for damped, title, (step, headings) in product((0.0, 1.0), TITLE_SAYS, enumerate(HEADINGS_SAY))
+)
+"""What the four views, text, damped text, title and headings, may have to say."""
+
+Weighed = tuple[NDArray[np.int64], Vector]
+"""Columns and weights of a page's known terms in one view, of length one."""
+
+_Known = tuple[NDArray[np.int64], Vector, Vector]
+"""Columns, counts and inverse document frequencies."""
 
 
-class FieldWeights:
+class PageViews:
     """Terms of text, title and headings as columns, with inverse document frequencies."""
 
     def __init__(self, pages: Sequence[Page]) -> None:
         self._columns: tuple[dict[str, int], ...] = ({}, {}, {})
-        frequency: list[int] = []
+        counts: tuple[list[int], ...] = ([], [], [])
         for page in pages:
-            for columns, terms in zip(self._columns, _fields(page), strict=True):
+            for columns, frequency, terms in zip(self._columns, counts, _fields(page), strict=True):
                 for term in terms:
                     if term not in columns:
                         columns[term] = len(frequency)
                         frequency.append(0)
                     frequency[columns[term]] += 1
-        self.idf = np.log2((len(pages) + 1) / (np.array(frequency, np.float64) + 1)) + 1
-
-    def weigh(self, page: Page) -> tuple[NDArray[np.int64], Vector]:
-        """Columns and weights of one page's known terms."""
-        found = [
-            self._weighed(columns, terms, share)
-            for columns, terms, share in zip(
-                self._columns, _fields(page), FIELD_WEIGHTS, strict=True
-            )
+        self._idf = [
+            np.log2((len(pages) + 1) / (np.array(df, np.float64) + 1)) + 1 for df in counts
         ]
-        return np.concatenate([ids for ids, _ in found]), np.concatenate([w for _, w in found])
 
-    def _weighed(
-        self, columns: dict[str, int], terms: Mapping[str, int], share: float
-    ) -> tuple[NDArray[np.int64], Vector]:
-        ids = np.fromiter(map(columns.get, terms, repeat(-1)), np.int64, len(terms))
+    def weigh(self, page: Page) -> tuple[Weighed, ...]:
+        """The page in each view: text, damped text, title, headings."""
+        text, title, headings = (
+            self._known(place, terms) for place, terms in enumerate(_fields(page))
+        )
+        ids, counts, idf = text
+        damped = ids, np.log1p(counts), idf
+        return tuple(map(_of_length_one, (text, damped, title, headings)))
+
+    def _known(
+        self, field: int, terms: Mapping[str, int]
+    ) -> tuple[NDArray[np.int64], Vector, Vector]:
+        """Of the terms that the session had too."""
+        found = map(self._columns[field].get, terms, repeat(-1))
+        ids = np.fromiter(found, np.int64, len(terms))
         counts = np.fromiter(terms.values(), np.float64, len(terms))
         known = ids >= 0
         ids = ids[known]
-        weights = np.log1p(counts[known]) * self.idf[ids]
-        length = math.sqrt(float(weights @ weights))
-        return ids, weights * (share / length) if length > 0 else weights
+        return ids, counts[known], self._idf[field][ids]
 
-    def matrix(self, pages: Sequence[Page]) -> Documents:
-        """Pages as rows, shape (n_pages, n_columns)."""
-        rows = [self.weigh(page) for page in pages]
-        ends = np.cumsum([0, *(len(ids) for ids, _ in rows)])
-        columns = np.concatenate([ids for ids, _ in rows]) if rows else np.zeros(0, np.int64)
-        values = np.concatenate([values for _, values in rows]) if rows else np.zeros(0)
-        return sparse.csr_array((values, columns, ends), shape=(len(pages), len(self.idf)))
+    def matrices(self, pages: Sequence[Page]) -> list[Documents]:
+        """Pages as rows, shape (n_pages, n_columns), in each view."""
+        views = zip(*map(self.weigh, pages), strict=True)
+        sizes = [len(self._idf[field]) for field in (0, 0, 1, 2)]
+        return [_matrix(rows, size) for rows, size in zip(views, sizes, strict=True)]
+
+
+def _of_length_one(known: _Known) -> Weighed:
+    ids, counts, idf = known
+    weights = counts * idf
+    length = math.sqrt(float(weights @ weights))
+    return ids, weights / length if length > 0 else weights
+
+
+def _matrix(rows: Sequence[Weighed], n_columns: int) -> Documents:
+    ends = np.cumsum([0, *(len(ids) for ids, _ in rows)])
+    columns, values = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    return sparse.csr_array((values, columns, ends), shape=(len(rows), n_columns))
 
 
 def _fields(page: Page) -> tuple[Mapping[str, int], ...]:
@@ -97,60 +123,26 @@ def _fields(page: Page) -> tuple[Mapping[str, int], ...]:
     return page.terms, dict.fromkeys(title, 1), dict.fromkeys(headings, 1)
 
 
-class Scaling(NamedTuple):
-    """From margins to probabilities."""
-
-    slope: float
-    offset: float
-
-    def chances(self, margins: Vector) -> Vector:
-        """p of each."""
-        return np.asarray(expit(self.slope * margins + self.offset))
-
-
-def scaled(margins: Vector, wanted: NDArray[np.bool_]) -> Scaling:
-    """Platt's rule, fitted by Newton's method from where F1 is best."""
-    labels = wanted.astype(np.float64)
-    order, last = best_cut(margins, wanted)
-    slope, offset = PRIOR_SLOPE, -PRIOR_SLOPE * float(margins[order[last]])
-    for _ in range(20):
-        chances = expit(slope * margins + offset)
-        curvature = np.maximum(chances * (1 - chances), 1e-6)
-        errors = chances - labels
-        gradient = [
-            float(margins @ errors) + PRIOR_STRENGTH * (slope - PRIOR_SLOPE),
-            float(errors.sum()),
-        ]
-        mixed = float(curvature @ margins)
-        hessian = [
-            [float(curvature @ margins**2) + PRIOR_STRENGTH, mixed],
-            [mixed, float(curvature.sum()) + 1e-3],
-        ]
-        step = np.linalg.solve(hessian, gradient)
-        slope, offset = slope - float(step[0]), offset - float(step[1])
-    return Scaling(max(slope, SMALLEST_SLOPE), offset)
-
-
 class FieldsJudge:
-    """A page is relevant when it is more likely than not a target."""
+    """A page is relevant when its chance to be a target reaches γ."""
 
     name: ClassVar[str] = "fields"
-    summary: ClassVar[str] = "a calibrated probability by text, title and headings"
-    rank: ClassVar[float] = 0.60
+    summary: ClassVar[str] = "a chance, by text, title and headings as far as each can be trusted"
+    rank: ClassVar[float] = 0.80
+    scores_are_chances: ClassVar[bool] = True
 
-    def __init__(
-        self, weights: FieldWeights, plane: Separation, scaling: Scaling, threshold: float
-    ) -> None:
-        self._weights = weights
+    def __init__(self, views: PageViews, plane: Blend, threshold: float) -> None:
+        self._views = views
         self._plane = plane
-        self._scaling = scaling
         self.threshold = threshold
 
     @classmethod
-    def from_briefing(cls, briefing: Briefing, *, threshold: float = RELEVANT_FROM) -> FieldsJudge:
+    def from_briefing(cls, briefing: Briefing, *, threshold: float | None = None) -> FieldsJudge:
         """As ``--judge fields`` asks for it."""
         learned = _Learned(briefing.graph)
-        return cls(learned.weights, learned.plane, learned.scaling, threshold)
+        if threshold is None:
+            threshold = chance_threshold(learned.left_out_scores())
+        return cls(learned.views, learned.plane, threshold)
 
     @classmethod
     def suits(cls, graph: PageGraph) -> bool:
@@ -159,14 +151,17 @@ class FieldsJudge:
 
     @classmethod
     def left_out_scores(cls, model: TopicModel) -> NDArray[np.float32]:
-        """Each page's probability of being a target, had it not been shown; -1 for an only one."""
+        """Each page's chance to be a target, had it not been shown; -1 for an only one."""
         return _Learned(model.graph).left_out_scores()
 
     def judge(self, page: Page) -> Relevance:
-        """p = 1 / (1 + exp(-(a (w · x + b) + c)))."""
-        ids, weights = self._weights.weigh(page)
-        margin = float(weights @ self._plane.coefficients[ids]) + self._plane.intercept
-        score = float(expit(self._scaling.slope * margin + self._scaling.offset))
+        """p = 1 / (1 + exp(-(w · x + b)))."""
+        logit = self._plane.intercept
+        for (ids, weights), coefficients in zip(
+            self._views.weigh(page), self._plane.coefficients, strict=True
+        ):
+            logit += float(weights @ coefficients[ids])
+        score = float(expit(logit))
         return Relevance(score, score >= self.threshold)
 
 
@@ -174,20 +169,29 @@ class _Learned:
     """A session's targets against its other pages."""
 
     def __init__(self, graph: PageGraph) -> None:
-        # By address: the solver's last digits depend on the order of the rows.
+        # By address: the last digits depend on the order of the rows.
         order = sorted(range(len(graph.pages)), key=lambda i: graph.pages[i].url)
         self._places = np.argsort(order)
         self._wanted = np.array([i in graph.targets for i in order])
         pages = [graph.pages[i] for i in order]
-        self.weights = FieldWeights(pages)
-        documents = self.weights.matrix(pages)
+        self.views = PageViews(pages)
+        matrices = self.views.matrices(pages)
+        sample = np.arange(len(pages))
+        if len(pages) > MAX_LEARNED:
+            sample = np.sort(spread_sample(self._wanted, MAX_LEARNED))
         with threadpool_limits(limits=1):
-            self.plane = separate(documents, self._wanted)
-            self.margins = left_out_margins(documents, self._wanted, self.plane)
-        self.scaling = scaled(self.margins, self._wanted)
+            self.plane = blend(
+                [view[sample] for view in matrices], self._wanted[sample], CANDIDATES
+            )
+        planes = zip(matrices, self.plane.coefficients, strict=True)
+        self._logits: Vector = sum(
+            (np.asarray(view @ coefficients) for view, coefficients in planes),
+            np.full(len(pages), self.plane.intercept),
+        )
+        self._logits[sample] = self.plane.left_out
 
     def left_out_scores(self) -> NDArray[np.float32]:
-        scores: NDArray[np.float32] = self.scaling.chances(self.margins).astype(np.float32)
+        scores: NDArray[np.float32] = expit(self._logits).astype(np.float32)
         if self._wanted.sum() == 1:
             scores[self._wanted] = -1.0
         return scores[self._places]

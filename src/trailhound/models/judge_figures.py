@@ -1,7 +1,7 @@
 """How well the judge's threshold γ separates the targets of a session from its other pages.
 
-The scores are leave-one-out: a target is compared with the *other* targets, so that no page
-vouches for itself.
+The scores are leave-one-out: a target is known by the *other* targets, so that no page vouches
+for itself.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ class CalibrationMethod(StrEnum):
 
     LEAVE_ONE_OUT = "leave-one-out"
     """The best F1 on the session's own pages."""
+    EXPECTED = "half the expected F1"
+    """The best F1 by the chances of the session's own pages."""
     FALLBACK = "fallback"
     """A single target leaves nothing to calibrate on."""
     GIVEN = "given"
@@ -30,18 +32,24 @@ class JudgeCalibration(msgspec.Struct, frozen=True):
     """γ: the least score of a relevant page."""
     method: CalibrationMethod
     scores: tuple[float, ...]
-    """For each page of the graph, the largest cosine to a target other than itself; -1 when there
-    is no other target."""
+    """For each page of the graph, what a judge would say that had not seen it; -1 when that leaves
+    no target to know it by."""
 
 
 class JudgeFigures(msgspec.Struct, frozen=True):
-    """Leave-one-out quality at the threshold; ``None`` where nothing can be measured."""
+    """Leave-one-out quality at the threshold; ``None`` where nothing can be measured.
+
+    All by the rule of succession, (k + 1) / (n + 2) for k of n: seven pages out of seven prove no
+    perfect judge.
+    """
 
     threshold: float
     method: CalibrationMethod
     precision: float | None
     recall: float | None
     f1: float | None
+    f1_range: tuple[float, float] | None
+    """Within which F1 is with nine chances in ten, for this many marks."""
     target_scores: tuple[float, ...]
     """Of the targets, best first; empty when there is only one."""
     other_scores: tuple[float, ...]
@@ -55,12 +63,31 @@ def judge_figures(calibration: JudgeCalibration, targets: Collection[int]) -> Ju
     others = [score for page, score in enumerate(scores) if page not in targets]
     right = sum(score >= calibration.threshold for score in of_targets)
     found = right + sum(score >= calibration.threshold for score in others)
+    wrong = found + len(of_targets) - 2 * right
     return JudgeFigures(
         calibration.threshold,
         calibration.method,
-        precision=right / found if found and of_targets else None,
-        recall=right / len(of_targets) if of_targets else None,
-        f1=2 * right / (found + len(of_targets)) if of_targets else None,
+        precision=_succession(right, found) if found and of_targets else None,
+        recall=_succession(right, len(of_targets)) if of_targets else None,
+        f1=_f1(_succession(right, right + wrong)) if of_targets else None,
+        f1_range=_f1_range(right, wrong) if of_targets else None,
         target_scores=tuple(of_targets),
         other_scores=tuple(sorted(others, reverse=True)),
     )
+
+
+def _succession(right: int, of: int) -> float:
+    return (right + 1) / (of + 2)
+
+
+def _f1(share: float) -> float:
+    """F1 by the share of right pages among all that were found or should have been."""
+    return 2 * share / (1 + share)
+
+
+def _f1_range(right: int, wrong: int) -> tuple[float, float]:
+    """That share is one of a Beta distribution, as after ``right`` of ``right + wrong`` throws."""
+    from scipy.special import betaincinv  # not above: most of what loads this draws no range
+
+    low, high = betaincinv(right + 1, wrong + 1, (0.05, 0.95)).tolist()
+    return _f1(low), _f1(high)

@@ -117,7 +117,7 @@ def draw_judge(judge: JudgeFigures) -> str:
         axes.text(judge.threshold, 1.03, f"γ = {judge.threshold:.3f}", ha="center", va="bottom")
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1.02)
-        axes.set_xlabel("largest cosine to another target")
+        axes.set_xlabel("score, had the page not been seen")
         axes.set_ylabel("share of pages that reach it")
         if judge.target_scores or judge.other_scores:
             axes.legend(frameon=False, labelcolor=SOFT, loc="upper right")
