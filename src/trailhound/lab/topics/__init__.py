@@ -1,9 +1,9 @@
 """Topics in the lab: what was browsed, what should be found, and where crawls start.
 
 :func:`topic_source` looks at what a corpus holds and returns the source of its topics. Each source
-makes a session and a set of pages in its own way (recorded sessions, trails, groups, a topics
-file); :mod:`~trailhound.lab.topics.assembly` turns both into a topic by rules that are the same for
-all. See ``docs/lab-topics.md``.
+makes a session and a set of pages in its own way (recorded sessions, trails, groups, labels alone,
+a topics file); :mod:`~trailhound.lab.topics.assembly` turns both into a topic by rules that are the
+same for all. See ``docs/lab-topics.md``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from trailhound.lab.corpora import Corpus, CorpusInfo
 from trailhound.lab.topics.assembly import LabTopic
 from trailhound.lab.topics.base import TopicSource
 from trailhound.lab.topics.groups import GroupTopics
+from trailhound.lab.topics.labels import LabelTopics
 from trailhound.lab.topics.recorded import RecordedTopics, TrailTopics
 from trailhound.lab.topics.topics_file import EXAMPLE, FileTopics
 
@@ -37,8 +38,8 @@ def topic_source(
     """The topics of a corpus: those of the file if one is given, else those it brings itself.
 
     Recorded sessions come first, then labels with trails that end in their pages, then labels in
-    groups of pages. A corpus with none of these needs a file. Pages whose URLs begin with one of
-    ``without`` exist for no session and no crawl.
+    groups of pages, then labels alone. A corpus with none of these needs a file. Pages whose URLs
+    begin with one of ``without`` exist for no session and no crawl.
     """
     kind = _kind_of_topics(corpus.info())
     if topics_file is not None:
@@ -47,9 +48,8 @@ def topic_source(
         source = kind(corpus)
     else:
         raise TopicError(
-            "This corpus brings no topics: it holds no recorded sessions, and no labels with "
-            "trails or groups. Name topics in a file and give it with --topics FILE, for "
-            f"example:\n{EXAMPLE}"
+            "This corpus brings no topics: it holds no recorded sessions and no labels. Name "
+            f"topics in a file and give it with --topics FILE, for example:\n{EXAMPLE}"
         )
     source.close(without)
     return source
@@ -65,7 +65,9 @@ def _kind_of_topics(held: CorpusInfo) -> type[TopicSource] | None:
         return RecordedTopics
     if held.labels and held.trails_finished:
         return TrailTopics
-    return GroupTopics if held.labels and held.groups else None
+    if held.labels:
+        return GroupTopics if held.groups else LabelTopics
+    return None
 
 
 class TopicOverview(msgspec.Struct, frozen=True, omit_defaults=True):

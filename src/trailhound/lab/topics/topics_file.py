@@ -14,13 +14,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from trailhound.counting import counted
 from trailhound.errors import ConfigError, TopicError, unknown_name
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.topics.assembly import Draft
-from trailhound.lab.topics.base import TopicSource, most_targets, shuffled
-from trailhound.lab.topics.seeds import front_page
-from trailhound.lab.topics.walks import Errand, walk
+from trailhound.lab.topics.base import TopicSource
+from trailhound.lab.topics.labels import walked_session
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import read_session
 from trailhound.toml_text import parse_toml
@@ -262,36 +260,9 @@ class FileTopics(TopicSource):
         return dict(zip(self._topics, fitting_pages(self._corpus, predicates), strict=True))
 
     def _walk(self, topic: FileTopic, members: frozenset[int], rng: np.random.Generator) -> Session:
-        corpus = self._corpus
-        start = self._start(topic, members)
-        reached = corpus.graph.hops_from([start])
-        goals = [page for page in sorted(members) if reached[page] > 0]
-        max_marks = most_targets(len(members))
-        if not goals or max_marks == 0:
-            raise TopicError(
-                f"Topic '{topic.name}' cannot be browsed: of its "
-                f"{counted(len(members), 'page')}, {len(goals)} can be reached from "
-                f"{corpus.page_urls[start]}, and half of the topic must be left to find. "
-                "Name another start page, add pages, or give a recorded session."
-            )
-        errand = Errand(start, shuffled(goals, rng), members, max_marks)
-        return walk(corpus.graph, corpus.page_urls, errand, topic.name, rng)
-
-    def _start(self, topic: FileTopic, members: frozenset[int]) -> int:
-        """The start page named, else a front page of the corpus from which most can be reached."""
-        if topic.written.start is not None:
-            return self._page(topic.name, "start page", topic.written.start)
-        urls = self._corpus.page_urls
-        proposed = sorted(set(self._corpus.page_ids(self._corpus.start_urls)))
-        for pages in (proposed, range(len(urls))):
-            outside = [page for page in pages if page not in members]
-            found = front_page(self._corpus.graph, urls, outside, sorted(members))
-            if found is not None:
-                return found
-        raise TopicError(
-            f"Topic '{topic.name}' cannot be browsed: no page links to any of its {len(members)} "
-            "pages. Give a recorded session."
-        )
+        written = topic.written.start
+        start = None if written is None else self._page(topic.name, "start page", written)
+        return walked_session(self._corpus, topic.name, members, start, rng)
 
     def _page(self, topic: str, role: str, url: str) -> int:
         page = self._find(url)
