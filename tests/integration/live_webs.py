@@ -69,10 +69,12 @@ class Site:
         }
 
     @contextmanager
-    def begun(self, *, restart: bool = False, **more: Any) -> Iterator[TopicCrawl]:
+    def begun(
+        self, *, restart: bool = False, fresh: bool = False, **more: Any
+    ) -> Iterator[TopicCrawl]:
         """A new crawl."""
         flags = self.flags(**more)
-        request = CrawlRequest(configure(flags).settings, flags, restart=restart)
+        request = CrawlRequest(configure(flags).settings, flags, restart=restart, fresh=fresh)
         with open_crawl(self.topic, request, self.notices.append) as crawl:
             yield crawl
 

@@ -174,6 +174,8 @@ def test_a_second_crawl_is_refused_and_a_resumed_one_needs_a_larger_budget(
     assert (told["reason"], told["requests"] >= 170) == ("requests-spent", True)
     both = crawled("crawl", TOPIC, "--resume", "--restart")
     assert (both.code, "Give one of them" in both.err) == (2, True)
+    both = crawled("crawl", TOPIC, "--resume", "--fresh")
+    assert (both.code, "--restart --fresh" in both.err) == (2, True)
 
 
 def test_commands_for_topics_that_are_not_there_say_what_to_do(trailhound: Command) -> None:

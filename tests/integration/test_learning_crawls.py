@@ -23,8 +23,10 @@ from trailhound.strategies.content_link.strategy import KeptCrawl
 from trailhound.strategies.intelligent.strategy import IntelligentStrategy
 from trailhound.topics.crawl import TopicCrawl
 from trailhound.topics.explaining import Explainer
+from trailhound.topics.forgetting import forget_pages, one_url
 from trailhound.topics.opinions import Opinions
 from trailhound.topics.strategy_memory import StrategyMemory
+from trailhound.topics.workspace import Workspace
 
 LEARNING = ("trail", "intelligent", "content-link")
 
@@ -126,3 +128,47 @@ def test_a_crawl_with_trail_is_explained_in_words_and_counts(web: DemoWeb, demo:
     assert any(each.startswith("anchor '") for each in words)
     assert any(re.fullmatch(r"its (host|folder) had given \d+ of \d+", each) for each in words)
     assert any("found on" in each for each in words)
+
+
+BEGINS_WITH = "It begins with what an earlier crawl has learned of links"
+
+
+def test_a_crawl_that_is_begun_anew_starts_from_what_was_learned(web: DemoWeb, demo: Site) -> None:
+    asked: dict[str, Any] = {"crawl__strategy": "trail", "crawl__seeds": web.start_urls}
+    with demo.begun(crawl__max_requests=60, **asked) as crawl:
+        first = list(crawl.run())
+    assert not demo.notices
+    with demo.begun(restart=True, crawl__max_requests=60, **asked) as crawl:
+        crawl.begin()
+        taught = remembered(crawl)
+    assert demo.notices == [f"{BEGINS_WITH} (--fresh: without)."]
+    with demo.resumed() as crawl:
+        assert remembered(crawl) == taught, "it was killed before its first page, and knows it all"
+        second = list(crawl.run())
+    assert {event.url for event in second} & {event.url for event in first}, "pages are read anew"
+    demo.notices.clear()
+    with demo.begun(restart=True, fresh=True, crawl__max_requests=20, **asked) as crawl:
+        assert len(remembered(crawl)) < len(taught)
+    with demo.begun(restart=True, **(asked | {"crawl__strategy": "best-first"})):
+        pass
+    assert not demo.notices
+    with demo.begun(restart=True, judge__kind="cosine", **asked):
+        pass
+    assert "as topic or judge have changed since" in demo.notices[-1]
+
+
+def test_what_is_forgotten_or_damaged_is_not_learned_from(web: DemoWeb, demo: Site) -> None:
+    asked: dict[str, Any] = {"crawl__strategy": "trail", "crawl__seeds": web.start_urls}
+    with demo.begun(crawl__max_requests=40, **asked) as crawl:
+        url = list(crawl.run())[-1].url
+    whole = crawl.folder.strategy.read_bytes()
+    crawl.folder.strategy.write_bytes(whole[: len(whole) // 2])
+    with demo.begun(restart=True, **asked):
+        pass
+    assert "What an earlier crawl has learned is of no use here" in demo.notices.pop()
+    crawl.folder.strategy.write_bytes(whole)
+    workspace = Workspace(demo.topic.path.parent.parent)
+    forget_pages(workspace, demo.topic.name, one_url(url))
+    with demo.begun(restart=True, **asked):
+        pass
+    assert not demo.notices

@@ -151,13 +151,60 @@ def test_what_was_learned_outlives_the_process() -> None:
     assert its["a/jam"] > its["a/tax"]
 
 
-def test_a_snapshot_that_makes_no_sense_changes_nothing() -> None:
+def experienced() -> TrailStrategy:
+    """One that has been to a web where jam is wanted, and reached through lists."""
+    strategy = taught()
+    for n in range(60):
+        links = [(f"old/{n + k}/jam", "jam") for k in (1, 2, 3)]
+        name, relevance = ("jam", 1.0) if n % 2 else ("tax", 0.0)
+        score(strategy, hub(f"{name}/{n}", *links, (f"{name}/{n + 2}", name), relevance=relevance))
+        score(strategy, hub(f"old/{n}/jam", relevance=1.0))
+    return strategy
+
+
+def test_a_new_crawl_begins_with_what_an_earlier_one_learned_of_links() -> None:
+    new = hub("list", ("a/jam", "jam"), ("a/tax", "tax"), ("jam/3", "jam"))
+    earlier, fresh, heir, doubtful = experienced(), taught(), taught(), taught()
+    heir.inherit(earlier.snapshot(), in_full=True)
+    doubtful.inherit(earlier.snapshot(), in_full=False)
+    leads = [found["a/jam"] - found["a/tax"] for found in (score(fresh, new), score(heir, new))]
+    assert leads[1] > leads[0] + 0.5
+    in_doubt = score(doubtful, new)
+    assert leads[0] < in_doubt["a/jam"] - in_doubt["a/tax"] < leads[1]
+    assert "jam/3" in in_doubt, "no page was fetched yet"
+    assert heir._model.leading.words.any()
+    model = doubtful._model
+    counts = model._examples["count"][model._from_session : model._examples.size]
+    assert counts.sum() == pytest.approx(model._from_session)
+    again = taught()
+    again.restore(doubtful.snapshot())
+    kept = again._model._examples["count"][again._model._from_session : again._model._examples.size]
+    assert kept == pytest.approx(counts)
+
+
+def test_where_links_led_outlives_the_pages_at_hand() -> None:
+    earlier = experienced()
+    copy = taught()
+    copy.restore(earlier.snapshot())
+    copy._model.fit()
+    mine, its = earlier._model.leading.weights, copy._model.leading.weights
+    assert its == pytest.approx(mine, abs=0.2)
+
+
+def test_a_snapshot_that_makes_no_sense_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     strategy = taught()
     before = strategy.snapshot()
     for nonsense in (b"", b"nonsense", before[: len(before) // 2]):
         with pytest.raises(ValueError, match="links"):
             strategy.restore(nonsense)
-    assert strategy.snapshot() == before
+        with pytest.raises(ValueError, match="links"):
+            strategy.inherit(nonsense, in_full=True)
+    other = taught()
+    monkeypatch.setattr(link_model, "NAMES", (*NAMES[:-1], "something else"))
+    with pytest.raises(ValueError, match="other features"):
+        other.inherit(before, in_full=True)
+    monkeypatch.undo()
+    assert other.snapshot() == strategy.snapshot() == before
 
 
 def test_it_needs_no_session() -> None:

@@ -75,6 +75,9 @@ def crawl(
     refresh: Annotated[
         bool, again("--refresh", help="Resume, and ask first if relevant pages changed.")
     ] = False,
+    fresh: Annotated[
+        bool, again("--fresh", help="Begin without what earlier crawls taught the strategy.")
+    ] = False,
     backlinks: Annotated[
         str | None,
         ask(metavar="SOURCE", help="Who links to a page: 'crawl', a file of edges, a URL."),
@@ -138,6 +141,11 @@ def crawl(
 
     if restart and (resume or refresh):
         raise UsageError("--restart begins anew, and --resume goes on. Give one of them.")
+    if fresh and (resume or refresh):
+        raise UsageError(
+            "--fresh is for new crawls, and --resume goes on with all that was learned. To begin "
+            "anew without it, give --restart --fresh."
+        )
     chosen = {
         "crawl.seeds": options.listed_urls(seed or (), seeds, "seeds"),
         "crawl.seeds_from": seeds_from,
@@ -169,7 +177,7 @@ def crawl(
         from trailhound.topics.crawl_plan import CrawlRequest
 
         request = CrawlRequest(
-            options.settings_from(flags, config), flags, resume, restart, refresh
+            options.settings_from(flags, config), flags, resume, restart, refresh, fresh=fresh
         )
         opened = _open(topic, workspace, request)
     with opened as running:

@@ -3,6 +3,7 @@ from .base import Asking as Asking
 from .base import Briefing as Briefing
 from .base import Explaining as Explaining
 from .base import FoundLink as FoundLink
+from .base import Inheriting as Inheriting
 from .base import Judging as Judging
 from .base import Reason as Reason
 from .base import Reasoning as Reasoning

@@ -256,3 +256,16 @@ class Remembering(Protocol):
     def restore(self, snapshot: bytes) -> None:
         """Go on from there; ValueError when it makes no sense, and then nothing has changed."""
         ...
+
+
+@runtime_checkable
+class Inheriting(Protocol):
+    """Optional: a remembering strategy that can begin with what an earlier crawl has learned."""
+
+    def inherit(self, snapshot: bytes, *, in_full: bool) -> None:
+        """Take what is not about single pages from a crawl of the same topic.
+
+        Not ``in_full`` when the topic or its judge is another by now: the session comes first.
+        ValueError when it makes no sense, and then nothing has changed.
+        """
+        ...

@@ -16,6 +16,7 @@ from trailhound.strategies.base import (
     Briefing,
     Explaining,
     FoundLink,
+    Inheriting,
     Reason,
     Reasoning,
     Remembering,
@@ -119,6 +120,9 @@ def _check_memory(strategy: Any) -> None:
             expect(strategy.snapshot() == snapshot, "Nonsense that is refused changes nothing")
     with never_raising("restore takes a snapshot"):
         strategy.restore(snapshot)
+    if isinstance(strategy, Inheriting):
+        with never_raising("inherit takes a snapshot of the same strategy"):
+            strategy.inherit(snapshot, in_full=False)
 
 
 def check_judge(judge: RelevanceJudge) -> None:

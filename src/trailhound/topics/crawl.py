@@ -48,7 +48,7 @@ from trailhound.topics.start_pages import (
     sitemap_candidates,
     topic_words,
 )
-from trailhound.topics.strategy_memory import StrategyMemory, pages_since
+from trailhound.topics.strategy_memory import StrategyMemory, crawl_to_learn_from, pages_since
 from trailhound.topics.workspace import TopicFolder
 
 
@@ -122,6 +122,8 @@ class TopicCrawl:
         self._memory = StrategyMemory(guides.strategy, remembered, troubles)
         if plan.record is not None:
             self._memory.restore(notify)
+        elif not plan.fresh and folder.is_kept:
+            self._inherit(known, own)
         self._aside = folder.set_aside() if plan.record is None else None
         if plan.record is None:
             stack.callback(folder.put_back, self._aside)
@@ -167,6 +169,14 @@ class TopicCrawl:
             f"The search for '{words}' names {counted(len(found), 'page')} to start from."
         )
         return replace(plan, seeds=tuple(dict.fromkeys((*plan.seeds, *found))))
+
+    def _inherit(self, known: Knowledge, own: OwnParts) -> None:
+        """A new crawl begins with what the last one by this strategy has learned."""
+        earlier = crawl_to_learn_from(self.folder, self.settings, known.fingerprint)
+        if earlier is not None and own.strategy is None:
+            path, is_same = earlier
+            in_full = is_same and own.judge is None
+            self._memory.inherit(path, in_full=in_full, notify=self.notify)
 
     def _new_mending(self, guides: Guides, own: OwnParts) -> Mending:
         before = self._plan.record.settings if self._plan.record is not None else self.settings
@@ -218,6 +228,7 @@ class TopicCrawl:
         before, leaves that as it was.
         """
         self.folder.write(self._record)
+        self._memory.begin()
 
     def run(self) -> Generator[PageEvent]:
         """Crawl until the budget is spent, nothing is left, or :meth:`stop` is called."""

@@ -92,11 +92,15 @@ class CrawlFolder:
         """Where the secret is kept by which people of a trace are named: in the workspace."""
         return self.topic.path.parent.parent if self._is_the_topics_own else self.path
 
+    def crawls(self) -> list[Path]:
+        """Folders of the topic's crawls, those that were set aside included."""
+        if not self._is_the_topics_own:
+            return [self.path] if self.exists() else []
+        return sorted(self.topic.path.glob("crawl*/"))
+
     def archives(self) -> list[Path]:
         """Of this crawl, and of the topic's crawls that were set aside."""
-        if not self._is_the_topics_own:
-            return [self.archive] if self.archive.is_dir() else []
-        return sorted(self.topic.path.glob("crawl*/archive"))
+        return [path for crawl in self.crawls() if (path := crawl / "archive").is_dir()]
 
     def exists(self) -> bool:
         """Whether there is a crawl to resume, or results to look at."""

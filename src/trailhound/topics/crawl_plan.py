@@ -43,6 +43,8 @@ class CrawlRequest:
     """Whether a crawl without a request left is opened, and ends at once: no error then."""
     mends_all: bool = False
     """Whether all pages of the stores are held against each other, not only the last."""
+    fresh: bool = False
+    """Begin without what earlier crawls have taught the strategy."""
     asked_elsewhere: frozenset[str] = frozenset()
     """Sources that whoever wants the crawl asks: nothing is amiss if its strategy does not."""
 
@@ -57,6 +59,7 @@ class CrawlPlan:
     record: CrawlRecord | None
     """Of the crawl that is resumed; ``None`` for a new one."""
     refresh: bool = False
+    fresh: bool = False
     limit_was_said: bool = False
     """Whether the budget of requests is this run's, not an earlier one's."""
     may_be_spent: bool = False
@@ -136,6 +139,7 @@ def make_plan(
         tuple(map(typed_url, seeds)),
         record,
         request.refresh,
+        request.fresh,
         request.flags.get("crawl.max_requests") is not None,
         request.may_be_spent,
         request.mends_all,

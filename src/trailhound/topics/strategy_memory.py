@@ -6,14 +6,17 @@ import logging
 import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
+from trailhound.config.settings import Settings
 from trailhound.crawling.troubles import Troubles
+from trailhound.errors import StorageError
 from trailhound.records import Candidate, CrawledPage, FinishedPage, Outcome, Relevance
 from trailhound.sessions.shown_pages import page_from_source
 from trailhound.storage.files import explaining, write_whole
 from trailhound.storage.results_reading import Results, StoredPage
-from trailhound.strategies.base import Remembering, Strategy
+from trailhound.strategies.base import Inheriting, Remembering, Strategy
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.marking import archived_sources
 
@@ -47,6 +50,7 @@ class StrategyMemory:
         self._pages = 0
         self._next_at = KEEP_EVERY
         self._troubles = troubles or Troubles()
+        self._has_inherited = False
         self.known_until = 0
         """Number of the crawl's last page that the strategy has learned from."""
 
@@ -66,6 +70,26 @@ class StrategyMemory:
             )
         else:
             self.known_until = known_until
+
+    def inherit(self, earlier: Path, *, in_full: bool, notify: Callable[[str], None]) -> None:
+        """Begin with what the crawl in the folder ``earlier`` has learned."""
+        strategy, path = self._strategy, earlier / self._path.name
+        if self._remembering is None or not path.is_file() or not isinstance(strategy, Inheriting):
+            return
+        try:
+            strategy.inherit(_opened(path.read_bytes())[1], in_full=in_full)
+        except Exception as error:  # whatever is wrong with it: nobody needs it to begin
+            notify(f"What an earlier crawl has learned is of no use here: {error}.")
+            return
+        self._has_inherited = True
+        told = "It begins with what an earlier crawl has learned of links (--fresh: without)"
+        less = "; as topic or judge have changed since, that counts no more than the sessions do"
+        notify(f"{told}." if in_full else f"{told}{less}.")
+
+    def begin(self) -> None:
+        """Write down what was inherited: a crawl that is killed soon is resumed with it."""
+        if self._has_inherited:
+            self.write()
 
     def catch_up(self, pages_since: Callable[[int], Iterable[tuple[int, CrawledPage]]]) -> None:
         """Show the strategy what was fetched after the snapshot: numbers and pages, in order.
@@ -118,6 +142,24 @@ def remembered_until(path: Path) -> int | None:
     with explaining(path):
         until = _opened(path.read_bytes())[0]
     return None if until == sys.maxsize else until
+
+
+def crawl_to_learn_from(
+    folder: CrawlFolder, settings: Settings, model: str
+) -> tuple[Path, bool] | None:
+    """The topic's newest crawl by the same strategy, and whether its topic and judge are the same.
+
+    ``model`` is the checksum of the topic's model; options of the strategy may differ.
+    """
+    wanted = settings.crawl.strategy.partition(":")[0]
+    found: list[tuple[float, Path, bool]] = []
+    for path in folder.crawls():
+        with suppress(StorageError):  # damaged, or begun by another version
+            record = CrawlFolder(folder.topic, path).read()
+            if record.settings.crawl.strategy.partition(":")[0] == wanted:
+                same = record.model == model and record.settings.judge == settings.judge
+                found.append((record.created_at, path, same))
+    return max(found)[1:] if found else None
 
 
 def pages_since(folder: CrawlFolder, number: int) -> Iterator[tuple[int, CrawledPage]]:

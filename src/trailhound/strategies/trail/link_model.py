@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from trailhound.strategies.trail.columns import Columns, Ids, Matrix, Vector, renumbered, stretches
+from trailhound.strategies.trail.columns import Columns, Ids, Matrix, Vector, renumbered
 from trailhound.strategies.trail.features import NAMES, PRIOR_WEIGHTS, describe
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.phrases import N_NUMBERS
@@ -35,6 +35,7 @@ LEADING_BIAS = -2.0
 
 _SCALE: Vector = np.where(np.array(NAMES) == "bias", 3.0, 1.0)
 """The bias may go three times as far as others at the same cost."""
+_COUNTS = ("count", "led", "sure")
 _Text = sparse.csr_array
 
 
@@ -48,6 +49,13 @@ class KeptModel(msgspec.Struct, frozen=True):
     lengths: bytes
     words: bytes
     weights: bytes
+    names: tuple[str, ...] = ()
+    """Of the features."""
+    counts: bytes = b""
+    """Of each example how much it counts, whether it led to what is wanted, and how sure that is.
+
+    Three numbers one after the other; records of an earlier version have none.
+    """
 
 
 class Head:
@@ -92,7 +100,9 @@ class LinkModel:
         leading = np.where(np.array(NAMES) == "bias", LEADING_BIAS, 0.0)
         self.wanted, self.leading = Head(PRIOR_WEIGHTS), Head(leading)
         self._examples = Columns(
-            {"node": "i4", "label": "f8", "row": "f8", "first_word": "i4", "n_words": "i4"},
+            {"node": "i4", "label": "f8", "row": "f8", "first_word": "i4", "n_words": "i4"}
+            | {"count": "f8", "led": "f8", "sure": "f8"},
+            fill={"count": 1},
             row=len(NAMES),
         )
         self._words = Columns({"number": "i4", "weight": "f4"})
@@ -136,14 +146,26 @@ class LinkModel:
         text = sparse.csr_array((weights, compact[compact >= 0], known[ends]), (n, len(columns)))
         text.sum_duplicates()
         rows, labels = examples["row"][:n], examples["label"][:n]
-        self.wanted.fit(rows, text, columns, labels, np.ones(n))
+        self.wanted.fit(rows, text, columns, labels, examples["count"][:n])
+        self._see_where_they_led()
+        sure = examples["count"][:n] * examples["sure"][:n]
+        read = np.flatnonzero(sure)
+        if self.hub and len(read) >= LEAST_EXAMPLES:
+            led = examples["led"][:n]
+            self.leading.fit(rows[read], text[read], columns, led[read], sure[read])
+        self._read_anew()
+
+    def _see_where_they_led(self) -> None:
+        """What came of the links of pages at hand; of others, what was last known stays."""
+        examples, n = self._examples, self._examples.size
         node = examples["node"][:n]
         pages = np.where(node >= 0, self.table.nodes["page"][np.maximum(node, 0)], -1)
         read = np.flatnonzero(pages >= 0)
-        if self.hub and len(read) >= LEAST_EXAMPLES:
-            hits, seen = (self.table.pages[name][pages[read]] for name in ("hits", "seen"))
-            led = 1 - np.exp(-1.5 * hits)
-            self.leading.fit(rows[read], text[read], columns, led, seen / (seen + 3))
+        hits, seen = (self.table.pages[name][pages[read]] for name in ("hits", "seen"))
+        examples["led"][read] = 1 - np.exp(-1.5 * hits)
+        examples["sure"][read] = seen / (seen + 3)
+
+    def _read_anew(self) -> None:
         self.read_phrases(0)
         self.read(0, self.table.links.size)
 
@@ -199,43 +221,69 @@ class LinkModel:
 
     def keep(self) -> KeptModel:
         """All that was learned on the way."""
-        first, size = self._from_session, self._examples.size
-        start = int(self._examples["n_words"][:first].sum())
+        self._see_where_they_led()
+        first, examples, words = self._from_session, self._examples, self._words
+        span = slice(first, examples.size)
+        start = slice(int(examples["n_words"][:first].sum()), words.size)
+        counts = np.column_stack([examples[name][span] for name in _COUNTS])
         return KeptModel(
             [_kept_head(head) for head in (self.wanted, self.leading)],
-            self._examples["label"][first:size].tobytes(),
-            self._examples["row"][first:size].astype("f4").tobytes(),
-            self._examples["n_words"][first:size].tobytes(),
-            self._words["number"][start : self._words.size].tobytes(),
-            self._words["weight"][start : self._words.size].tobytes(),
+            examples["label"][span].tobytes(),
+            examples["row"][span].astype("f4").tobytes(),
+            examples["n_words"][span].tobytes(),
+            words["number"][start].tobytes(),
+            words["weight"][start].tobytes(),
+            NAMES,
+            counts.astype("f4").tobytes(),
         )
 
     def take(self, kept: KeptModel) -> None:
         """Go on from what was kept; ValueError when it does not fit together."""
-        labels = np.frombuffer(kept.labels, "f8")
+        heads = self._kept_heads(kept)
+        self._take_examples(kept)
+        self.wanted, self.leading = heads
+        self._read_anew()
+
+    def inherit(self, kept: KeptModel, *, in_full: bool) -> None:
+        """Begin with the examples of an earlier crawl behind those of the session.
+
+        Unless ``in_full`` they have no more of a say, together, than the session's own, and
+        weights are found from there; ValueError when they do not fit together.
+        """
+        heads = self._kept_heads(kept)
+        n = self._take_examples(kept)
+        if in_full:
+            self.wanted, self.leading = heads
+        else:
+            share = min(1.0, self._from_session / max(n, 1))
+            self._examples["count"][self._from_session : self._examples.size] *= share
+        self.fit()
+
+    def _kept_heads(self, kept: KeptModel) -> list[Head]:
+        if kept.names and kept.names != NAMES:
+            raise ValueError("links were described by other features")
+        heads = (self.wanted, self.leading)
+        return [_taken_head(head, *each) for head, each in zip(heads, kept.heads, strict=True)]
+
+    def _take_examples(self, kept: KeptModel) -> int:
+        """Add what was kept; how many there were."""
+        labels, lengths = np.frombuffer(kept.labels, "f8"), np.frombuffer(kept.lengths, "i4")
         rows = np.frombuffer(kept.rows, "f4").reshape(len(labels), len(NAMES))
-        lengths = np.frombuffer(kept.lengths, "i4")
         numbers, weights = np.frombuffer(kept.words, "i4"), np.frombuffer(kept.weights, "f4")
-        places = stretches(np.cumsum(lengths) - lengths, lengths)
-        if (
-            len(lengths) != len(labels)
-            or len(numbers) != len(places)
-            or len(weights) != len(places)
-        ):
-            raise ValueError("examples of links and their words do not fit together")
-        heads = [
-            _taken_head(head, *each) for head, each in zip(self._heads(), kept.heads, strict=True)
-        ]
+        counts = np.tile([1.0, 0.0, 0.0], (len(labels), 1))
+        if kept.counts:
+            counts = np.frombuffer(kept.counts, "f4").reshape(len(labels), len(_COUNTS))
         ends = np.cumsum(lengths)
+        n_words = int(ends[-1]) if len(ends) else 0
+        if not (len(lengths) == len(labels) and len(numbers) == len(weights) == n_words):
+            raise ValueError("examples of links and their words do not fit together")
         for place, end in enumerate(ends.tolist()):
             span = slice(end - int(lengths[place]), end)
             self._add(-1, float(labels[place]), rows[place], numbers[span], weights[span])
-        self.wanted, self.leading = heads
-        self.read_phrases(0)
-        self.read(0, self.table.links.size)
-
-    def _heads(self) -> tuple[Head, Head]:
-        return self.wanted, self.leading
+        new = slice(self._examples.size - len(labels), self._examples.size)
+        for name, column in zip(_COUNTS, counts.T, strict=True):
+            self._examples[name][new] = column
+        return len(labels)
 
 
 def _common(numbers: Ids) -> tuple[Ids, Ids]:

@@ -255,6 +255,11 @@ class TrailStrategy:
             self._table.label(node, label)
             self._table.nodes["done"][node] = True
 
+    def inherit(self, snapshot: bytes, *, in_full: bool) -> None:
+        """Begin with what an earlier crawl has learned of links; its addresses are not taken."""
+        kept = kept_in(snapshot, _Kept, "what was learned of links")
+        self._model.inherit(kept.model, in_full=in_full)
+
 
 def _memories(parts: Matrix) -> list[bytes]:
     """What moved each priority, to be explained later."""
