@@ -35,7 +35,7 @@ FIELD_WEIGHTS = {
 }
 FIELDS = tuple(FIELD_WEIGHTS)
 
-_MEMO_SIZE = 200_000
+_MEMO_SIZE = 50_000
 _BYTES = 4
 _MASK = np.uint32(N_NUMBERS - 1)
 _WEIGHTS = np.array(list(FIELD_WEIGHTS.values()))
