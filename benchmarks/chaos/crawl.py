@@ -108,15 +108,16 @@ class ChaosCrawl:
             *(each for key in settings for each in ("--set", f"{key}={settings[key]}")),
         ]
 
-    def wait_for_requests(self, more: int = 1, seconds: float = STARTED_SECONDS) -> None:
-        """Until the server has been asked so often, the process has ended, or so long."""
+    def wait_for_requests(self, more: int = 1, seconds: float = STARTED_SECONDS) -> bool:
+        """Whether the server is asked so often, before the process ends and within so long."""
         process, size = self.process, self._log_size()
         wanted = size + more * len("123456.123456 h0.healthy.test /\n")
         patience = time.monotonic() + seconds  # all hosts may be asleep
-        while process is not None and process.poll() is None and self._log_size() < wanted:
-            if time.monotonic() > patience:
-                return
+        while process is not None and process.poll() is None and time.monotonic() < patience:
+            if self._log_size() >= wanted:
+                return True
             time.sleep(0.01)
+        return False
 
     def _log_size(self) -> int:
         return self.server_log.stat().st_size if self.server_log.exists() else 0

@@ -145,9 +145,11 @@ class Tormentor:
 
     def _put_clock(self, pid: int) -> None:
         """While it runs, and not just before it is killed: nobody could keep a promise then."""
-        self._crawl.wait_for_requests(1, _ASLEEP_SECONDS)
-        self._crawl.clock.put(self._chance.choice(JUMPS_SECONDS))
-        self._crawl.wait_for_requests(5, _ASLEEP_SECONDS)
+        if self._crawl.wait_for_requests(1, _ASLEEP_SECONDS):
+            self._crawl.clock.put(self._chance.choice(JUMPS_SECONDS))
+            self._crawl.wait_for_requests(5, _ASLEEP_SECONDS)
+        else:
+            self.counts["clock jump"] -= 1
 
     def _wait(self, seconds: float) -> None:
         process = self._crawl.process
