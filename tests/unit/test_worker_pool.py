@@ -5,6 +5,10 @@ from __future__ import annotations
 import errno
 import logging
 import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -27,6 +31,7 @@ from worker_parts import (
 from trailhound.crawling import worker_pool
 from trailhound.crawling.analysis import AnalystRecipe
 from trailhound.crawling.engine import Crawler
+from trailhound.crawling.worker_start import quiet_command_line, start_process
 from trailhound.errors import ConfigError, TrailhoundError
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.judges.base import RelevanceJudge
@@ -155,14 +160,13 @@ def test_a_worker_that_this_machine_cannot_start_now_is_started_later(
 ) -> None:
     monkeypatch.setattr(worker_pool, "_LAUNCH_AGAIN_SECONDS", 0.0)
     failures = [OSError(errno.EMFILE, "Too many open files")]
-    launch = worker_pool._launch
 
-    def launch_later(process: SpawnProcess) -> None:
+    def start_later(process: SpawnProcess, *, imports_main: bool) -> None:
         if failures:
             raise failures.pop()
-        launch(process)
+        start_process(process, imports_main=imports_main)
 
-    monkeypatch.setattr(worker_pool, "_launch", launch_later)
+    monkeypatch.setattr(worker_pool, "start_process", start_later)
     events = crawl(RelevanceStrategy())
     assert sum(event.outcome is Outcome.FETCHED for event in events) == PAGES
     assert "Too many open files" in caplog.text
@@ -170,6 +174,20 @@ def test_a_worker_that_this_machine_cannot_start_now_is_started_later(
     with pytest.raises(TrailhoundError, match=r"Too many open files.*--workers 1"):
         crawl(RelevanceStrategy())
     assert not multiprocessing.active_children()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="handles are passed on differently")
+@pytest.mark.parametrize("orders", [b"", pickle.dumps({"name": "worker"})[:-5]])
+def test_a_worker_whose_parent_dies_before_it_has_its_orders_ends_quietly(orders: bytes) -> None:
+    reader, writer = os.pipe()
+    try:
+        os.write(writer, orders)
+        os.close(writer)
+        command = quiet_command_line(tracker_fd=reader, pipe_handle=reader)
+        ended = subprocess.run(command, pass_fds=[reader], capture_output=True, timeout=60)
+    finally:
+        os.close(reader)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, b"", b"")
 
 
 def test_parts_that_cannot_travel_are_named() -> None:

@@ -19,17 +19,12 @@ import asyncio
 import gc
 import logging
 import multiprocessing
-import pickle
 import socket
 import struct
-import sys
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from multiprocessing.context import SpawnProcess
-from types import ModuleType
 from typing import BinaryIO
 
 import msgspec
@@ -37,7 +32,8 @@ from threadpoolctl import threadpool_limits
 
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, note_failure
 from trailhound.crawling.page_limits import PageLimits, cpu_seconds, limit_memory
-from trailhound.errors import ConfigError, TrailhoundError
+from trailhound.crawling.worker_start import start_process
+from trailhound.errors import TrailhoundError
 from trailhound.signals import leave_signals_to_parent
 from trailhound.text.extract import extract_page
 
@@ -309,8 +305,7 @@ class WorkerPool:
             name="trailhound-worker",
         )
         try:
-            with _main_module(self._imports_main):
-                _launch(process)
+            start_process(process, imports_main=self._imports_main)
         except BaseException:
             ours.close()
             raise
@@ -435,25 +430,3 @@ def _failure(reason: str) -> TrailhoundError:
     return TrailhoundError(
         f"{reason}. Crawl with --workers 1, or repair the cause; the crawl can be resumed."
     )
-
-
-@contextmanager
-def _main_module(is_shown: bool) -> Iterator[None]:
-    """Hide the main module, unless it is to be shown: a script without a guard would run again."""
-    main = sys.modules["__main__"]
-    if not is_shown:
-        sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-
-
-def _launch(process: SpawnProcess) -> None:
-    try:
-        process.start()
-    except (AttributeError, TypeError, pickle.PicklingError) as error:
-        raise ConfigError(
-            f"The strategy or the judge cannot be sent to a worker process: {error}. Crawl with "
-            "--workers 1, or give the crawler a recipe that makes them there."
-        ) from error
