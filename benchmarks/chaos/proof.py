@@ -42,6 +42,8 @@ class Findings:
     gaps: int = 0
     """Requests to a host that had been asked before."""
     peak_bytes: int = 0
+    seconds: float = 0.0
+    """From the start of the round to its proof."""
     broken: list[str] = field(default_factory=list)
     """Pages that our own code failed on, and why."""
 

@@ -7,9 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from benchmarks.chaos.__main__ import Report, run_round
 from benchmarks.chaos.kinds import KINDS
 from benchmarks.chaos.proof import Request, check_delays, ended_well
+from benchmarks.chaos.rounds import Report, run_round
 from benchmarks.chaos.web import HEALTHY_HOSTS, ChaosWeb
 
 HOSTS = 130
