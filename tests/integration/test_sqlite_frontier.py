@@ -126,6 +126,7 @@ def test_a_half_processed_redirect_is_not_kept(tmp_path: Path) -> None:
     frontier.lease(1, 0.0)
     frontier.mark_seen(url("new"), Outcome.FETCHED)
     frontier.delay_host("a.test", 1.0)
+    frontier.put_clock(60.0)
     frontier.close()
     frontier = SqliteFrontier(path)
     assert frontier.state_of(url("new")) is None

@@ -456,7 +456,6 @@ def test_a_wall_clock_that_jumps_shortens_no_delay(jump: float) -> None:
     visits.together(visits.visit("a"))
     visits.wall_ahead = jump
     visits.together(visits.visit("a"))
-    visits.politeness.follow_wall_clock()
     assert visits.log == [("a", 0.0), ("a", 1.0)]
     assert visits.ledger.until["a"] == jump + 2.0
 
@@ -467,13 +466,24 @@ def test_a_host_that_answers_before_the_jump_is_noticed_rests_as_long_as_others(
 ) -> None:
     visits = polite()
     visits.ledger.delay_host("earlier", 8.0)
-    visits.politeness.reserve("a")
-    visits.wall_ahead = jump
-    visits.together(visits.visit("a"))
-    visits.politeness.release("a")
+
+    async def visit_while_the_clock_is_put() -> None:
+        turn = await visits.politeness.begin("a", ADDRESS)
+        visits.wall_ahead = jump
+        visits.politeness.end("a", turn)
+
+    visits.together(visit_while_the_clock_is_put())
     assert visits.politeness.free_in("earlier") == 8.0
     visits.politeness.follow_wall_clock()
     assert visits.ledger.until == {"a": jump + 1.0, "earlier": jump + 8.0}
+
+
+def test_the_next_request_notices_that_the_clock_was_put() -> None:
+    visits = polite()
+    visits.ledger.delay_host("earlier", 8.0)
+    visits.wall_ahead = -3600.0
+    visits.together(visits.visit("a"))
+    assert visits.ledger.until["earlier"] == 8.0 - 3600.0
 
 
 @pytest.mark.parametrize(("asked", "on_tests"), [(None, 0.0), (1.0, 1.0), (3.0, 3.0)])

@@ -241,6 +241,7 @@ class Politeness:
 
         Raises :class:`NotYetError` rather than wait longer than the settings allow.
         """
+        self.follow_wall_clock()  # also where no crawl goes round yet: sitemaps come before it
         self._takes_turns = True
         state = self._host(host)
         settings = self._settings

@@ -194,7 +194,8 @@ class SqliteFrontier:
         self._index.schedule.put_clock(hosts, seconds)
         for host in hosts:
             self._store.save_host(host)
-        self._end_page()
+        if not self._in_redirect:
+            self._end_page()
 
     def ready_at(self, host: str) -> float | None:
         """When a delayed host may be asked again, also one that was delayed in an earlier run."""
