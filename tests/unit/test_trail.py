@@ -275,7 +275,7 @@ def test_rows_describe_what_is_known_and_leave_out_the_own_label() -> None:
     table.add_page(table.node(start.url), read_links(start, table.phrases), 0.8)
     for name, label in (("a/1", 1.0), ("b/3", 0.0)):
         table.label(table.node(H + name), label)
-    rows = describe(table, np.array([table.node(H + name) for name in ("a/1", "a/2", "b/3")]))
+    rows, _ = describe(table, np.array([table.node(H + name) for name in ("a/1", "a/2", "b/3")]))
     named = [dict(zip(NAMES, row, strict=True)) for row in rows.tolist()]
     base = 1.5 / 3
 
@@ -301,10 +301,9 @@ def test_labels_given_before_and_after_a_page_is_read_count_alike() -> None:
         table.add_page(table.node(start.url), read_links(start, table.phrases), 0.0)
     for url, label in labels.items():
         tables[1].label(tables[1].node(url), label)
-    for column in ("near_hits", "near_seen"):
-        first, second = (table.links[column][:12] for table in tables)
-        assert first == pytest.approx(second, abs=1e-6)
-    assert tables[0].pages["hits"][0] == tables[1].pages["hits"][0]
+    first, second = (table.links["near"][:12] for table in tables)
+    assert first == pytest.approx(second, abs=1e-6)
+    assert (tables[0].pages["counts"][0] == tables[1].pages["counts"][0]).all()
 
 
 def test_words_of_all_scripts_have_numbers() -> None:

@@ -54,6 +54,7 @@ _PLAIN_ASCII = bytes(
     for code in range(256)
 )
 _PLAIN_LINES = _PLAIN_ASCII[:10] + b"\n" + _PLAIN_ASCII[11:]
+END_OF_LINE = b"\x01"  # which no text keeps
 _YEAR = re.compile("[12][0-9]{3}")
 _SPELLED = re.compile(r"\w+")
 
@@ -85,19 +86,23 @@ def tokenize(text: str, language: str = "") -> list[str]:
 def tokenize_lines(lines: Iterable[str], language: str = "") -> list[list[str]]:
     """The terms of many short texts, none of which has a line break; faster than one by one."""
     term_of = _vocabulary(_rules_of(language)).__getitem__
-    return [" ".join(map(term_of, chunks)).split() for chunks in chunk_lines(lines, language)]
+    plain = _plain_lines(lines, language)
+    return [" ".join(map(term_of, line.split())).split() for line in plain.split(b"\n")]
 
 
-def chunk_lines(lines: Iterable[str], language: str = "") -> list[list[bytes]]:
-    """The chunks of each text (see ``_Vocabulary``), whose terms do not depend on each other.
+def chunk_lines(lines: Iterable[str], language: str = "") -> list[bytes]:
+    """The chunks (see ``_Vocabulary``) of many such texts, ``END_OF_LINE`` behind each text.
 
     The terms of a chunk are what :func:`tokenize` says of it.
     """
+    return (_plain_lines(lines, language) + b"\n").replace(b"\n", b" " + END_OF_LINE + b" ").split()
+
+
+def _plain_lines(lines: Iterable[str], language: str) -> bytes:
     text = "\n".join(lines)
     if language in ("tr", "az"):
         text = text.translate(_TURKIC_CAPITALS)
-    plain = text.encode("utf-8", "replace").translate(_PLAIN_LINES)
-    return [line.split() for line in plain.split(b"\n")]
+    return text.encode("utf-8", "replace").translate(_PLAIN_LINES)
 
 
 def count_terms(text: str, language: str = "") -> dict[str, int]:

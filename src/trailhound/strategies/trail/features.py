@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trailhound.strategies.trail.columns import Columns, Ids, Matrix, Vector
+from trailhound.strategies.trail.columns import Ids, Matrix, Vector
 from trailhound.strategies.trail.link_table import LinkTable
 
 KAPPA = 2.0
@@ -44,64 +44,62 @@ NAMES = tuple(PRIORS)
 PRIOR_WEIGHTS: Vector = np.array(list(PRIORS.values()))
 
 
-def describe(table: LinkTable, nodes: Ids) -> Matrix:
-    """Shape (n, len(NAMES)), in their order. A node's own label is left out of all counts."""
-    links, owners, count = table.parents(nodes)
-    starts, linked, n = (np.cumsum(count) - count)[count > 0], count > 0, len(nodes)
-    pages, one, base = table.links["page"][links], np.maximum(count, 1), table.base_rate
-    own_seen = table.nodes["known"][nodes].astype(np.float64)
-    own_hits = table.nodes["label"][nodes] * own_seen
+def describe(table: LinkTable, nodes: Ids) -> tuple[Matrix, Matrix]:
+    """Features, shape (n, len(NAMES)), in their order; and what both models say of the words.
 
-    def ratio(hits: Vector, seen: Vector) -> Vector:
-        hits, seen = np.maximum(hits, 0.0), np.maximum(seen, 0.0)
+    A node's own label is left out of all counts.
+    """
+    links, owners, count = table.parents(nodes)
+    pages, one, base = table.links["page"][links], np.maximum(count, 1), table.base_rate
+    known = table.nodes["known"][nodes]
+    own = np.column_stack([table.nodes["label"][nodes] * known, known])
+    starts, linked = (np.cumsum(count) - count)[count > 0], count > 0
+
+    def ratio(counts: Matrix) -> Matrix:
+        """Of hits and seen, which are the last axis."""
+        least = np.maximum(counts, 0.0)
+        hits, seen = least[..., 0], least[..., 1]
         return np.asarray(np.log((hits + KAPPA * base) / ((seen + KAPPA) * base)))
 
-    def total(values: Vector) -> Vector:
-        return np.bincount(owners, values, n).astype(np.float64, copy=False)
-
-    def mean(column: str) -> Vector:
-        return total(table.links[column][links]) / one
-
-    def largest(values: Vector) -> Vector:
-        found = np.zeros(n)
+    def over_links(reduce: np.ufunc, *figures: Matrix) -> Matrix:
+        """Figures of links become those of their nodes, 0 for one without; a row each."""
+        values = np.vstack(figures)
+        found = np.zeros((len(values), len(nodes)))
         if len(starts):
-            found[linked] = np.maximum.reduceat(values, starts)
+            found[:, linked] = reduce.reduceat(values, starts, axis=1)
         return found
 
-    def others(counts: Columns, rows: Ids) -> tuple[Vector, Vector]:
-        """Counts without what a node itself has added to them."""
-        return counts["hits"][rows] - own_hits[owners], counts["seen"][rows] - own_seen[owners]
-
-    def success(place: str) -> Vector:
-        rows = table.nodes[place][nodes]
-        return ratio(table.places["hits"][rows] - own_hits, table.places["seen"][rows] - own_seen)
-
-    relevance = table.pages["relevance"][pages]
-    relevant = total(relevance)
-    hits, seen = others(table.pages, pages)
-    group_hits, group_seen = others(table.groups, table.links["group"][links])
-    near_hits, near_seen = table.links["near_hits"][links], table.links["near_seen"][links]
+    relevance, words = table.pages["relevance"][pages], table.links["words"][links].T
+    on_page = table.pages["counts"][pages] - own[owners]
+    in_list = table.groups["counts"][table.links["group"][links]] - own[owners]
+    near, out = table.links["near"][links], table.pages["out"][pages]
     same_host = table.pages["host"][pages] == table.nodes["host"][nodes][owners]
-    return np.column_stack(
-        [
-            np.ones(n),
-            largest(relevance),
-            relevant / one,
-            np.log1p(count),
-            np.log1p(relevant),
-            ratio(total(hits), total(seen)),
-            largest(ratio(hits, seen)),
-            ratio(total(group_hits), total(group_seen)),
-            ratio(total(near_hits), total(near_seen)),
-            success("host"),
-            success("folder"),
-            mean("cos_short"),
-            largest(table.links["cos_short"][links]),
-            mean("cos_around"),
-            mean("wanted_short"),
-            mean("wanted_around"),
-            total(same_host) / one,
-            table.nodes["depth"][nodes] / 4,
-            total(table.pages["out"][pages]) / one - 4,
-        ]
-    )
+    totals = over_links(np.add, on_page.T, in_list.T, near.T, relevance, out, same_host, words)
+    best = over_links(np.maximum, relevance, ratio(on_page), words[0])
+    places = [table.places["counts"][table.nodes[name][nodes]] - own for name in ("host", "folder")]
+    counts = [totals[0:2].T, totals[2:4].T, totals[4:6].T, *places]
+    siblings, same_list, neighbours, host, folder = ratio(np.array(counts))
+    relevant = totals[6]
+    out, same_host, cos_short, cos_around, wanted_short, wanted_around = totals[7:13] / one
+    rows = [
+        np.ones(len(nodes)),
+        best[0],
+        relevant / one,
+        np.log1p(count),
+        np.log1p(relevant),
+        siblings,
+        best[1],
+        same_list,
+        neighbours,
+        host,
+        folder,
+        cos_short,
+        best[2],
+        cos_around,
+        wanted_short,
+        wanted_around,
+        same_host,
+        table.nodes["depth"][nodes] / 4,
+        out - 4,
+    ]
+    return np.array(rows).T, (totals[13:15] / np.sqrt(one)).T

@@ -5,8 +5,8 @@ With features x, words t (each field of length one) and weights of both, the mar
 
     |w - w₀|² / 2 + |v|² / 2 + Σ_i s_i (log(1 + exp f_i) - y_i f_i)
 
-is made least by a few steps of L-BFGS from where the last fit ended. w₀ are the weights that are
-right before anything was learned.
+is made least by a few steps (:func:`descend`) from where the last fit ended. w₀ are the weights
+that are right before anything was learned.
 
 The first model's label is the relevance of the page behind the link. The second's tells whether
 that page has links to relevant pages in turn, ``1 - exp(-1.5 hits)``, and counts the more the more
@@ -21,12 +21,13 @@ from scipy import sparse
 from scipy.special import expit
 
 from trailhound.strategies.trail.columns import Columns, Ids, Matrix, Vector, renumbered
+from trailhound.strategies.trail.descent import descend
 from trailhound.strategies.trail.features import NAMES, PRIOR_WEIGHTS, describe
-from trailhound.strategies.trail.link_table import LinkTable
-from trailhound.strategies.trail.phrases import N_NUMBERS
+from trailhound.strategies.trail.link_table import WORDS, LinkTable
+from trailhound.strategies.trail.phrases import N_NUMBERS, Weights
 
-FIRST_STEPS = 100
-STEPS = 10
+FIRST_STEPS = 40
+STEPS = 6
 LEAST_EXAMPLES = 5
 LEAST_USES = 2
 MAX_EXAMPLES = 3_000
@@ -68,8 +69,6 @@ class Head:
 
     def fit(self, rows: Matrix, text: _Text, columns: Ids, labels: Vector, counts: Vector) -> None:
         """Learn from examples, ``counts`` times each; ``columns`` are the numbers of words."""
-        from scipy.optimize import minimize  # here: loading it takes 0.2 s
-
         d = rows.shape[1]
         scaled, fixed, across = rows * _SCALE, rows @ self.prior, text.T.tocsr()
 
@@ -81,10 +80,11 @@ class Head:
             return float(value + parameters @ parameters / 2), gradient
 
         start = np.concatenate([(self.weights - self.prior) / _SCALE, self.words[columns]])
+        chances = expit(fixed + scaled @ start[:d] + text @ start[d:])
+        bends = counts * chances * (1 - chances)
+        squares = np.concatenate([(scaled**2).T @ bends, across.power(2) @ bends])
         steps = STEPS if self.words.any() else FIRST_STEPS
-        found = minimize(
-            loss, start, jac=True, method="L-BFGS-B", options={"maxiter": steps, "maxcor": 5}
-        ).x
+        found = descend(loss, start, 1 + squares, steps)
         self.weights = self.prior + _SCALE * found[:d]
         self.words[:] = 0.0
         self.words[columns] = found[d:]
@@ -144,7 +144,6 @@ class LinkModel:
         known = np.append(0, np.cumsum(compact >= 0))
         weights = weights[compact >= 0].astype(np.float64)
         text = sparse.csr_array((weights, compact[compact >= 0], known[ends]), (n, len(columns)))
-        text.sum_duplicates()
         rows, labels = examples["row"][:n], examples["label"][:n]
         self.wanted.fit(rows, text, columns, labels, examples["count"][:n])
         self._see_where_they_led()
@@ -161,12 +160,12 @@ class LinkModel:
         node = examples["node"][:n]
         pages = np.where(node >= 0, self.table.nodes["page"][np.maximum(node, 0)], -1)
         read = np.flatnonzero(pages >= 0)
-        hits, seen = (self.table.pages[name][pages[read]] for name in ("hits", "seen"))
+        hits, seen = self.table.pages["counts"][pages[read]].T
         examples["led"][read] = 1 - np.exp(-1.5 * hits)
         examples["sure"][read] = seen / (seen + 3)
 
     def _read_anew(self) -> None:
-        self.read_phrases(0)
+        self.table.phrases.sum_up(0, **self.tables)
         self.read(0, self.table.links.size)
 
     def _forget_examples(self) -> None:
@@ -180,43 +179,34 @@ class LinkModel:
         lengths = self._examples["n_words"][: self._examples.size]
         self._examples["first_word"][: self._examples.size] = np.cumsum(lengths) - lengths
 
-    def read_phrases(self, first: int) -> None:
-        """What the words of the phrases from one on say by now."""
-        phrases = self.table.phrases
-        words, lengths = phrases.since(first)
-        span, ends = slice(first, phrases.columns.size), np.append(0, np.cumsum(lengths))
-        ones = np.ones(len(words), np.float32)
-        text = sparse.csr_array((ones, words, ends), (len(lengths), N_NUMBERS))
-        for column, head in (("text", self.wanted), ("leads", self.leading)):
-            sums = text @ head.words
-            phrases.columns[column][span] = sums * phrases.columns["weight"][span]
+    @property
+    def tables(self) -> dict[str, Weights]:
+        """By the names of the phrases' columns: what each word adds to them."""
+        return {"text": self.wanted.words, "leads": self.leading.words}
 
     def read(self, first: int, last: int) -> None:
         """What the phrases of some links say together."""
         links, phrases = self.table.links, self.table.phrases.columns
-        read = links["phrases"][first:last]
+        read = links["phrases"][first:last].T
         for column in ("text", "leads"):
-            links[column][first:last] = phrases[column][read].sum(axis=1)
+            said = [phrases[column][field] * phrases["weight"][field] for field in read]
+            links["words"][first:last, WORDS.index(column)] = sum(said)
 
     def score(self, nodes: Ids) -> Vector:
         """log(p + hub q): the chances to be wanted, and to lead to what is."""
-        return self.score_and_parts(nodes)[0]
+        return self.score_and_parts(*describe(self.table, nodes))[0]
 
-    def score_and_parts(self, nodes: Ids) -> tuple[Vector, Matrix]:
-        """The same, and what moved it: each feature by its weight, the words, and the part of q."""
-        rows, table = describe(self.table, nodes), self.table
-        links, owners, count = table.parents(nodes)
-        root = np.sqrt(np.maximum(count, 1))
-        words, leads = (
-            np.bincount(owners, table.links[column][links], len(nodes)) / root
-            for column in ("text", "leads")
-        )
-        wanted = np.maximum(expit(rows @ self.wanted.weights + words), 1e-9)
+    def score_and_parts(self, rows: Matrix, words: Matrix) -> tuple[Vector, Matrix]:
+        """The same of what was described, and what moved it.
+
+        That is each feature by its weight, the words, and the part of q.
+        """
+        wanted = np.maximum(expit(rows @ self.wanted.weights + words[:, 0]), 1e-9)
         value = wanted
         if self.hub:
-            value = value + self.hub * expit(rows @ self.leading.weights + leads)
+            value = value + self.hub * expit(rows @ self.leading.weights + words[:, 1])
         score = np.log(value)
-        parts = np.column_stack([rows * self.wanted.weights, words, score - np.log(wanted)])
+        parts = np.column_stack([rows * self.wanted.weights, words[:, 0], score - np.log(wanted)])
         return score, parts
 
     def keep(self) -> KeptModel:

@@ -2,8 +2,8 @@
 
 Everything has a number: an address (*node*), a page that was read, a link from a page to an
 address, a *group* of links that stand in one list of a page, a *place* (host or folder). Counts are
-kept of how pages turned out, wherever that may say something about others: *hits* is the sum of
-their relevance, *seen* their number.
+kept of how pages turned out, wherever that may say something about others: pairs of *hits*, the sum
+of their relevance, and *seen*, their number.
 
 Memory is bounded: when there are too many links or addresses, the older half of the pages goes, but
 for those of the session.
@@ -28,7 +28,11 @@ NEAR = ((1, 1.0), (2, 0.5), (3, 0.33), (4, 0.25), (6, 0.17), (8, 0.125))
 """Distances on a page within which links say something about each other, and how much."""
 MAX_DEPTH = 8
 
-_COUNTS = {"hits": "f8", "seen": "f8"}
+_STEPS = np.array([sign * distance for distance, _ in NEAR for sign in (-1, 1)])
+_SHARES = np.repeat([share for _, share in NEAR], 2)
+
+WORDS = ("cos_short", "cos_around", "wanted_short", "wanted_around", "text", "leads")
+"""What the words of a link say: by :class:`WantedWords`, and by the two models."""
 
 
 class LinkTable:
@@ -56,18 +60,20 @@ class LinkTable:
             links=MAX_PARENTS,
         )
         self.pages = Columns(
-            {"relevance": "f8", "out": "f4", "host": "i4", "first": "i4", "last": "i4"} | _COUNTS
+            {"relevance": "f8", "out": "f4", "host": "i4", "first": "i4", "last": "i4"}
+            | {"counts": "f8"},
+            counts=2,
         )
         self.links = Columns(
-            {"page": "i4", "child": "i4", "group": "i4", "near_hits": "f4", "near_seen": "f4"}
-            | {"phrases": "i4"}
-            | {"cos_short": "f4", "wanted_short": "f4", "cos_around": "f4", "wanted_around": "f4"}
-            | {"text": "f4", "leads": "f4"},
+            {"page": "i4", "child": "i4", "group": "i4", "near": "f4", "phrases": "i4"}
+            | {"words": "f4"},
+            near=2,
             phrases=len(FIELDS),
+            words=len(WORDS),
         )
-        self.groups = Columns(_COUNTS)
+        self.groups = Columns({"counts": "f8"}, counts=2)
         self.phrases = Phrases()
-        self.places = Columns(_COUNTS)
+        self.places = Columns({"counts": "f8"}, counts=2)
         self._place_numbers: dict[str, int] = {}
         self._browsed_pages = 0
         self.hits = self.seen = 0.0
@@ -136,19 +142,17 @@ class LinkTable:
 
     def _count_known(self, page: int, children: Ids, first: int, groups: Ids) -> None:
         """Some of a new page's links lead to pages that were fetched before."""
-        known = self.nodes["known"][children].astype(np.float64)
+        known = self.nodes["known"][children]
         if not known.any():
             return
-        labels = self.nodes["label"][children] * known
-        last = first + len(children)
-        for column, values in (("hits", labels), ("seen", known)):
-            self.pages[column][page] += values.sum()
-            np.add.at(self.groups[column], groups, values)
-            near = self.links[f"near_{column}"][first:last]
-            for distance, weight in NEAR:
-                if distance < len(near):
-                    near[distance:] += weight * values[:-distance]
-                    near[:-distance] += weight * values[distance:]
+        counts = np.column_stack([self.nodes["label"][children] * known, known])
+        self.pages["counts"][page] += counts.sum(axis=0)
+        np.add.at(self.groups["counts"], groups, counts)
+        near = self.links["near"][first : first + len(children)]
+        for distance, weight in NEAR:
+            if distance < len(near):
+                near[distance:] += weight * counts[:-distance]
+                near[:-distance] += weight * counts[distance:]
 
     def label(self, node: int, label: float, *, browsed: bool = False) -> None:
         """A page turned out so relevant; said once."""
@@ -161,29 +165,23 @@ class LinkTable:
         links = links[links >= 0]
         pages, groups = self.links["page"][links], self.links["group"][links]
         places = [nodes["host"][node], nodes["folder"][node]]
-        for counts, rows in ((self.pages, pages), (self.groups, groups), (self.places, places)):
-            np.add.at(counts["hits"], rows, label)
-            np.add.at(counts["seen"], rows, 1.0)
+        for table, rows in ((self.pages, pages), (self.groups, groups), (self.places, places)):
+            table["counts"][rows] += (label, 1.0)  # no row comes twice
         self._label_neighbours(links, pages, label)
         self.hits += label
         self.seen += 1.0
 
     def _label_neighbours(self, links: Ids, pages: Ids, label: float) -> None:
-        steps = np.array([sign * distance for distance, _ in NEAR for sign in (-1, 1)])
-        shares = np.repeat([share for _, share in NEAR], 2)
-        near = links[:, None] + steps
-        inside = (near >= 0) & (near < self.links.size)
-        near = np.where(inside, near, 0)
-        there = inside & (self.links["page"][near] == pages[:, None])
-        rows = near[there]
-        weights = np.broadcast_to(shares, near.shape)[there]
-        np.add.at(self.links["near_hits"], rows, weights * label)
-        np.add.at(self.links["near_seen"], rows, weights)
+        near = links[:, None] + _STEPS
+        near = np.where((near >= 0) & (near < self.links.size), near, links[:, None])
+        there = (self.links["page"][near] == pages[:, None]) & (near != links[:, None])
+        shares = np.broadcast_to(_SHARES, near.shape)[there]
+        np.add.at(self.links["near"], near[there], shares[:, None] * (label, 1.0))
 
     def children(self, page: int) -> Ids:
         """The addresses that a page links to, each once."""
         span = slice(self.pages["first"][page], self.pages["last"][page])
-        return np.asarray(np.unique(self.links["child"][span]), np.int64)
+        return self.links["child"][span].astype(np.int64)
 
     def parents(self, nodes: Ids) -> tuple[Ids, Ids, Ids]:
         """Links to the nodes, one node after the other; the place of each one's node; counts."""
@@ -193,11 +191,12 @@ class LinkTable:
         return found[there], np.repeat(np.arange(len(nodes)), count), count
 
     def words_of(self, node: int) -> tuple[Ids, Vector]:
-        """Numbers and weights of all words in the links to a node."""
+        """Numbers and weights of the words in the links to a node, each word once."""
         links = np.sort(self.nodes["links"][node])[-MAX_READ:]
         links = links[links >= 0]
-        numbers, weights = self.phrases.words_of(self.links["phrases"][links].ravel())
-        return numbers, weights / np.sqrt(max(len(links), 1))
+        said, weights = self.phrases.words_of(self.links["phrases"][links].ravel())
+        numbers, places = np.unique(said, return_inverse=True)
+        return numbers, np.bincount(places, weights) / np.sqrt(max(len(links), 1))
 
     def end_session(self) -> None:
         """Pages so far are those of the session; they stay."""

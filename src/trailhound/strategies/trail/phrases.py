@@ -17,9 +17,11 @@ from itertools import chain, filterfalse
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from trailhound.strategies.trail.columns import Columns, Flags, Ids, Vector, stretches
-from trailhound.text.tokens import chunk_lines, tokenize
+from trailhound.text.tokens import END_OF_LINE, chunk_lines, tokenize
 
 N_BITS = 18
 N_NUMBERS = 1 << N_BITS
@@ -34,12 +36,15 @@ FIELD_WEIGHTS = {
     "place": 0.5,
 }
 FIELDS = tuple(FIELD_WEIGHTS)
+Weights = NDArray[np.float32]
+"""Of words, by their numbers."""
+Sums = NDArray[np.uint32]
 
 _MEMO_SIZE = 50_000
-_BYTES = 4
 _MASK = np.uint32(N_NUMBERS - 1)
+_END = np.uint32(N_NUMBERS)
 _WEIGHTS = np.array(list(FIELD_WEIGHTS.values()))
-_SALTS = np.array([crc32(field.encode()) for field in FIELDS], np.uint32)
+_SALTS = np.array([crc32(field.encode()) for field in FIELDS], np.uint32) & _MASK
 
 
 class _Checksums(dict[bytes, bytes]):
@@ -48,23 +53,29 @@ class _Checksums(dict[bytes, bytes]):
     def __init__(self, language: str) -> None:
         super().__init__()
         self._language = language
+        self._begin()
+
+    def _begin(self) -> None:
+        self.clear()
+        self[END_OF_LINE] = _END.tobytes()
 
     def __missing__(self, chunk: bytes) -> bytes:
         if len(self) >= _MEMO_SIZE:
-            self.clear()
+            self._begin()
         terms = tokenize(chunk.decode("utf-8"), self._language)
         self[chunk] = found = checksums(terms).tobytes()
         return found
 
 
-def checksums(terms: Iterable[str]) -> Ids:
+def checksums(terms: Iterable[str]) -> Sums:
     """By which words are numbered, whatever their field."""
-    return np.array([crc32(term.encode("utf-8", "replace")) for term in terms], np.uint32)
+    sums = [crc32(term.encode("utf-8", "replace")) for term in terms]
+    return np.array(sums, np.uint32) & _MASK
 
 
-def numbers(field: str, sums: Ids) -> Ids:
+def numbers(field: str, sums: Sums) -> Sums:
     """Of words in a field, given the checksums of their terms."""
-    return np.asarray((sums ^ _SALTS[FIELDS.index(field)]) & _MASK)
+    return np.asarray(sums ^ _SALTS[FIELDS.index(field)])
 
 
 @cache
@@ -72,14 +83,16 @@ def _checksums_of(language: str) -> _Checksums:
     return _Checksums(language)
 
 
-def _packed(texts: list[list[str]], language: str) -> list[bytes]:
-    """Checksums of the words of texts by field, text by text."""
-    *spoken, places = texts
-    lines = [text.replace("\n", " ") for text in chain.from_iterable(spoken)]
-    sums = _checksums_of(language).__getitem__
-    chunked = chunk_lines(lines, language) if lines else []
-    read = [b"".join(map(sums, chunks))[: MAX_WORDS * _BYTES] for chunks in chunked]
-    return read + [checksums([path]).tobytes() for path in places]  # a tag path is one word
+def _read(texts: list[str], language: str) -> tuple[Sums, Ids]:
+    """Checksums of the first words of all texts, and how many each has."""
+    chunks = chunk_lines([text.replace("\n", " ") for text in texts], language) if texts else []
+    sums = np.frombuffer(b"".join(map(_checksums_of(language).__getitem__, chunks)), np.uint32)
+    is_word = sums != _END
+    lengths = np.diff(np.flatnonzero(~is_word), prepend=-1) - 1
+    if lengths.max(initial=0) > MAX_WORDS:
+        is_word[is_word] = stretches(np.zeros(len(texts), np.int64), lengths) < MAX_WORDS
+        lengths = np.minimum(lengths, MAX_WORDS)
+    return sums[is_word], lengths
 
 
 class Phrases:
@@ -105,34 +118,45 @@ class Phrases:
         Those that are new come last in the columns.
         """
         known = [self._known[field, language] for field in FIELDS]
-        asked = list(zip(known, (texts[field] for field in FIELDS), strict=True))
-        new = [list(dict.fromkeys(filterfalse(old.__contains__, said))) for old, said in asked]
+        said = [texts[field] for field in FIELDS]
+        found = [list(map(old.get, each)) for old, each in zip(known, said, strict=True)]
+        if not any(None in each for each in found):
+            return [np.array(each, np.int64) for each in found]
+        new = [
+            list(dict.fromkeys(filterfalse(old.__contains__, each)))
+            for old, each in zip(known, said, strict=True)
+        ]
         first = self._add(new, language)
         for old, fresh in zip(known, new, strict=True):
             old.update(zip(fresh, range(first, first + len(fresh)), strict=True))
             first += len(fresh)
-        return [np.fromiter(map(old.__getitem__, said), np.int64) for old, said in asked]
+        return self.find(texts, language)
 
     def _add(self, new: list[list[str]], language: str) -> int:
         """Read the words of new phrases by field; the number of the first."""
         columns, sizes = self.columns, [len(fresh) for fresh in new]
-        packed = _packed(new, language)
-        lengths = np.fromiter(map(len, packed), np.int64) // _BYTES
-        start, first = self.words.add(int(lengths.sum())), columns.add(len(packed))
+        *spoken, places = new
+        sums, lengths = _read(list(chain.from_iterable(spoken)), language)
+        sums = np.append(sums, checksums(places))  # a tag path is one word
+        lengths = np.append(lengths, np.ones(len(places), np.int64))
+        start, first = self.words.add(len(sums)), columns.add(len(lengths))
         salts = np.repeat(np.repeat(_SALTS, sizes), lengths)
-        sums = np.frombuffer(b"".join(packed), np.uint32)
-        self.words["number"][start : self.words.size] = (sums ^ salts) & _MASK
+        self.words["number"][start : self.words.size] = sums ^ salts
         columns["first_word"][first : columns.size] = start + np.cumsum(lengths) - lengths
         columns["n_words"][first : columns.size] = lengths
         weights = np.repeat(_WEIGHTS, sizes) / np.sqrt(np.maximum(lengths, 1))
         columns["weight"][first : columns.size] = weights
         return first
 
-    def since(self, first: int) -> tuple[Ids, Ids]:
-        """Words of all phrases from one on, and how many each has."""
+    def sum_up(self, first: int, **tables: Weights) -> None:
+        """Fill columns of the phrases from one on: sums over words, looked up by their numbers."""
         lengths = self.columns["n_words"][first : self.columns.size]
-        start = self.words.size - int(lengths.sum())
-        return self.words["number"][start : self.words.size], lengths
+        ends = np.append(0, np.cumsum(lengths))
+        words = self.words["number"][self.words.size - int(ends[-1]) : self.words.size]
+        ones = np.ones(len(words), np.float32)
+        text = sparse.csr_array((ones, words, ends), (len(lengths), N_NUMBERS))
+        for column, table in tables.items():
+            self.columns[column][first : self.columns.size] = text @ table
 
     def words_of(self, phrases: Ids) -> tuple[Ids, Vector]:
         """Numbers and weights of all words of some."""

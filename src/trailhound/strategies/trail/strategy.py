@@ -13,7 +13,7 @@ from trailhound.records import CrawledPage, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, FoundLink, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
-from trailhound.strategies.trail.columns import Flags, Ids, Matrix
+from trailhound.strategies.trail.columns import Flags, Ids, Matrix, Vector, stretches
 from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import LinkTable
@@ -21,8 +21,10 @@ from trailhound.strategies.trail.link_words import read_links
 from trailhound.strategies.trail.reasons import reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
 
-RANKED_ANEW = 1_500
-"""Waiting addresses that are ranked anew at a time: the best, and as many with new links."""
+RANKED_ANEW = 2_000
+"""Waiting addresses that are ranked anew after a fit: the best, and as many with new links."""
+RANKED_BETWEEN = 300
+"""The same between two fits."""
 MOVED = 0.05
 """A priority (a logarithm) that has moved by less stays as it is."""
 REFIT_EVERY = 20
@@ -31,6 +33,8 @@ REFIT_AT_LEAST_EVERY = 1_000
 """Tables may exceed their bounds until then."""
 BEST_BEHIND = 3
 """A gateway is worth what its best so many links are worth on average."""
+GATEWAYS_EVERY = 50
+"""Pages, at most, after which the worth of gateways is found out anew; a fit does it sooner."""
 NOTHING = -14.0
 """log of the worth of a page of the session that opens nothing."""
 
@@ -58,8 +62,12 @@ class TrailStrategy:
         self._pages = 0
         self._next_fit = REFIT_EVERY
         self._open: Ids = np.zeros(0, np.int64)
+        self._described = describe(self._table, self._open)
         self._relinked: set[int] = set()
         self._gateways: dict[int, float] = {}
+        self._next_gateways = 0
+        self._is_fitted = False
+        """Since what waits was ranked last."""
         self._learn_session(graph)
 
     @classmethod
@@ -80,7 +88,7 @@ class TrailStrategy:
             if page.links:
                 self._read(page, float(number in graph.targets))
         table.end_session()
-        rows = describe(table, np.fromiter(labels, np.int64, len(labels)))
+        rows, _ = describe(table, np.fromiter(labels, np.int64, len(labels)))
         for (node, label), row in zip(labels.items(), rows, strict=True):
             self._model.add(node, label, row)
         self._model.end_session()
@@ -89,12 +97,11 @@ class TrailStrategy:
         phrases = self._table.phrases
         new = phrases.columns.size
         found = read_links(page, phrases)
-        self._wanted.read_phrases(phrases, new)
-        self._model.read_phrases(new)
+        phrases.sum_up(new, **self._wanted.tables, **self._model.tables)
         first, last = self._table.add_page(self._table.node(page.url), found, relevance)
         if first < last:
-            for column, values in self._wanted.read(phrases, found.phrases).items():
-                self._table.links[column][first:last] = values
+            read = self._wanted.read(phrases, found.phrases)
+            self._table.links["words"][first:last, : read.shape[1]] = read
             self._model.read(first, last)
 
     def observe(self, crawled: CrawledPage) -> None:
@@ -105,15 +112,20 @@ class TrailStrategy:
         self._pages += 1
         if not table.nodes["browsed"][node]:
             self._learn(asked, node, crawled)
-        elif self._has_new_links(node, page):  # it was read in the session, and has changed since
-            self._read(page, float(table.nodes["label"][node]))
-        self._open = self._open_children(int(table.nodes["page"][node]))
+        else:
+            if self._has_new_links(node, page):  # it was read in the session, and has changed since
+                self._read(page, float(table.nodes["label"][node]))
+            self._open = self._open_children(node)
+            self._described = describe(table, self._open)
         if self._pages >= self._next_fit:
             pause = min(max(REFIT_EVERY, self._pages // 10), REFIT_AT_LEAST_EVERY)
             self._next_fit = self._pages + pause
             if table.is_full:
                 self._forget()
             self._model.fit()
+            self._gateways = {}
+            self._is_fitted = True
+            self._described = describe(table, self._open)
 
     def _has_new_links(self, node: int, page: Page) -> bool:
         slot = int(self._table.nodes["page"][node])
@@ -123,14 +135,18 @@ class TrailStrategy:
 
     def _learn(self, asked: int, node: int, crawled: CrawledPage) -> None:
         table, relevance = self._table, crawled.relevance.score
-        row = describe(table, np.array([asked]))[0]
         was_linked = bool(table.nodes["n_links"][asked])
+        before = describe(table, np.array([asked]))[0] if asked != node else None
         for each in {asked, node}:
             table.label(each, relevance)
         self._read(crawled.page, relevance)
         table.nodes["page"][asked] = table.nodes["page"][node]
+        self._open = self._open_children(node)
+        # In one go with the page's links, as a description leaves out the own label.
+        rows, words = describe(table, np.append(asked, self._open))
+        self._described = rows[1:], words[1:]
         if was_linked:
-            self._model.add(asked, relevance, row)
+            self._model.add(asked, relevance, rows[0] if before is None else before[0])
 
     def _forget(self) -> None:
         numbers = self._table.forget()
@@ -139,16 +155,17 @@ class TrailStrategy:
         self._relinked = {int(numbers[node]) for node in self._relinked if numbers[node] >= 0}
         self._gateways = {}
 
-    def _open_children(self, page: int) -> Ids:
-        children = self._table.children(page)
+    def _open_children(self, node: int) -> Ids:
+        children = self._table.children(int(self._table.nodes["page"][node]))
         done: Flags = self._table.nodes["done"][children]
         return children[~done]
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """Each link to a page that was not fetched yet."""
         table = self._table
-        nodes = self._open[~table.nodes["known"][self._open]]
-        scores, parts = self._model.score_and_parts(nodes)
+        new = ~table.nodes["known"][self._open]
+        nodes = self._open[new]
+        scores, parts = self._model.score_and_parts(*(each[new] for each in self._described))
         again = nodes[table.nodes["queued"][nodes]]
         self._relinked.update(again.tolist())
         table.nodes["queued"][nodes] = True
@@ -176,7 +193,6 @@ class TrailStrategy:
         told = dict(
             zip((table.urls[node] for node in nodes.tolist()), scores.tolist(), strict=True)
         )
-        self._gateways = {}
         session = np.flatnonzero(table.nodes["browsed"][: table.nodes.size])
         for node, worth in self._worth_of_session_pages(session).items():
             told[table.urls[node]] = worth
@@ -185,9 +201,11 @@ class TrailStrategy:
     def _to_rank_anew(self) -> Ids:
         nodes, size = self._table.nodes, self._table.nodes.size
         waiting = np.flatnonzero(nodes["queued"][:size] & ~nodes["done"][:size])
-        if len(waiting) > RANKED_ANEW:
-            best = np.argpartition(nodes["told"][waiting], -RANKED_ANEW)[-RANKED_ANEW:]
-            relinked = np.fromiter(self._relinked, np.int64, len(self._relinked))[-RANKED_ANEW:]
+        limit = RANKED_ANEW if self._is_fitted else RANKED_BETWEEN
+        self._is_fitted = False
+        if len(waiting) > limit:
+            best = np.argpartition(nodes["told"][waiting], -limit)[-limit:]
+            relinked = np.fromiter(self._relinked, np.int64, len(self._relinked))[-limit:]
             relinked = relinked[~nodes["done"][relinked]]
             waiting = np.union1d(waiting[best], relinked)
         self._relinked.clear()
@@ -199,7 +217,8 @@ class TrailStrategy:
         browsed = nodes[flags["browsed"][nodes] & ~flags["done"][nodes]]
         if not self._gate or not len(browsed):
             return {}
-        if not self._gateways:
+        if not self._gateways or self._pages >= self._next_gateways:
+            self._next_gateways = self._pages + GATEWAYS_EVERY
             self._gateways = self._open_gateways()
         return {node: self._gateways.get(node, NOTHING) for node in browsed.tolist()}
 
@@ -214,14 +233,16 @@ class TrailStrategy:
         gateways = np.flatnonzero(shut)
         if not len(gateways):
             return {}
-        children = [table.children(page) for page in nodes["page"][gateways].tolist()]
-        behind = np.unique(np.concatenate(children))
-        new = behind[~nodes["known"][behind] & ~nodes["queued"][behind]]
+        pages = nodes["page"][gateways]
+        first, last = table.pages["first"][pages], table.pages["last"][pages]
+        children = table.links["child"][stretches(first, last - first)]
+        owners = np.repeat(np.arange(len(gateways)), last - first)
+        new = np.unique(children[~nodes["known"][children] & ~nodes["queued"][children]])
         worth = np.zeros(size)
         worth[new] = np.minimum(1.0, np.exp(self._model.score(new)))
         for _ in range(3):
-            best = [float(np.sort(worth[each])[-BEST_BEHIND:].sum()) for each in children]
-            worth[gateways] = self._gate * np.array(best) / BEST_BEHIND
+            best = _sum_of_best(worth[children], owners, len(gateways))
+            worth[gateways] = self._gate * best / BEST_BEHIND
         logs = np.log(np.maximum(worth[gateways], np.exp(NOTHING))).tolist()
         return dict(zip(gateways.tolist(), logs, strict=True))
 
@@ -259,6 +280,15 @@ class TrailStrategy:
         """Begin with what an earlier crawl has learned of links; its addresses are not taken."""
         kept = kept_in(snapshot, _Kept, "what was learned of links")
         self._model.inherit(kept.model, in_full=in_full)
+
+
+def _sum_of_best(values: Vector, owners: Ids, n: int) -> Vector:
+    """Of the best few values of each owner."""
+    order = np.lexsort((-values, owners))
+    ranked = owners[order]
+    rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked)
+    best = rank < BEST_BEHIND
+    return np.asarray(np.bincount(ranked[best], values[order][best], n), np.float64)
 
 
 def _memories(parts: Matrix) -> list[bytes]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from trailhound.judges.contrast import Contrast, ContrastJudge
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.strategies.trail.columns import Ids, Vector
+from trailhound.strategies.trail.columns import Ids, Matrix, Vector
 from trailhound.strategies.trail.phrases import FIELDS, N_NUMBERS, Phrases, checksums, numbers
 from trailhound.text.tfidf import TermWeights
 
@@ -32,31 +32,24 @@ class WantedWords:
         sums = checksums(weights.vocabulary)
         by_column = {"idf": weights.idf**2, "like": weights.idf * centroid}
         by_column["wanted"] = weights.idf * plane
-        self._tables = {column: np.zeros(N_NUMBERS) for column in by_column}
+        self.tables = {column: np.zeros(N_NUMBERS, np.float32) for column in by_column}
+        """By the names of the phrases' columns: what each word adds to them."""
         for field in (field for fields in _READ.values() for field in fields):
             for column, values in by_column.items():
-                self._tables[column][numbers(field, sums)] = values
+                self.tables[column][numbers(field, sums)] = values
 
-    def read_phrases(self, phrases: Phrases, first: int) -> None:
-        """Fill in the columns of the phrases from one on."""
-        words, lengths = phrases.since(first)
-        owners = np.repeat(np.arange(len(lengths)), lengths)
-        for column, table in self._tables.items():
-            sums = np.bincount(owners, table[words], len(lengths))
-            phrases.columns[column][first : phrases.columns.size] = sums
-
-    def read(self, phrases: Phrases, found: Ids) -> dict[str, Vector]:
-        """By the names of the table's columns, a figure for each link; rows are its phrases."""
-        figures = {}
-        for name, fields in _READ.items():
+    def read(self, phrases: Phrases, found: Ids) -> Matrix:
+        """The first of the table's columns ``WORDS`` for links; rows of ``found`` are phrases."""
+        figures: dict[str, list[Vector]] = {"like": [], "wanted": []}
+        for fields in _READ.values():
             read = found[:, [FIELDS.index(field) for field in fields]]
-            idf, like, wanted = (phrases.columns[each][read].sum(axis=1) for each in self._tables)
-            length = np.sqrt(np.maximum(idf, 1e-9))
-            figures[f"cos_{name}"], figures[f"wanted_{name}"] = like / length, wanted / length
-        return figures
+            length = np.sqrt(np.maximum(phrases.columns["idf"][read].sum(axis=1), 1e-9))
+            for column, values in figures.items():
+                values.append(phrases.columns[column][read].sum(axis=1) / length)
+        return np.column_stack([*figures["like"], *figures["wanted"]])
 
     def each(self, words: Ids) -> tuple[Vector, Vector]:
         """What each word of one text adds to its likeness, and to its side of the plane."""
-        idf, like, wanted = (table[words] for table in self._tables.values())
+        idf, like, wanted = (table[words] for table in self.tables.values())
         length = np.sqrt(max(float(idf.sum()), 1e-9))
         return like / length, wanted / length
