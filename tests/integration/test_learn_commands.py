@@ -225,6 +225,8 @@ def test_inspect_as_text(trailhound: Command, recording: Path) -> None:
         assert part in shown.out
     assert "3 hops or more" in shown.out
     assert "The bee1" in shown.out
+    assert "What trail has learned about links" in shown.out
+    assert "from the sessions; in brackets" in " ".join(shown.out.split())
 
 
 def test_inspect_as_json(trailhound: Command, recording: Path) -> None:
@@ -234,6 +236,8 @@ def test_inspect_as_json(trailhound: Command, recording: Path) -> None:
     assert shown["clusters"][0]["log_odds"][0].keys() == {"word", "term", "score", "pages"}
     assert len(shown["transition"]) == 4
     assert shown["judge"]["f1"] is not None
+    assert shown["links"]["strategy"] == "trail"
+    assert shown["links"]["after_crawl"] == []
 
 
 def test_inspect_as_a_page(trailhound: Command, recording: Path, tmp_path: Path) -> None:
@@ -243,6 +247,7 @@ def test_inspect_as_a_page(trailhound: Command, recording: Path, tmp_path: Path)
     assert done.out.strip() == str(page)
     assert f"Made the folder {page.parent}" in done.err.replace("\n", "")
     assert page.read_text("utf-8").startswith("<!doctype html>")
+    assert "<h2>Links</h2>" in page.read_text("utf-8")
     done = trailhound("inspect", "bees", "--html", page, "--json")
     assert json.loads(done.out)["origin"]["topic"] == "bees"
     assert done.err.strip() == str(page)

@@ -9,21 +9,25 @@ import msgspec
 import pytest
 from live_webs import Site
 
+from trailhound.config import configure
 from trailhound.demo import DemoWeb
 from trailhound.errors import StorageError
 from trailhound.records import (
     FinishedPage,
     Outcome,
 )
+from trailhound.reports.names import told_lessons
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
-from trailhound.strategies.base import Briefing, Explaining, Remembering
+from trailhound.strategies.base import Briefing, Remembering
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.content_link.strategy import KeptCrawl
 from trailhound.strategies.intelligent.strategy import IntelligentStrategy
 from trailhound.topics.crawl import TopicCrawl
+from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.explaining import Explainer
 from trailhound.topics.forgetting import forget_pages, one_url
+from trailhound.topics.link_lessons import lessons_about_links
 from trailhound.topics.opinions import Opinions
 from trailhound.topics.strategy_memory import StrategyMemory
 from trailhound.topics.workspace import Workspace
@@ -44,7 +48,6 @@ def test_a_learning_crawl_is_explained_and_goes_on_with_what_it_learned(
     assert {event.outcome for event in first + second} & {Outcome.BROKEN} == set()
     assert second[0].number == first[-1].number + 1
     strategy = make_strategy(spec, Briefing(demo.topic.load().model.graph))
-    assert isinstance(strategy, Explaining)
     StrategyMemory(strategy, crawl.folder.strategy).restore(demo.notices.append)
     assert not demo.notices
     if isinstance(strategy, IntelligentStrategy):
@@ -52,7 +55,11 @@ def test_a_learning_crawl_is_explained_and_goes_on_with_what_it_learned(
         assert strategy._interest.pages >= fetched
     with Results(crawl.folder.results) as results:
         pages = [page for event in second for page in results.events_of(event.url)]
-    assert any(strategy.explain(page.memory) for page in pages)
+        said = Opinions(crawl.folder, results)
+        assert any(
+            said.belief(page.memory) or said.reasons(page.url, page.memory, page.parent)
+            for page in pages
+        )
 
 
 def restored(snapshot: bytes) -> KeptCrawl:
@@ -128,6 +135,28 @@ def test_a_crawl_with_trail_is_explained_in_words_and_counts(web: DemoWeb, demo:
     assert any(each.startswith("anchor '") for each in words)
     assert any(re.fullmatch(r"its (host|folder) had given \d+ of \d+", each) for each in words)
     assert any("found on" in each for each in words)
+
+
+def test_what_a_crawl_has_learned_of_links_is_told_beside_what_the_session_taught(
+    web: DemoWeb, demo: Site
+) -> None:
+    asked: dict[str, Any] = {"crawl__strategy": "trail", "crawl__seeds": web.start_urls}
+    pages = demo.topic.load().model.graph.pages
+    folder = CrawlFolder(demo.topic)
+    before = lessons_about_links(folder, configure(demo.flags(**asked)).settings, pages)
+    assert before is not None
+    assert not before.after_crawl
+    with demo.begun(crawl__max_requests=80, **asked) as crawl:
+        list(crawl.run())
+    after = lessons_about_links(folder, configure({}).settings, pages)
+    assert after is not None
+    assert after.from_sessions == before.from_sessions
+    assert {each.field for each in after.after_crawl} > {"", "anchor", "address"}
+    told = told_lessons(after, 5)
+    assert re.match(r"\S+ [+-]\d\.\d", told["anchor"])
+    assert told["what else counts"].count("(") == 5, "each with what it was before"
+    others = configure(demo.flags(crawl__strategy="breadth-first")).settings
+    assert lessons_about_links(CrawlFolder(demo.topic, folder.path / "no"), others, pages) is None
 
 
 BEGINS_WITH = "It begins with what an earlier crawl has learned of links"

@@ -13,7 +13,7 @@ from trailhound.strategies.base import Briefing, FoundLink, learns_online
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.trail import link_model, link_table
 from trailhound.strategies.trail.columns import Columns, stretches
-from trailhound.strategies.trail.features import NAMES, describe
+from trailhound.strategies.trail.features import NAMES, PRIORS, describe
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.link_words import read_links
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
@@ -180,6 +180,20 @@ def test_a_new_crawl_begins_with_what_an_earlier_one_learned_of_links() -> None:
     again.restore(doubtful.snapshot())
     kept = again._model._examples["count"][again._model._from_session : again._model._examples.size]
     assert kept == pytest.approx(counts)
+
+
+def test_lessons_name_the_words_that_count_and_what_has_moved() -> None:
+    strategy = experienced()
+    shown = [*session().pages, hub("list", ("a", "jams"), ("b", "tax")).page]
+    lessons = strategy.lessons(shown)
+    weights = {(lesson.field, lesson.name): lesson.weight for lesson in lessons}
+    assert weights["anchor", "jams"] > 0.1 > -0.1 > weights["anchor", "tax"]
+    features = {lesson.name: lesson for lesson in lessons if not lesson.field}
+    assert set(features) == set(NAMES) - {"bias"}
+    assert features["success of the host"].prior == PRIORS["success of the host"]
+    moves = [abs(lesson.weight - lesson.prior) for lesson in lessons]
+    assert moves == sorted(moves, reverse=True)
+    assert not any(lesson.field for lesson in strategy.lessons([])), "words nobody shows it"
 
 
 def test_where_links_led_outlives_the_pages_at_hand() -> None:

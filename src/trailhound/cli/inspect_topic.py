@@ -21,6 +21,7 @@ from trailhound.counting import counted
 if TYPE_CHECKING:
     from trailhound.models.diagnosis import ClusterFigures
     from trailhound.topics.learned import LearnedTopic
+    from trailhound.topics.link_lessons import LinkLessons
 
 
 def inspect(
@@ -37,6 +38,9 @@ def inspect(
 ) -> None:
     """Show what was learned about a topic: distances, clusters and their words, A, B, the judge.
 
+    And what the strategy has learned about links: words and how pages turned out, from the sessions
+    and since the crawl began.
+
     Examples:
 
       trailhound inspect bees
@@ -45,26 +49,35 @@ def inspect(
     """
     import msgspec
 
+    from trailhound.cli.options import settings_from
     from trailhound.storage.files import write_whole
+    from trailhound.topics.crawl_folder import CrawlFolder
+    from trailhound.topics.link_lessons import lessons_about_links
 
     with patiently("Reading the model") as report:
-        learned = open_workspace(workspace).topic(topic).load()
+        folder = open_workspace(workspace).topic(topic)
+        learned = folder.load()
         report("Measuring")
         diagnosis = learned.diagnosis
+        pages = learned.model.graph.pages
+        links = lessons_about_links(CrawlFolder(folder), settings_from({}, None), pages)
         if html is not None:
             from trailhound.reports.inspection import render_inspection
 
             report("Drawing")
             make_folder_of(html)
-            write_whole(html, render_inspection(learned).encode())
+            write_whole(html, render_inspection(learned, links).encode())
     if html is not None:
         # To stderr beside JSON, which a program reads.
         typer.echo(str(html), err=as_json)
     if as_json:
         judges = {"judge_name": learned.judge_name, "judges": learned.figures_by_judge}
-        print_json({"origin": learned.origin, **msgspec.structs.asdict(diagnosis), **judges})
+        told = {"origin": learned.origin, **msgspec.structs.asdict(diagnosis), **judges}
+        print_json({**told, "links": links})
     elif html is None:
         _show_model(learned, words)
+        if links is not None:
+            _show_links(links, words)
 
 
 def _show_model(learned: LearnedTopic, n_words: int) -> None:
@@ -132,3 +145,16 @@ def _show_cluster(cluster: ClusterFigures, n_words: int) -> None:
         output.print(Padding(told, (0, 0, 0, 2)))
     for page in cluster.examples:
         output.print(Text(f"  · {page.title or page.url}"), overflow="ellipsis", no_wrap=True)
+
+
+def _show_links(links: LinkLessons, n_words: int) -> None:
+    """By field the strongest ``n_words``; behind each what it was before the crawl, or at first."""
+    from rich.text import Text
+
+    from trailhound.reports.names import told_lessons
+
+    output.print()
+    output.print(Text(f"What {links.strategy} has learned about links", style="bold"))
+    since = "since the crawl began" if links.after_crawl else "from the sessions"
+    output.print(f"In log odds (+0.7 doubles the odds), {since}; in brackets what it was before.")
+    show_pairs(told_lessons(links, n_words).items())

@@ -19,17 +19,21 @@ from trailhound.reports.html import (
     svg_text,
     template_environment,
 )
-from trailhound.reports.names import cluster_name, distances, state_names
+from trailhound.reports.names import cluster_name, distances, state_names, told_lessons
 from trailhound.topics.learned import LearnedTopic
+from trailhound.topics.link_lessons import LinkLessons
 
 TARGET_COLOUR = series_colour(2)
 OTHER_COLOUR = series_colour(1)
+
+LESSONS_SHOWN = 20
+"""About links, of each field."""
 
 # Ink on the series colour stays readable up to here.
 _DARKEST = 0.75
 
 
-def render_inspection(learned: LearnedTopic) -> str:
+def render_inspection(learned: LearnedTopic, links: LinkLessons | None = None) -> str:
     """The whole page as HTML text. It loads nothing and runs nothing."""
     diagnosis = learned.diagnosis
     states = state_names(len(diagnosis.level_sizes))
@@ -53,6 +57,8 @@ def render_inspection(learned: LearnedTopic) -> str:
         pictures=pictures,
         judge_name=learned.judge_name,
         judges=learned.figures_by_judge,
+        links=links,
+        lessons=told_lessons(links, LESSONS_SHOWN) if links is not None else {},
     )
 
 

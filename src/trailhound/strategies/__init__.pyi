@@ -5,12 +5,14 @@ from .base import Explaining as Explaining
 from .base import FoundLink as FoundLink
 from .base import Inheriting as Inheriting
 from .base import Judging as Judging
+from .base import Lesson as Lesson
 from .base import Reason as Reason
 from .base import Reasoning as Reasoning
 from .base import Remembering as Remembering
 from .base import Rescoring as Rescoring
 from .base import Restocking as Restocking
 from .base import Strategy as Strategy
+from .base import Telling as Telling
 from .baselines import BestFirstStrategy as BestFirstStrategy
 from .baselines import BreadthFirstStrategy as BreadthFirstStrategy
 from .baselines import OracleStrategy as OracleStrategy

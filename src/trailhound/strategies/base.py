@@ -194,6 +194,27 @@ class Reasoning(Protocol):
         ...
 
 
+class Lesson(msgspec.Struct, frozen=True):
+    """What a strategy has learned about one trait of links."""
+
+    field: str
+    """Where a word stands: ``anchor``, ``address``, …; empty for what is no word."""
+    name: str
+    weight: float
+    """In units of log odds."""
+    prior: float = 0.0
+    """What the weight was before anything was learned."""
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """Optional: a strategy that can tell what it has learned about links."""
+
+    def lessons(self, pages: Iterable[Page]) -> Sequence[Lesson]:
+        """What has moved most from its prior first; of words those that links of ``pages`` have."""
+        ...
+
+
 @runtime_checkable
 class Rescoring(Protocol):
     """Optional: a strategy whose opinion of waiting candidates changes as it learns.

@@ -17,12 +17,14 @@ from trailhound.strategies.base import (
     Explaining,
     FoundLink,
     Inheriting,
+    Lesson,
     Reason,
     Reasoning,
     Remembering,
     Rescoring,
     Restocking,
     Strategy,
+    Telling,
     learns_online,
 )
 from trailhound.testing.promises import crawled, expect, never_raising, page_graph, pages
@@ -99,6 +101,10 @@ def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
             with never_raising("reasons takes every link, its page known or not"):
                 told = strategy.reasons(FoundLink(url, memory))
             expect(all(isinstance(each, Reason) for each in told), "reasons gives Reasons")
+    if isinstance(strategy, Telling):
+        with never_raising("lessons takes any pages"):
+            learned = strategy.lessons(pages())
+        expect(all(isinstance(each, Lesson) for each in learned), "lessons gives Lessons")
     if isinstance(strategy, Restocking):
         with never_raising("restock may be asked at any time"):
             found = list(strategy.restock())

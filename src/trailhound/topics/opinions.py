@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 
+from trailhound.config.settings import Settings
 from trailhound.crawling.build import make_guides
 from trailhound.crawling.driving import run_alone
 from trailhound.errors import ModelError, SourceError, UsageError
@@ -49,14 +50,18 @@ class Opinions:
 
     @cached_property
     def _strategy(self) -> Strategy | None:
-        folder, settings = self._folder, self._folder.read().settings
-        try:
-            with closing(open_sources(folder, settings, lambda _: None)) as sources:
-                guides = make_guides(settings, knowledge_of(folder.topic), sources)
-                strategy = run_alone(guides).strategy
-        except (ModelError, SourceError, UsageError):
-            # The topic was learned again, in another way, or a source is gone.
-            return None
-        if isinstance(strategy, Reasoning):
-            StrategyMemory(strategy, folder.strategy).restore(lambda _: None)
+        strategy = strategy_of(self._folder, self._folder.read().settings)
+        if strategy is not None and isinstance(strategy, Reasoning):
+            StrategyMemory(strategy, self._folder.strategy).restore(lambda _: None)
         return strategy
+
+
+def strategy_of(folder: CrawlFolder, settings: Settings) -> Strategy | None:
+    """A crawl's strategy as it is before its first page; ``None`` if it cannot be had any more."""
+    try:
+        with closing(open_sources(folder, settings, lambda _: None)) as sources:
+            guides = make_guides(settings, knowledge_of(folder.topic), sources)
+            return run_alone(guides).strategy
+    except (ModelError, SourceError, UsageError):
+        # The topic was learned again, in another way, or a source is gone.
+        return None

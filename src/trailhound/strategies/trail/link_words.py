@@ -29,10 +29,7 @@ class PageLinks:
 
 def read_links(page: Page, phrases: Phrases) -> PageLinks:
     """All links of a page but those to itself."""
-    merged: dict[str, list[Link]] = {}
-    for link in page.links:
-        if link.url != page.url:
-            merged.setdefault(link.url, []).append(link)
+    merged = links_by_url(page)
     texts = link_texts(page, merged)
     found = dict(zip(FIELDS, phrases.find(texts, page.language), strict=True))
     groups = np.unique(found["heading"] << 32 | found["place"], return_inverse=True)[1]
@@ -40,6 +37,15 @@ def read_links(page: Page, phrases: Phrases) -> PageLinks:
     for column, field in enumerate(FIELDS):
         matrix[:, column] = found[field]  # the title is all links' own
     return PageLinks(list(merged), groups, matrix)
+
+
+def links_by_url(page: Page) -> dict[str, list[Link]]:
+    """The links of a page but those to itself, in order."""
+    merged: dict[str, list[Link]] = {}
+    for link in page.links:
+        if link.url != page.url:
+            merged.setdefault(link.url, []).append(link)
+    return merged
 
 
 def link_texts(page: Page, links: Mapping[str, list[Link]]) -> dict[str, list[str]]:

@@ -6,11 +6,11 @@ A crawl has no use for this; its links have numbers for words (``phrases``).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
 from trailhound.records import Page
-from trailhound.strategies.trail.link_words import link_texts
+from trailhound.strategies.trail.link_words import link_texts, links_by_url
 from trailhound.strategies.trail.phrases import FIELD_WEIGHTS, MAX_WORDS, checksums, numbers
 from trailhound.text.tokens import tokenize, tokenize_lines
 
@@ -34,10 +34,28 @@ def spelled_words(page: Page, url: str) -> Iterator[SpelledWord]:
     texts = link_texts(page, {url: links}) if links else {}
     for field, (text,) in texts.items():
         terms = [text] if field == "place" else _terms(text, page.language)
-        spelling = {} if field == "place" else _spelling(text, page.language)
+        spelling = _spelling(text, page.language)
         share = FIELD_WEIGHTS[field] / max(len(terms), 1) ** 0.5
         for term, number in zip(terms, numbers(field, checksums(terms)).tolist(), strict=True):
             yield SpelledWord(field, spelling.get(term, term), number, share)
+
+
+def spelled_numbers(pages: Iterable[Page], wanted: Container[int]) -> dict[int, tuple[str, str]]:
+    """Field and word of numbers that are ``wanted`` and occur in links of these pages."""
+    found: dict[int, tuple[str, str]] = {}
+    seen: set[tuple[str, str]] = set()
+    for page in pages:
+        for field, texts in link_texts(page, links_by_url(page)).items():
+            new = dict.fromkeys(text for text in texts if (field, text) not in seen)
+            seen.update((field, text) for text in new)
+            for text in new:
+                terms = [text] if field == "place" else _terms(text, page.language)
+                named = numbers(field, checksums(terms)).tolist()
+                if any(number in wanted and number not in found for number in named):
+                    spelling = _spelling(text, page.language)
+                    for number, term in zip(named, terms, strict=True):
+                        found.setdefault(number, (field, spelling.get(term, term)))
+    return found
 
 
 def _terms(text: str, language: str) -> list[str]:

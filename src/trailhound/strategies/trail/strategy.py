@@ -11,10 +11,11 @@ import numpy as np
 
 from trailhound.records import CrawledPage, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.strategies.base import Briefing, FoundLink, Reason
+from trailhound.strategies.base import Briefing, FoundLink, Lesson, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
 from trailhound.strategies.trail.columns import Flags, Ids, Matrix, Vector, stretches
 from trailhound.strategies.trail.features import describe
+from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.link_words import read_links
@@ -256,6 +257,10 @@ class TrailStrategy:
         known = zip((self._table.urls[node] for node in session), labels.tolist(), strict=True)
         outcomes = {**dict(known), **found.outcomes}
         return reasons(replace(found, outcomes=outcomes), self._model, self._wanted)
+
+    def lessons(self, pages: Iterable[Page]) -> Sequence[Lesson]:
+        """Weights of the first model, is it wanted: those that have moved most first."""
+        return lessons(self._model.wanted, pages)
 
     def snapshot(self) -> bytes:
         """Both models, their examples, and how fetched pages turned out.
