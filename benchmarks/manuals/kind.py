@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from benchmarks.manuals.catalogue import (
     Manual,
     ManualPage,
     PublicAddresses,
+    latest,
     manual_pages,
     read_manuals,
     site,
@@ -59,7 +60,8 @@ def record(request: ImportRequest, writer: CorpusWriter) -> None:
         _record_folders(found[name], manuals[name], site(name), writer)
     for missing in sorted(manuals.keys() - found.keys()):
         writer.note(f"Left out: no package of {missing} was unpacked.")
-    for control in _controls(request.source):
+    wanted = [pattern for name in found for pattern in manuals[name].packages]
+    for control in _controls(request.source, wanted):
         writer.note(f"Origin: Debian package {control['Package']} {control['Version']}.")
     writer.note("Licences: those of the packages; for measuring on this machine only.")
 
@@ -147,9 +149,11 @@ def _portal_page(title: str, items: list[str]) -> bytes:
     return text.encode()
 
 
-def _controls(unpacked: Path) -> Iterator[dict[str, str]]:
-    """The fields of every package's control file."""
-    for path in sorted(unpacked.glob("*/DEBIAN/control")):
+def _controls(unpacked: Path, wanted: Iterable[str]) -> Iterator[dict[str, str]]:
+    """The fields of the control file of every package that was read."""
+    names = sorted(path.parents[1].name for path in unpacked.glob("*/DEBIAN/control"))
+    for name in sorted(filter(None, {latest(pattern, names) for pattern in wanted})):
+        path = unpacked / name / "DEBIAN" / "control"
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         fields = (line.partition(": ") for line in lines if not line.startswith(" "))
         yield {name: value for name, _, value in fields}

@@ -50,6 +50,12 @@ def test_auhc_by_hand() -> None:
     assert metrics.auhc([1, 1, 2], budget=4) == pytest.approx(expected)
 
 
+def test_requests_until_a_find_are_those_up_to_it_or_more_than_the_budget() -> None:
+    curve = [0, 0, 1, 1, 3]
+    assert [metrics.requests_until(n, curve, budget=8) for n in (1, 2, 3, 4)] == [3, 5, 5, 9]
+    assert metrics.requests_until(1, [], budget=8) == 9
+
+
 def test_harvest_and_recall_by_hand() -> None:
     assert metrics.harvest([0, 1, 1, 2]) == 0.5
     assert metrics.recall([0, 1, 1, 2], relevant_total=8) == 0.25

@@ -82,6 +82,7 @@ def test_each_manual_is_a_host_that_the_portal_and_links_between_manuals_lead_to
     }
     assert info.links_leaving == 1
     assert "Origin: Debian package python3.98-doc 1.2-3." in info.notes
+    assert not any("python3.97" in note for note in info.notes)
     assert any(note.startswith("Left out: no package of git") for note in info.notes)
 
 

@@ -55,6 +55,12 @@ def auhc(curve: Sequence[int], budget: int) -> float:
     return float((hold_flat(curve, budget) / np.arange(1, budget + 1)).mean())
 
 
+def requests_until(n_finds: int, curve: Sequence[int], budget: int) -> int:
+    """Requests up to the n-th find; one more than the budget when there were fewer finds."""
+    before = int(np.searchsorted(np.asarray(curve), n_finds))
+    return before + 1 if before < len(curve) else budget + 1
+
+
 def harvest(curve: Sequence[int]) -> float:
     """Relevant pages per GET over the crawl as long as it lasted."""
     return curve[-1] / len(curve) if curve else 0.0

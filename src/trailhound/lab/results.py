@@ -135,6 +135,12 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """Requests of the crawl alone, within the same budget: what the CPU time was spent on."""
     nauc_learning_free: float = 0.0
     """nAUC if learning had cost no request: equal for strategies that ask nothing beforehand."""
+    first_find: int = 0
+    """Requests up to it, those of learning included; one more than the budget without it."""
+    third_find: int = 0
+    """Likewise."""
+    tenth_find: int = 0
+    """Likewise."""
     found_pages: list[int] = []
     """Numbers of the relevant pages found, in the order of the crawl."""
     similarities: list[float] = []

@@ -64,6 +64,9 @@ SUMMARY_COLUMNS = (
 )
 DETAIL_COLUMNS = (
     Column("auhc", "AUHC", 3, "mean harvest rate over the crawl, weighs early finds more"),
+    Column("first_find", "first find", 1, "requests up to it; budget + 1 without it"),
+    Column("third_find", "third find", 1, "requests up to it; budget + 1 without it"),
+    Column("tenth_find", "tenth find", 1, "requests up to it; budget + 1 without it"),
     Column("mean_max_similarity", "similarity", 3, "mean of the cosine to the nearest target"),
     Column("eq9_similarity", "eq. 9", 3, "largest mean cosine to one target"),
     Column("effective_hosts", "effective hosts", 2, "exp(entropy) of the finds' hosts"),
