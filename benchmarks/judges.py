@@ -24,10 +24,11 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from benchmarks.corpora import real_corpus
+from benchmarks.corpora import CACHE, real_corpus
 from trailhound.judges.base import RelevanceJudge
 from trailhound.judges.choosing import make_judge
 from trailhound.lab.corpora import Corpus
+from trailhound.lab.importers import import_corpus
 from trailhound.lab.statistics import estimate
 from trailhound.lab.topics import topic_source
 from trailhound.lab.topics.assembly import LabTopic
@@ -44,8 +45,8 @@ FIGURES = ("AUC", "AP", "precision", "recall", "F1")
 
 def main() -> int:
     """Print one table per corpus."""
-    for name in ("wikispeedia", "webkb"):
-        path = real_corpus(name)
+    for name in ("demo", "wikispeedia", "webkb"):
+        path = _corpus(name)
         if path is None:
             continue
         measured = _measure(path)
@@ -55,6 +56,16 @@ def main() -> int:
         for judge, figures in measured.items():
             print(f"{judge:<12}" + "".join(map(_shown, np.array(figures).T)))
     return 0
+
+
+def _corpus(name: str) -> Path | None:
+    if name != "demo":
+        return real_corpus(name)
+    path = CACHE / "demo.thc"
+    if not path.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        import_corpus("demo", None, path)
+    return path
 
 
 def _shown(values: NDArray[np.float64]) -> str:

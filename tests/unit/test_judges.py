@@ -10,7 +10,7 @@ from scipy.special import expit
 from trailhound.errors import SessionError
 from trailhound.judges import contrast, fields
 from trailhound.judges.blending import Candidate, blend, separate_by_products
-from trailhound.judges.chances import chance_threshold, expected_f1, scaled
+from trailhound.judges.chances import chance_threshold, expected_f1, in_a_crawl, scaled
 from trailhound.judges.contrast import (
     Contrast,
     ContrastJudge,
@@ -184,7 +184,7 @@ def test_fields_reads_titles_and_gives_chances() -> None:
     bad = judge.judge(Page("x", title="List of staff", terms={"news": 2}))
     assert good.relevant
     assert not bad.relevant
-    assert 0 < bad.score < 0.5 < good.score < 1
+    assert 0 < bad.score < 0.2 < 0.4 < good.score < 1
 
 
 def test_a_few_marks_give_no_false_certainty() -> None:
@@ -206,9 +206,13 @@ def test_the_expected_f1_by_hand() -> None:
     """Chances 0.9, 0.6, 0.1 hold 1.6 targets: the best two find 1.5 of them, F1 = 3 / 3.6."""
     chances = np.array([0.6, 0.1, 0.9])
     assert expected_f1(chances) == pytest.approx(3 / 3.6)
-    assert chance_threshold(chances) == pytest.approx(1.5 / 3.6)
     assert expected_f1(np.zeros(3)) == 0
-    assert chance_threshold(np.array([-1.0, 0.2])) == 0.25, "a single mark: nothing was measured"
+    # In a crawl the odds are half: 1.5, 1/9 and 9 are 0.75, 1/18 and 4.5; γ of 5/12 has odds 5/7.
+    crawled = in_a_crawl(np.log(chances / (1 - chances)))
+    assert crawled == pytest.approx([0.75 / 1.75, 1 / 19, 4.5 / 5.5])
+    assert chance_threshold(crawled) == pytest.approx(5 / 19)
+    # A single mark, nothing was measured: F1 is taken to be 1/2, and γ of 1/4 has odds 1/3.
+    assert chance_threshold(np.array([-1.0, 0.2])) == pytest.approx(1 / 7)
 
 
 def test_the_plane_by_products_is_that_of_contrast() -> None:
@@ -246,6 +250,18 @@ def test_words_that_only_tell_the_kind_of_page_are_not_trusted_by_themselves() -
     paper = Page("x", headings=("Abstract",), terms={"car": 5, "sampl": 1})
     note = Page("x", headings=("Letters",), terms={"bee": 5})
     assert judge.judge(note).score > judge.judge(paper).score
+
+
+@pytest.mark.parametrize(("n_pages", "n_marks"), [(2, 1), (3, 1), (7, 1), (7, 6)])
+def test_small_sessions_know_what_was_marked_and_do_not_take_everything(
+    n_pages: int, n_marks: int
+) -> None:
+    terms = [*[{"bee": 3, f"x{n}": 1} for n in range(n_marks)], *CARS, *CARS][:n_pages]
+    pages = tuple(Page(f"http://h.test/{n}", terms=found) for n, found in enumerate(terms))
+    judge = FieldsJudge.from_briefing(Briefing(PageGraph(pages, (), frozenset(range(n_marks)))))
+    assert judge.judge(Page("x", terms={"bee": 2})).relevant
+    assert not judge.judge(Page("x", terms={"car": 2, "road": 1})).relevant
+    assert not judge.judge(Page("x", terms={"hous": 1})).relevant
 
 
 def test_a_large_session_is_learned_from_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:

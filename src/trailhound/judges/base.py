@@ -59,6 +59,7 @@ class LearningJudge(Protocol):
         """
         ...
 
-    scores_are_chances: ClassVar[bool]
-    """May be missing. ``True`` promises that scores are chances, left-out ones as well: γ is then
-    half of the F1 that they let expect, and not a cut through the session's own pages."""
+    @staticmethod
+    def threshold_by(scores: NDArray[np.float32]) -> float:
+        """γ, by the left-out scores. May be missing: then it is the cut through them of best F1."""
+        ...

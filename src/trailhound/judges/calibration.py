@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 
 from trailhound.judges.base import LearningJudge
-from trailhound.judges.chances import chance_threshold
 from trailhound.judges.choosing import best_ranked, make_judge, suiting_judges
 from trailhound.judges.cosine import calibrated_threshold
 from trailhound.models.judge_figures import CalibrationMethod, JudgeCalibration
@@ -43,12 +42,10 @@ def _calibration(
     kept = tuple(scores.tolist())
     if threshold is not None:
         return JudgeCalibration(threshold, CalibrationMethod.GIVEN, kept)
-    by_chances = getattr(kind, "scores_are_chances", False)
-    cut = chance_threshold(scores) if by_chances else calibrated_threshold(scores, targets)
-    if len(targets) < 2:
-        return JudgeCalibration(cut, CalibrationMethod.FALLBACK, kept)
-    method = CalibrationMethod.EXPECTED if by_chances else CalibrationMethod.LEAVE_ONE_OUT
-    return JudgeCalibration(cut, method, kept)
+    own_way = hasattr(kind, "threshold_by")
+    cut = kind.threshold_by(scores) if own_way else calibrated_threshold(scores, targets)
+    method = CalibrationMethod.EXPECTED if own_way else CalibrationMethod.LEAVE_ONE_OUT
+    return JudgeCalibration(cut, CalibrationMethod.FALLBACK if len(targets) < 2 else method, kept)
 
 
 class OwnVerdicts:

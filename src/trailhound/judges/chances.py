@@ -4,10 +4,14 @@ Margins m of pages as a judge would see them that had not been shown them (leave
 chances by Platt's rule ``p = 1 / (1 + exp(-(a m + b)))``. Seven marks that happen to be separable
 prove no certainty, so that a and b are held back twice: the labels are those of Platt's paper,
 ``(n + 1) / (n + 2)`` for n marked pages and not 1, and a is drawn towards a prior.
+
+Those are chances among the pages of a session. In a crawl what is wanted is rarer, for people go
+where they expect it: there the odds are taken to be ``RARER`` times smaller.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +29,8 @@ SMALLEST_SLOPE = 0.1
 MOST_APART = 5.0
 """Standard deviations that both kinds of pages are taken to be apart at most."""
 SMALLEST_SPREAD = 0.01
+RARER = 2.0
+"""How much smaller the odds of a page are in a crawl than in the session."""
 UNKNOWN_QUALITY = 0.5
 """The F1 to reckon with when a single mark leaves nothing to measure it by."""
 
@@ -85,22 +91,31 @@ def _newton(rows: Vector, labels: Vector, prior: Vector, strength: Vector) -> tu
 
 
 def expected_f1(chances: NDArray[np.floating]) -> float:
-    """The best F1 that pages with these chances promise; negative ones are not known.
+    """The best F1 that pages with these chances promise.
 
     Taking the best k of them finds Σp of those k, of Σp that there are.
     """
-    known = -np.sort(-chances[chances >= 0].astype(np.float64))
+    known = -np.sort(-chances.astype(np.float64))
     if not known.any():
         return 0.0
     return float((2 * np.cumsum(known) / (np.arange(1, len(known) + 1) + known.sum())).max())
 
 
-def chance_threshold(chances: NDArray[np.floating]) -> float:
-    """γ: half of the F1 that can be expected, which is where F1 is best.
+def in_a_crawl(logits: Vector) -> Vector:
+    """Chances of pages in a crawl, by their log odds in a session."""
+    return np.asarray(expit(logits - math.log(RARER)))
 
-    Where kinds are hard to tell apart, a page need not be likelier than not. Only unlike a cut
-    through the marked pages themselves, it does not turn near misses away when all happen to be
-    far above the others.
+
+def chance_threshold(chances: NDArray[np.floating]) -> float:
+    """γ, by the chances in a crawl of the session's own pages, each as if it had not been shown.
+
+    Among pages as the session has them, F1 is best from half of its expected value on. Where kinds
+    are hard to tell apart, a page need not be likelier than not. Unlike a cut through the marked
+    pages themselves, γ turns no near misses away when these happen to be far above all others.
     """
-    quality = UNKNOWN_QUALITY if (chances < 0).any() else expected_f1(chances)
-    return quality / 2
+    quality = UNKNOWN_QUALITY
+    if (chances >= 0).all():
+        odds = RARER * chances / (1 - np.minimum(chances, 1 - 1e-9))
+        quality = expected_f1(odds / (1 + odds))
+    odds_at_cut = quality / (2 - quality) / RARER
+    return odds_at_cut / (1 + odds_at_cut)

@@ -20,11 +20,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from trailhound.judges.blending import Blend, Candidate, blend
-from trailhound.judges.chances import Vector, chance_threshold
+from trailhound.judges.chances import Vector, chance_threshold, in_a_crawl
 from trailhound.judges.contrast import Documents, spread_sample
 from trailhound.models.topic_model import TopicModel
 from trailhound.records import Page, Relevance
@@ -124,12 +123,15 @@ def _fields(page: Page) -> tuple[Mapping[str, int], ...]:
 
 
 class FieldsJudge:
-    """A page is relevant when its chance to be a target reaches γ."""
+    """A page is relevant when its chance to be a target reaches γ, and something speaks for it.
+
+    After a session in which most pages were marked, even a page without a known word has a fair
+    chance; it is no find.
+    """
 
     name: ClassVar[str] = "fields"
     summary: ClassVar[str] = "a chance, by text, title and headings as far as each can be trusted"
-    rank: ClassVar[float] = 0.80
-    scores_are_chances: ClassVar[bool] = True
+    rank: ClassVar[float] = 0.86
 
     def __init__(self, views: PageViews, plane: Blend, threshold: float) -> None:
         self._views = views
@@ -141,7 +143,7 @@ class FieldsJudge:
         """As ``--judge fields`` asks for it."""
         learned = _Learned(briefing.graph)
         if threshold is None:
-            threshold = chance_threshold(learned.left_out_scores())
+            threshold = cls.threshold_by(learned.left_out_scores())
         return cls(learned.views, learned.plane, threshold)
 
     @classmethod
@@ -154,15 +156,20 @@ class FieldsJudge:
         """Each page's chance to be a target, had it not been shown; -1 for an only one."""
         return _Learned(model.graph).left_out_scores()
 
+    @staticmethod
+    def threshold_by(scores: NDArray[np.float32]) -> float:
+        """γ for these left-out scores."""
+        return chance_threshold(scores)
+
     def judge(self, page: Page) -> Relevance:
-        """p = 1 / (1 + exp(-(w · x + b)))."""
+        """p = 1 / (1 + RARER exp(-(w · x + b)))."""
         logit = self._plane.intercept
         for (ids, weights), coefficients in zip(
             self._views.weigh(page), self._plane.coefficients, strict=True
         ):
             logit += float(weights @ coefficients[ids])
-        score = float(expit(logit))
-        return Relevance(score, score >= self.threshold)
+        score = float(in_a_crawl(np.asarray(logit)))
+        return Relevance(score, score >= self.threshold and logit > self._plane.intercept)
 
 
 class _Learned:
@@ -191,7 +198,7 @@ class _Learned:
         self._logits[sample] = self.plane.left_out
 
     def left_out_scores(self) -> NDArray[np.float32]:
-        scores: NDArray[np.float32] = expit(self._logits).astype(np.float32)
+        scores: NDArray[np.float32] = in_a_crawl(self._logits).astype(np.float32)
         if self._wanted.sum() == 1:
             scores[self._wanted] = -1.0
         return scores[self._places]

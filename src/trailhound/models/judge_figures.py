@@ -17,8 +17,8 @@ class CalibrationMethod(StrEnum):
 
     LEAVE_ONE_OUT = "leave-one-out"
     """The best F1 on the session's own pages."""
-    EXPECTED = "half the expected F1"
-    """The best F1 by the chances of the session's own pages."""
+    EXPECTED = "expected F1"
+    """The best F1 that the judge itself expects, by the scores of the session's own pages."""
     FALLBACK = "fallback"
     """A single target leaves nothing to calibrate on."""
     GIVEN = "given"
