@@ -89,6 +89,7 @@ def _measure(suite: Suite, corpus: Path, folder: Path, jobs: int) -> ExperimentR
         seed=suite.seed,
         without=suite.without,
         settings=suite.settings,
+        judge=suite.judge,
     )
     return run_experiment(plan, folder, jobs=jobs)
 

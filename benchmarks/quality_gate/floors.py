@@ -41,6 +41,8 @@ class Suite(msgspec.Struct, frozen=True):
     """Beginnings of addresses that are closed to everybody."""
     settings: dict[str, Any] = {}
     """What differs from a live crawl: floors are measured one fetch after the other."""
+    judge: str = "auto"
+    """By whom strategies learn what is relevant; a better default does not move others' floors."""
     fingerprint: str = ""
     """Of the corpus on which the floors were measured."""
     floors: Floors = {}
