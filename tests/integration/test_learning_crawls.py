@@ -23,6 +23,7 @@ from trailhound.strategies.base import Briefing, Remembering
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.content_link.strategy import KeptCrawl
 from trailhound.strategies.intelligent.strategy import IntelligentStrategy
+from trailhound.strategies.trail.strategy import TrailStrategy
 from trailhound.topics.crawl import TopicCrawl
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.explaining import Explainer
@@ -60,6 +61,33 @@ def test_a_learning_crawl_is_explained_and_goes_on_with_what_it_learned(
             said.belief(page.memory) or said.reasons(page.url, page.memory, page.parent)
             for page in pages
         )
+
+
+def waiting_links(crawl: TopicCrawl) -> set[str]:
+    """Addresses that trail has links to, and that were not fetched yet."""
+    strategy = crawl._memory._strategy
+    assert isinstance(strategy, TrailStrategy)
+    nodes, size = strategy._table.nodes, strategy._table.nodes.size
+    linked = nodes["queued"][:size] & ~nodes["done"][:size] & (nodes["n_links"][:size] > 0)
+    return {strategy._table.urls[node] for node in linked.nonzero()[0].tolist()}
+
+
+def test_the_links_that_trail_knew_come_back(web: DemoWeb, demo: Site) -> None:
+    seeds = web.start_urls
+    with demo.begun(crawl__strategy="trail", crawl__seeds=seeds, crawl__max_requests=20) as crawl:
+        list(crawl.run())
+    old = crawl.folder.strategy.read_bytes()
+    with demo.resumed(crawl__max_requests=45) as crawl:
+        list(crawl.run())
+        known = waiting_links(crawl)
+    assert known
+    with demo.resumed(crawl__max_requests=46) as crawl:
+        assert waiting_links(crawl) >= known
+    # As a process that is killed leaves it: the pages are kept, the snapshot is an old one.
+    crawl.folder.strategy.write_bytes(old)
+    with demo.resumed(crawl__max_requests=46) as crawl:
+        assert waiting_links(crawl) >= known
+    assert not demo.notices
 
 
 def restored(snapshot: bytes) -> KeptCrawl:

@@ -84,6 +84,25 @@ def test_pages_after_the_snapshot_are_shown_again(tmp_path: Path) -> None:
     assert asked == [40, 43], "nothing is read for a strategy that remembers nothing"
 
 
+def test_one_that_left_out_links_is_shown_pages_of_the_snapshot_too(tmp_path: Path) -> None:
+    class Rereader(Counting):
+        read = 0
+
+        def read_again(self, crawled: CrawledPage) -> None:
+            self.read += 1
+
+    path, strategy = tmp_path / "strategy.bin", Rereader()
+    memory = StrategyMemory(strategy, path)
+    memory.keep(finished(40))
+    memory.write()
+    later = StrategyMemory(strategy, path)
+    later.restore(lambda _: None)
+    page = Page("http://h.test/")
+    crawled = CrawledPage(page, Relevance(0.5, False), Candidate(page.url, 1.0))
+    later.catch_up(lambda first: [(first + 1, crawled), (40, crawled), (41, crawled)])
+    assert (strategy.read, strategy.count, later.known_until) == (2, 1, 41)
+
+
 def test_a_snapshot_of_an_earlier_version_is_taken_as_it_is(tmp_path: Path) -> None:
     path, strategy = tmp_path / "strategy.bin", Counting()
     path.write_bytes(b"7")

@@ -205,6 +205,31 @@ def test_where_links_led_outlives_the_pages_at_hand() -> None:
     assert its == pytest.approx(mine, abs=0.2)
 
 
+def test_links_seen_before_a_restart_are_ranked_anew_after_it() -> None:
+    strategy = taught()
+    links = [(f"jam/{n}", "jam") for n in range(40)] + [(f"tax/{n}", "tax") for n in range(40)]
+    shown = [hub("list", *links)]
+    for n in range(20):
+        shown += [hub(f"jam/{n}", (f"new/{n}", "jam"), relevance=1.0), hub(f"tax/{n}")]
+    for each in shown:
+        score(strategy, each)
+    copy = taught()
+    copy.restore(strategy.snapshot())
+    assert f"{H}jam/30" not in (copy.rescore({}) or {}), "it has no links yet"
+    for each in shown:
+        copy.read_again(each)
+    strategy.rescore({})
+    waiting = [f"{H}jam/30", f"{H}tax/30", f"{H}new/3"]
+    mine, its = (
+        each._model.score(np.array([each._table.node(url) for url in waiting]))
+        for each in (strategy, copy)
+    )
+    assert its == pytest.approx(mine, abs=0.1)
+    anew = copy.rescore({}) or {}
+    assert set(waiting) <= set(anew), "whatever they were told before"
+    assert f"{H}jam/3" not in anew
+
+
 def test_a_snapshot_that_makes_no_sense_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     strategy = taught()
     before = strategy.snapshot()

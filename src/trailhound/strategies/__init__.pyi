@@ -9,6 +9,7 @@ from .base import Lesson as Lesson
 from .base import Reason as Reason
 from .base import Reasoning as Reasoning
 from .base import Remembering as Remembering
+from .base import Rereading as Rereading
 from .base import Rescoring as Rescoring
 from .base import Restocking as Restocking
 from .base import Strategy as Strategy

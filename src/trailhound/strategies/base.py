@@ -280,6 +280,19 @@ class Remembering(Protocol):
 
 
 @runtime_checkable
+class Rereading(Protocol):
+    """Optional: one whose snapshot leaves out the links of pages, as they would be too many.
+
+    On ``--resume`` it is shown the newest pages of its snapshot again, as far as they are in the
+    archive, before those that were fetched since.
+    """
+
+    def read_again(self, crawled: CrawledPage) -> None:
+        """Read the links of a page that the snapshot knows: they are waiting or were fetched."""
+        ...
+
+
+@runtime_checkable
 class Inheriting(Protocol):
     """Optional: a remembering strategy that can begin with what an earlier crawl has learned."""
 

@@ -16,7 +16,7 @@ from trailhound.records import Candidate, CrawledPage, FinishedPage, Outcome, Re
 from trailhound.sessions.shown_pages import page_from_source
 from trailhound.storage.files import explaining, write_whole
 from trailhound.storage.results_reading import Results, StoredPage
-from trailhound.strategies.base import Inheriting, Remembering, Strategy
+from trailhound.strategies.base import Inheriting, Remembering, Rereading, Strategy
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.marking import archived_sources
 
@@ -28,6 +28,9 @@ KEEP_AT_LEAST_EVERY = 1000
 
 MAX_SHOWN_AGAIN = 2 * KEEP_AT_LEAST_EVERY
 """The newest. There are more of them only when a snapshot was deleted or cannot be used."""
+
+MAX_READ_AGAIN = 500
+"""Pages of a snapshot whose links a strategy may read again: a few seconds."""
 
 _HEAD = struct.Struct("<4sQ")
 """In front of a snapshot: what it is, and the number of the last page in it."""
@@ -98,13 +101,18 @@ class StrategyMemory:
         """
         if self._remembering is None:
             return
-        for number, crawled in pages_since(self.known_until):
+        rereading = self._strategy if isinstance(self._strategy, Rereading) else None
+        again = MAX_READ_AGAIN if rereading is not None else 0
+        for number, crawled in pages_since(max(self.known_until - again, 0)):
             try:
+                if rereading is not None and number <= self.known_until:
+                    rereading.read_again(crawled)
+                    continue
                 self._strategy.observe(crawled)
                 list(self._strategy.score_links(crawled))
             except Exception:  # as in the crawl: an error of ours costs that page
                 _log.exception("Page %s could not be looked at again", crawled.page.url)
-            self.known_until = number
+            self.known_until = max(self.known_until, number)
 
     def keep(self, finished: FinishedPage) -> None:
         """Count a page by its number in the crawl; write a snapshot every so many."""

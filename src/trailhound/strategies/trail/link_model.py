@@ -27,7 +27,7 @@ from trailhound.strategies.trail.link_table import WORDS, LinkTable
 from trailhound.strategies.trail.phrases import N_NUMBERS, Weights
 
 FIRST_STEPS = 40
-STEPS = 6
+STEPS = 5
 LEAST_EXAMPLES = 5
 LEAST_USES = 2
 MAX_EXAMPLES = 3_000

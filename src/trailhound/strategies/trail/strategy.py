@@ -69,6 +69,8 @@ class TrailStrategy:
         self._next_gateways = 0
         self._is_fitted = False
         """Since what waits was ranked last."""
+        self._is_read_again = False
+        """What waits was told another priority, in another process."""
         self._learn_session(graph)
 
     @classmethod
@@ -189,6 +191,8 @@ class TrailStrategy:
         nodes = self._to_rank_anew()
         scores = self._model.score(nodes)
         moved = np.abs(scores - table.nodes["told"][nodes]) >= MOVED
+        moved |= self._is_read_again
+        self._is_read_again = False
         nodes, scores = nodes[moved], scores[moved]
         table.nodes["told"][nodes] = scores
         told = dict(
@@ -263,10 +267,7 @@ class TrailStrategy:
         return lessons(self._model.wanted, pages)
 
     def snapshot(self) -> bytes:
-        """Both models, their examples, and how fetched pages turned out.
-
-        Links are not kept: candidates that wait keep the priority that they have.
-        """
+        """Both models, their examples, and how fetched pages turned out; links are read again."""
         kept = _Kept(self._pages, self._model.keep(), self._table.known_labels())
         return msgspec.msgpack.encode(kept)
 
@@ -280,6 +281,19 @@ class TrailStrategy:
             node = self._table.node(url)
             self._table.label(node, label)
             self._table.nodes["done"][node] = True
+
+    def read_again(self, crawled: CrawledPage) -> None:
+        """Its links wait under a priority of old, and are ranked anew when it is time."""
+        table, node = self._table, self._table.node(crawled.page.url)
+        if table.nodes["page"][node] >= 0:
+            return
+        self._read(crawled.page, crawled.relevance.score)
+        table.nodes["page"][table.node(crawled.candidate.url)] = table.nodes["page"][node]
+        nodes = self._open_children(node)
+        nodes = nodes[~table.nodes["known"][nodes]]
+        table.nodes["queued"][nodes] = True
+        table.nodes["told"][nodes] = self._model.score(nodes)
+        self._is_read_again = self._is_fitted = True
 
     def inherit(self, snapshot: bytes, *, in_full: bool) -> None:
         """Begin with what an earlier crawl has learned of links; its addresses are not taken."""
