@@ -82,6 +82,7 @@ from .strategies import FishSearchStrategy as FishSearchStrategy
 from .strategies import HiddenMarkovStrategy as HiddenMarkovStrategy
 from .strategies import IntelligentStrategy as IntelligentStrategy
 from .strategies import Judging as Judging
+from .strategies import MemmStrategy as MemmStrategy
 from .strategies import OracleStrategy as OracleStrategy
 from .strategies import RandomStrategy as RandomStrategy
 from .strategies import Remembering as Remembering

@@ -70,7 +70,12 @@ def cluster_of(model: TopicModel, terms: dict[str, int]) -> int:
 
 def trained(**parameters: bool) -> tuple[TopicModel, HiddenMarkovStrategy]:
     model = learn_topic(GRAPH, msgspec.structs.replace(NEAREST, **parameters))
-    return model, HiddenMarkovStrategy(model)
+    return model, as_published(model)
+
+
+def as_published(model: TopicModel, order: str = "lexicographic") -> HiddenMarkovStrategy:
+    """Links of a page alike, pages observed by their clusters alone."""
+    return HiddenMarkovStrategy(model, order=order, observation="clusters", words=0)
 
 
 def test_a_seed_starts_from_the_uniform_distribution() -> None:
@@ -147,24 +152,86 @@ def test_the_memory_of_another_model_is_refused() -> None:
 
 def test_ordering_by_the_likeliest_state() -> None:
     model = learn_topic(GRAPH, NEAREST)
-    strategy = HiddenMarkovStrategy(model, order="likeliest")
+    strategy = as_published(model, "likeliest")
     prediction = model.hmm.predict(model.hmm.first(cluster_of(model, HIVES)))
     link = score(strategy, HIVES)[0]
     assert link.priority == LikeliestStateKey(4)(prediction)
     assert int(link.priority) == 3 - int(np.argmax(prediction))
-    lexicographic = score(HiddenMarkovStrategy(model), HIVES)[0]
+    lexicographic = score(as_published(model), HIVES)[0]
     assert link.memory == lexicographic.memory, "only the order differs"
 
 
 def test_more_states_than_fit_into_one_number_are_ordered_by_the_likeliest() -> None:
     assert make_strategy("hidden-markov:states=9,order=likeliest", BRIEFING).name
+    assert make_strategy("hidden-markov:states=9", BRIEFING).name
     with pytest.raises(UsageError, match="do not fit into one priority"):
-        make_strategy("hidden-markov:states=9", BRIEFING)
+        make_strategy("hidden-markov:states=9,order=lexicographic", BRIEFING)
 
 
 def test_an_unknown_order_is_refused_with_the_choices() -> None:
-    with pytest.raises(UsageError, match="lexicographic or likeliest"):
+    with pytest.raises(UsageError, match="hops or lexicographic or likeliest"):
         HiddenMarkovStrategy(learn_topic(GRAPH), order="random")
+
+
+def told(strategy: HiddenMarkovStrategy, *anchors: str, relevance: float = 0.0) -> list[float]:
+    """Priorities of links with these anchors on a page about hives."""
+    links = tuple(Link(f"http://new.test/{at}", anchor=text) for at, text in enumerate(anchors))
+    page = Page("http://new.test/", terms=HIVES, links=links, language="en")
+    shown = CrawledPage(page, Relevance(relevance, relevance >= 0.5), Candidate(page.url, 0.0))
+    return [each.priority for each in strategy.score_links(shown)]
+
+
+def test_links_with_the_words_of_the_targets_come_first() -> None:
+    honey, comb, town = told(HiddenMarkovStrategy(learn_topic(GRAPH)), "Honey", "comb", "Town")
+    assert min(honey, comb) > town
+    alike = HiddenMarkovStrategy(learn_topic(GRAPH), words=0)
+    assert len(set(told(alike, "Honey", "comb", "Town"))) == 1
+
+
+def test_what_travels_is_what_is_expected_behind_the_link() -> None:
+    model = learn_topic(GRAPH, NEAREST)
+    link = score(HiddenMarkovStrategy(model), HIVES)[0]
+    expected = unpack_belief(link.memory, 4)
+    assert expected.sum() == pytest.approx(1)
+    assert link.priority == pytest.approx(float(expected @ [1, 0.4, 0.16, 0.064]))
+    belief = model.hmm.judged(model.hmm.start, 0.0, cluster_of(model, HIVES))
+    assert expected == pytest.approx(model.hmm.predict(belief), abs=1e-6), "it has no words"
+
+
+def test_the_judge_decides_how_much_of_a_target_a_page_is() -> None:
+    model = learn_topic(GRAPH, NEAREST)
+    strategy = HiddenMarkovStrategy(model, words=0)
+    (link, *_) = strategy.score_links(crawled(RAIN, score=0.75))
+    assert unpack_belief(link.memory, 4)[0] == pytest.approx(0.75)
+    by_clusters = HiddenMarkovStrategy(model, words=0, observation="clusters")
+    (link, *_) = by_clusters.score_links(crawled(RAIN, score=0.75))
+    assert link.memory == pack_belief(model.hmm.first(cluster_of(model, RAIN)))
+
+
+def test_a_page_unlike_the_session_says_nothing_but_what_the_judge_says() -> None:
+    model = learn_topic(GRAPH, NEAREST)
+    strategy = HiddenMarkovStrategy(model, words=0)
+    strange = score(strategy, {"unheard": 4})[0]
+    assert unpack_belief(strange.memory, 4)[1:] == pytest.approx([1 / 3] * 3)
+    assert np.ptp(unpack_belief(score(strategy, HIVES)[0].memory, 4)[1:]) > 0.1
+
+
+@pytest.mark.parametrize("order", ["hops", "lexicographic", "likeliest"])
+def test_the_words_of_links_count_in_every_order(order: str) -> None:
+    strategy = HiddenMarkovStrategy(learn_topic(GRAPH), order=order, words=3)
+    honey, town = told(strategy, "honey comb", "town street")
+    assert honey > town
+
+
+def test_the_published_reading_hears_neither_judge_nor_words() -> None:
+    strategy = HiddenMarkovStrategy(learn_topic(GRAPH, TopicParameters(literal=True)))
+    assert len({*told(strategy, "Honey", "Town"), *told(strategy, "Rain", relevance=1.0)}) == 1
+
+
+def test_wrong_options_are_refused_with_the_choices() -> None:
+    for wrong, message in (("words=-1", "too small"), ("observation=guess", "judge or clusters")):
+        with pytest.raises(UsageError, match=message):
+            make_strategy(f"hidden-markov:{wrong}", BRIEFING)
 
 
 def test_the_literal_belief_is_not_normalised_and_dies_with_its_path() -> None:
@@ -223,7 +290,7 @@ def test_observing_changes_nothing_by_itself() -> None:
 
 def test_an_adapting_strategy_takes_strong_finds_for_targets() -> None:
     model = learn_topic(GRAPH, TopicParameters(n_neighbours=1, use_lsi=False))
-    strategy = HiddenMarkovStrategy(model, adapt_every=2)
+    strategy = HiddenMarkovStrategy(model, observation="clusters", words=0, adapt_every=2)
     find = {"hive": 3, "comb": 1, "choir": 1}
     before = score(strategy, find)
     assert cluster_of(model, find) == cluster_of(model, HIVES) != 0

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -67,21 +68,44 @@ class HopHMM:
 
     def first(self, observation: int) -> Vector:
         """α(j, 1) = π_j b_j(O_1): the belief on a path's first page. Shape (n_states,)."""
-        return self._weighed(self.start, observation)
+        return self.seen(self.start, observation)
 
     def step(self, belief: Vector, observation: int) -> Vector:
         """α(j, t) = b_j(O_t) Σ_i α(i, t-1) a_ij: the belief after one more page."""
-        return self._weighed(belief @ self.transition, observation)
+        return self.seen(belief @ self.transition, observation)
 
     def predict(self, belief: Vector) -> Vector:
         """α'(j, t+1) = Σ_i α(i, t) a_ij: the states of the next page, before it is seen."""
         return self._normalised(belief @ self.transition)
 
-    def _weighed(self, states: Vector, observation: int) -> Vector:
-        seen = self.emission[:, observation]
-        joint = states * seen
+    def told(self, states: Vector, evidence: Vector) -> Matrix:
+        """What is expected behind each link, given what its own words say: shape (n, n_states).
+
+        ``evidence``, shape (n,), is the logarithm of how much more often such a link leads to a
+        target than to another page: α'(0) counts exp(evidence) times, and all is normalised.
+        """
+        expected = np.tile(states, (len(evidence), 1))
+        expected[:, 0] *= np.exp(evidence)
+        return np.asarray(expected / expected.sum(axis=1, keepdims=True))
+
+    def judged(self, states: Vector, relevance: float, observation: int | None) -> Vector:
+        """The belief on a page that was expected in ``states`` and that a judge has read.
+
+        α(0) = r, the relevance, is what the judge says. The page's cluster, unless it is that of
+        the targets or unknown (``None``), tells the other states apart, α(j) ∝ b_j(O) α'(j),
+        which share what is left, 1 - r.
+        """
+        others = states[1:] * self.emission[1:, observation] if observation else states[1:]
+        total = float(others.sum())
+        others = others / total if total > 0 else np.full(len(others), 1 / len(others))
+        return self._normalised(np.append(relevance, (1 - relevance) * others))
+
+    def seen(self, states: Vector, observation: int) -> Vector:
+        """α(j) = b_j(O) α'(j): the belief on a page that was expected in ``states``."""
+        emitted = self.emission[:, observation]
+        joint = states * emitted
         if not self.literal and not joint.any():  # the path is impossible: start anew from here
-            joint = self.start * seen
+            joint = self.start * emitted
         return self._normalised(joint)
 
     def _normalised(self, joint: Vector) -> Vector:
@@ -136,6 +160,12 @@ def fit_hop_hmm(
 def pack_belief(belief: Vector) -> bytes:
     """A belief as it travels with a candidate: 4 bytes per state, little-endian."""
     return belief.astype(_STORED).tobytes()
+
+
+def pack_beliefs(beliefs: Matrix) -> list[bytes]:
+    """Each row as :func:`pack_belief` does it."""
+    packed, size = beliefs.astype(_STORED).tobytes(), beliefs.shape[1] * _STORED.itemsize
+    return [packed[start : start + size] for start in range(0, len(packed), size)]
 
 
 def unpack_belief(memory: bytes, n_states: int) -> Vector:
@@ -224,6 +254,10 @@ class LexicographicKey:
             key = key * self.base + digit
         return float(key)
 
+    def of_each(self, predictions: Matrix) -> list[float]:
+        """The same for each row."""
+        return [self(prediction) for prediction in predictions]
+
 
 @dataclass(frozen=True)
 class LikeliestStateKey:
@@ -238,8 +272,37 @@ class LikeliestStateKey:
         # Below 1, so that certainty in one state does not reach the next.
         return float(self.n_states - 1 - state) + min(probability, _ALMOST_ONE)
 
+    def of_each(self, predictions: Matrix) -> list[float]:
+        """The same for each row."""
+        return [self(prediction) for prediction in predictions]
 
-PriorityKey = LexicographicKey | LikeliestStateKey
+
+@dataclass(frozen=True)
+class DiscountedHopsKey:
+    """Σ_j P(T_j) γ^j: a target is worth 1, and γ times as much for each hop in front of it."""
+
+    n_states: int
+    discount: float = 0.4
+
+    def __post_init__(self) -> None:
+        if not 0 < self.discount < 1:
+            raise UsageError(f"The discount must be between 0 and 1, not {self.discount:g}.")
+
+    @cached_property
+    def _worth(self) -> Vector:
+        return np.asarray(self.discount ** np.arange(self.n_states))
+
+    def __call__(self, prediction: NDArray[np.float64]) -> float:
+        """Between γ^(n-1) and 1."""
+        return float(prediction @ self._worth)
+
+    def of_each(self, predictions: Matrix) -> list[float]:
+        """The same for each row."""
+        found: list[float] = (predictions @ self._worth).tolist()
+        return found
+
+
+PriorityKey = DiscountedHopsKey | LexicographicKey | LikeliestStateKey
 
 _ROUNDING = 1e-9
 """0.3 / 0.1 is 2.999…96 in floating point, and means 3."""

@@ -8,6 +8,7 @@ remain to a target.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -19,6 +20,9 @@ from trailhound.models.hop_hmm import HopHMM, fit_hop_hmm
 from trailhound.sessions.page_graph import PageGraph, hop_levels
 from trailhound.text.lsi import LatentSpace
 from trailhound.text.tfidf import Terms, TermWeights
+
+FAMILIAR = 0.8
+"""A page with less than this part of the session's median share in the latent space is strange."""
 
 
 class NearestClusters:
@@ -128,6 +132,21 @@ class TopicModel:
     def locate(self, terms: Terms) -> NDArray[np.float32]:
         """A page's unit vector in the latent space. Shape (rank,)."""
         return self.space.fold_in(*self.weights.weigh(terms))
+
+    def familiar_point(self, terms: Terms) -> NDArray[np.float32] | None:
+        """The same; ``None`` for a page that is unlike anything in the session.
+
+        Of such a page little more than a few everyday words is left in the latent space, and what
+        they are nearest to says nothing.
+        """
+        point, share = self.space.fold_in_with_share(*self.weights.weigh(terms))
+        return point if share >= self._familiar_share else None
+
+    @cached_property
+    def _familiar_share(self) -> float:
+        weighed = [self.weights.weigh(page.terms) for page in self.graph.pages]
+        shares = [self.space.fold_in_with_share(*each)[1] for each in weighed]
+        return FAMILIAR * float(np.median(shares))
 
 
 def learn_topic(graph: PageGraph, parameters: TopicParameters | None = None) -> TopicModel:

@@ -35,4 +35,5 @@ from .fish_and_shark import SharkSearchStrategy as SharkSearchStrategy
 from .hidden_markov import HiddenMarkovStrategy as HiddenMarkovStrategy
 from .intelligent.interest_rule import InterestRule as InterestRule
 from .intelligent.strategy import IntelligentStrategy as IntelligentStrategy
+from .memm import MemmStrategy as MemmStrategy
 from .trail.strategy import TrailStrategy as TrailStrategy

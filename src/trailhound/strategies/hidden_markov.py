@@ -10,11 +10,13 @@ import numpy as np
 from trailhound.errors import UsageError
 from trailhound.models.adoption import Adoption, Find
 from trailhound.models.hop_hmm import (
+    DiscountedHopsKey,
     LexicographicKey,
     LikeliestStateKey,
     PriorityKey,
     Vector,
     pack_belief,
+    pack_beliefs,
     unpack_belief,
 )
 from trailhound.models.topic_model import TopicModel, TopicParameters, learn_topic
@@ -22,46 +24,59 @@ from trailhound.records import CrawledPage, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.context_graph.layers import context_page_graph
-from trailhound.strategies.parts import BackCrawling, back_crawling, check_choice
+from trailhound.strategies.link_evidence import PRIOR_WEIGHTS, LinkEvidence, first_links
+from trailhound.strategies.parts import (
+    BackCrawling,
+    back_crawling,
+    check_at_least,
+    check_choice,
+)
 from trailhound.urls import host_key
 
 DEFAULTS = TopicParameters()
-ORDERS = ("lexicographic", "likeliest")
+ORDERS = ("hops", "lexicographic", "likeliest")
+OBSERVATIONS = ("judge", "clusters")
 TRAINING_SETS = ("session", "all-data")
 
 
 class HiddenMarkovStrategy:
-    """Each page's cluster updates a belief about the hops that remain along its path.
+    """Each page updates a belief about the hops that remain along its path; its links divide it.
 
-    The belief belongs to the path, so it travels as the memory of every link of the page; all
-    links of a page share one priority, the key of the predicted distribution one hop further.
+    The page is observed by the judge, which says how sure it is that this is a target, and by its
+    cluster, which tells the other states apart. The words of each link are an observation of the
+    page behind it. What is then expected there belongs to the path: it travels as the memory of the
+    link, and its key is the priority.
+
+    The published reading, which a literal model asks for, observes clusters alone: all links of a
+    page share one priority, and what travels is the belief about the page.
     """
 
     name: ClassVar[str] = "hidden-markov"
     summary: ClassVar[str] = "learns from the session how many hops remain to a target"
-    paper: ClassVar[str] = "Liu, Janssen, Milios 2006"
+    paper: ClassVar[str] = "Liu, Janssen, Milios 2006; links told apart as in Liu, Milios 2012"
     remembers_states: ClassVar[bool] = True
-    reads_surroundings: ClassVar[bool] = False
 
     def __init__(
         self,
         model: TopicModel,
         *,
-        order: str = "lexicographic",
+        order: str = "hops",
+        observation: str = "judge",
+        words: float = 1.0,
         adapt_every: int = 0,
         back_crawl: BackCrawling | None = None,
     ) -> None:
         check_choice("order", order, ORDERS)
+        check_choice("observation", observation, OBSERVATIONS)
+        check_at_least(0.0, words=words)
+        literal = model.hmm.literal
         self._model = model
         self._hmm = model.hmm
         self._classifier = model.classifier()
-        n_states, literal = model.hmm.n_states, model.hmm.literal
-        # The literal model's numbers do not sum to one, so its last state says something.
-        self._key: PriorityKey = (
-            LikeliestStateKey(n_states)
-            if order == "likeliest"
-            else LexicographicKey(n_states, all_states=literal)
-        )
+        self._key = _key(model, "lexicographic" if literal and order == "hops" else order)
+        self._asks_judge = observation == "judge" and not literal
+        self._evidence = LinkEvidence(model.graph) if words and not literal else None
+        self._word_weights = words * PRIOR_WEIGHTS
         self._adoption = Adoption(adapt_every) if adapt_every else None
         self._back_crawl = back_crawl
 
@@ -78,7 +93,9 @@ class HiddenMarkovStrategy:
         neighbours: int = DEFAULTS.n_neighbours,
         smoothing: float = DEFAULTS.smoothing,
         literal: bool = DEFAULTS.literal,
-        order: str = "lexicographic",
+        order: str = "hops",
+        observation: str = "judge",
+        words: float = 1.0,
         training: str = "session",
         adapt_every: int = 0,
         back_crawl: int = 0,
@@ -107,7 +124,14 @@ class HiddenMarkovStrategy:
         if model is None:
             model = learn_topic(await _training_graph(briefing, training), parameters)
         parents = back_crawling(briefing, back_crawl)
-        return cls(model, order=order, adapt_every=adapt_every, back_crawl=parents)
+        return cls(
+            model,
+            order=order,
+            observation=observation,
+            words=words,
+            adapt_every=adapt_every,
+            back_crawl=parents,
+        )
 
     @property
     def learns_online(self) -> bool:
@@ -115,11 +139,16 @@ class HiddenMarkovStrategy:
         return self._adoption is not None or self._back_crawl is not None
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
-        """Filter one step along the path, predict one hop ahead."""
-        belief = self._belief(crawled)
-        priority = self._key(self._hmm.predict(belief))
-        memory = pack_belief(belief)
-        return [ScoredLink(link, priority, memory) for link in crawled.page.links]
+        """Filter one step along the path, predict one hop ahead, and hear what each link says."""
+        belief, page = self._belief(crawled), crawled.page
+        ahead = self._hmm.predict(belief)
+        if self._evidence is None:
+            priority, memory = self._key(ahead), pack_belief(belief)
+            return [ScoredLink(link, priority, memory) for link in page.links]
+        found, rows = self._evidence.read(page)
+        expected = self._hmm.told(ahead, rows[:, 1:] @ self._word_weights)
+        priorities = self._key.of_each(expected)
+        return map(ScoredLink, first_links(page, found.urls), priorities, pack_beliefs(expected))
 
     async def ask(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """A page in front of a find lies on no path that was walked: it starts one, as a seed."""
@@ -129,21 +158,23 @@ class HiddenMarkovStrategy:
         return [ScoredLink(link, priority) for link in await self._back_crawl.parents_of(crawled)]
 
     def _belief(self, crawled: CrawledPage) -> Vector:
-        cluster = self._classifier.cluster_of(self._model.locate(crawled.page.terms))
-        memory = crawled.candidate.memory
+        terms, expected = crawled.page.terms, self._expected(crawled.candidate.memory)
+        if not self._asks_judge:
+            return self._hmm.seen(expected, self._classifier.cluster_of(self._model.locate(terms)))
+        point = self._model.familiar_point(terms)
+        cluster = None if point is None else self._classifier.cluster_of(point)
+        return self._hmm.judged(expected, crawled.relevance.score, cluster)
+
+    def _expected(self, memory: bytes) -> Vector:
+        """The states in which a page was expected when its link was queued; a seed's are π."""
         if not memory:
-            return self._hmm.first(cluster)
-        return self._hmm.step(unpack_belief(memory, self._hmm.n_states), cluster)
+            return self._hmm.start
+        states = unpack_belief(memory, self._hmm.n_states)
+        return self._hmm.predict(states) if self._evidence is None else states
 
     def explain(self, memory: bytes) -> Mapping[str, float]:
         """The probabilities of hops from the page behind a link to a target."""
-        n_states = self._hmm.n_states
-        if not memory:
-            return {}
-        ahead = self._hmm.predict(unpack_belief(memory, n_states))
-        names = ["a target", "1 hop", *(f"{hops} hops" for hops in range(2, n_states))]
-        names[-1] += " or more"
-        return dict(zip(names, ahead.tolist(), strict=True))
+        return named_hops(self._expected(memory)) if memory else {}
 
     def observe(self, crawled: CrawledPage) -> None:
         """Learn nothing, unless told to adapt: then strong finds become targets."""
@@ -157,6 +188,23 @@ class HiddenMarkovStrategy:
         if adopted:
             points = np.array([find.point for find in adopted])
             self._classifier = self._classifier.with_targets(points)
+
+
+def named_hops(states: Vector) -> dict[str, float]:
+    """Probabilities of the states by what they mean."""
+    names = ["a target", "1 hop", *(f"{hops} hops" for hops in range(2, len(states)))]
+    names[-1] += " or more"
+    return dict(zip(names, states.tolist(), strict=True))
+
+
+def _key(model: TopicModel, order: str) -> PriorityKey:
+    n_states = model.hmm.n_states
+    if order == "hops":
+        return DiscountedHopsKey(n_states)
+    if order == "likeliest":
+        return LikeliestStateKey(n_states)
+    # The literal model's numbers do not sum to one, so its last state says something.
+    return LexicographicKey(n_states, all_states=model.hmm.literal)
 
 
 async def _training_graph(briefing: Briefing, training: str) -> PageGraph:

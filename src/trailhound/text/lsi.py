@@ -59,9 +59,18 @@ class LatentSpace:
         Only the rows of its own terms are gathered: a page costs hundredths of a millisecond.
         A document without known terms is the zero vector.
         """
+        return self.fold_in_with_share(ids, weights)[0]
+
+    def fold_in_with_share(
+        self, ids: NDArray[np.int64], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float32], float]:
+        """The coordinates, and the length that they had: the share of the weights in this space.
+
+        Between 0, for a document at right angles to all dimensions, and 1.
+        """
         point: NDArray[np.float32] = weights.astype(np.float32) @ self.term_vectors[ids]
         length = float(np.linalg.norm(point))
-        return point / np.float32(length) if length > 0 else point
+        return (point / np.float32(length) if length > 0 else point), length
 
     @classmethod
     def fit(

@@ -1,0 +1,231 @@
+"""A maximum-entropy Markov crawler: hops to a target, told by the path and by each link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from trailhound.models.hop_hmm import DiscountedHopsKey, Matrix, Vector
+from trailhound.models.hop_memm import HopMEMM
+from trailhound.models.topic_model import TopicModel, learn_topic
+from trailhound.records import CrawledPage, ScoredLink
+from trailhound.strategies.base import Briefing
+from trailhound.strategies.hidden_markov import named_hops
+from trailhound.strategies.link_evidence import (
+    N_FEATURES,
+    PRIOR_WEIGHTS,
+    LinkEvidence,
+    first_links,
+)
+from trailhound.strategies.parts import drop_oldest, kept_in
+from trailhound.strategies.word_turnouts import N_SLOTS, KeptTurnouts, WordTurnouts, word_slots
+
+REFIT_EVERY = 20
+"""Pages between two fits at first; later, when a page is less of what is known, a tenth of all."""
+FIRST_STEPS = 100
+STEPS = 10
+LEAST_EXAMPLES = 5
+MAX_EXAMPLES = 1_500
+"""Fetched pages that are learned from: the newest. Links of the session stay."""
+TURNOUT_WEIGHT = 0.5
+"""What the turnout of a link's words is worth before all learning."""
+
+_BELIEF, _ROW = "<f4", "<f2"
+_Links = tuple[Matrix, Matrix, Matrix]
+"""Beliefs about their pages (times what each counts), features, states of their ends."""
+
+
+class FollowedLink(msgspec.Struct):
+    """A link that was followed: what was known of it, and what came of it."""
+
+    belief: bytes
+    row: bytes
+    end: list[float]
+    """Probabilities of the states of its page, after it was read."""
+    led_to: float = 0.0
+    """Relevance of the best page that was fetched by a link from there."""
+
+    def end_state(self) -> Vector:
+        """A page that has led to a find was one hop away, whatever it had seemed to be."""
+        end = np.array(self.end)
+        end[1] += self.led_to * end[2:].sum()
+        end[2:] *= 1 - self.led_to
+        return end
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    pages: int
+    weights: bytes
+    turnouts: KeptTurnouts
+    examples: dict[str, FollowedLink]
+
+
+class MemmStrategy:
+    """Learns how links lead on from the session's own, and from every page that is fetched.
+
+    What travels with a link is the belief about its page, and all that is known of the link itself:
+    its features, and the numbers of its words. So waiting links can be ranked anew, whenever the
+    model has learned, without a table of them.
+    """
+
+    name: ClassVar[str] = "memm"
+    summary: ClassVar[str] = "hops to a target, by path and link; learns on every page"
+    paper: ClassVar[str] = "after Liu, Milios, Korba 2008; Liu, Milios 2012"
+    remembers_states: ClassVar[bool] = True
+
+    def __init__(self, model: TopicModel, *, learn: bool = True) -> None:
+        n_states = model.hmm.n_states
+        self._model = model
+        self._hmm = model.hmm
+        self._evidence = LinkEvidence(model.graph)
+        self._classifier = model.classifier()
+        self._worth = DiscountedHopsKey(n_states)
+        self._turnouts = WordTurnouts()
+        prior = np.append(PRIOR_WEIGHTS, TURNOUT_WEIGHT)
+        self._memm = HopMEMM.like(model.hmm.transition, prior)
+        self._memory = np.dtype(
+            [
+                ("belief", _BELIEF, n_states),
+                ("row", _ROW, 2 + N_FEATURES),
+                ("words", "<i4", N_SLOTS),
+            ]
+        )
+        self.examples: dict[str, FollowedLink] = {}
+        """By the address of the page that was fetched."""
+        self._learns = learn
+        self._pages = 0
+        self._next_fit = REFIT_EVERY
+        self._has_moved = False
+        self._session = self._session_links()
+        self._fit(FIRST_STEPS)
+
+    @classmethod
+    def from_briefing(cls, briefing: Briefing, *, learn: bool = True) -> MemmStrategy:
+        """Learn from the session's links; ``learn=false`` leaves it at that."""
+        return cls(briefing.model or learn_topic(briefing.graph), learn=learn)
+
+    def _session_links(self) -> _Links:
+        """The links between pages of the session.
+
+        However many links lead to a page, together they count as one: menus would drown the rest.
+        """
+        graph, levels = self._model.graph, self._model.levels
+        numbers = {page.url: number for number, page in enumerate(graph.pages)}
+        found = []
+        for number, page in enumerate(graph.pages):
+            links, features = self._evidence.read(page)
+            for url, row, words in zip(links.urls, features, word_slots(links), strict=True):
+                if url in numbers:
+                    found.append((number, numbers[url], row, words))
+        if not found:
+            return _no_links(self._hmm.n_states)
+        begins, ends, rows, slots = (np.array(each) for each in zip(*found, strict=True))
+        for end in np.unique(ends):
+            self._turnouts.learn(slots[ends == end], float(levels[end] == 0))
+        wanted = (levels[ends] == 0).astype(np.float64)
+        rows = np.column_stack([rows, self._turnouts.read(slots, wanted)])
+        states, shares = np.eye(self._hmm.n_states), 1 / np.bincount(ends)[ends]
+        return states[levels[begins]] * shares[:, None], rows, states[levels[ends]]
+
+    def _fit(self, steps: int) -> None:
+        learned = self.examples.values()
+        beliefs = np.frombuffer(b"".join([each.belief for each in learned]), _BELIEF)
+        rows = np.frombuffer(b"".join([each.row for each in learned]), _ROW)
+        ends = np.concatenate([each.end_state() for each in learned]) if learned else np.zeros(0)
+        beliefs, rows, ends = (
+            np.concatenate([of_session, of_crawl.reshape(-1, of_session.shape[1])])
+            for of_session, of_crawl in zip(self._session, (beliefs, rows, ends), strict=True)
+        )
+        if len(rows) >= LEAST_EXAMPLES:
+            self._memm = self._memm.fitted(beliefs, rows, ends, steps)
+            self._has_moved = True
+
+    def _remembered(self, memories: Iterable[bytes]) -> NDArray[np.void]:
+        return np.frombuffer(b"".join(memories), self._memory)
+
+    def _expected(self, known: NDArray[np.void]) -> Matrix:
+        """The states in which the pages behind links are expected. Shape (n, n_states)."""
+        beliefs, rows = known["belief"].astype(np.float64), known["row"].astype(np.float64)
+        return self._memm.predict(beliefs, rows)
+
+    def _belief(self, crawled: CrawledPage) -> Vector:
+        memory, states = crawled.candidate.memory, self._hmm.start
+        if len(memory) == self._memory.itemsize:
+            states = self._expected(self._remembered([memory]))[0]
+        point = self._model.familiar_point(crawled.page.terms)
+        cluster = None if point is None else self._classifier.cluster_of(point)
+        return self._hmm.judged(states, crawled.relevance.score, cluster)
+
+    def observe(self, crawled: CrawledPage) -> None:
+        """Learn how a link has turned out, and what the page that it stood on was good for."""
+        if not self._learns:
+            return
+        self._pages += 1
+        if len(crawled.candidate.memory) == self._memory.itemsize:
+            self._add_example(crawled)
+        parent = self.examples.get(crawled.candidate.parent or "")
+        if parent is not None:
+            parent.led_to = max(parent.led_to, crawled.relevance.score)
+        if self._pages >= self._next_fit:
+            self._next_fit = self._pages + max(REFIT_EVERY, self._pages // 10)
+            self._fit(STEPS)
+
+    def _add_example(self, crawled: CrawledPage) -> None:
+        known = self._remembered([crawled.candidate.memory])[0]
+        self._turnouts.learn(known["words"], crawled.relevance.score)
+        end = self._belief(crawled).tolist()
+        example = FollowedLink(known["belief"].tobytes(), known["row"].tobytes(), end)
+        self.examples[crawled.page.url] = example
+        drop_oldest(self.examples, MAX_EXAMPLES)
+
+    def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
+        """Each link by the hops that are expected behind it."""
+        found, rows = self._evidence.read(crawled.page)
+        slots = word_slots(found)
+        known = np.zeros(len(slots), self._memory)
+        known["belief"], known["words"] = self._belief(crawled), slots
+        known["row"] = np.column_stack([rows, self._turnouts.read(slots)])
+        content, size = known.tobytes(), self._memory.itemsize
+        memories = [content[start : start + size] for start in range(0, len(content), size)]
+        worth = self._worth.of_each(self._expected(known))
+        return map(ScoredLink, first_links(crawled.page, found.urls), worth, memories)
+
+    def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
+        """After a fit: by the new weights, and by how the words have turned out since."""
+        if not self._has_moved:
+            return None
+        self._has_moved = False
+        size = self._memory.itemsize
+        memories = {url: memory for url, memory in candidates.items() if len(memory) == size}
+        known = self._remembered(memories.values()).copy()
+        known["row"][:, -1] = self._turnouts.read(known["words"])
+        worth = self._worth.of_each(self._expected(known))
+        return dict(zip(memories, worth, strict=True))
+
+    def explain(self, memory: bytes) -> Mapping[str, float]:
+        """The probabilities of hops from the page behind a link to a target."""
+        if len(memory) != self._memory.itemsize:
+            return {}
+        return named_hops(self._expected(self._remembered([memory]))[0])
+
+    def snapshot(self) -> bytes:
+        """The weights, how words turned out, and the examples."""
+        weights, turnouts = self._memm.weights.tobytes(), self._turnouts.keep()
+        return msgspec.msgpack.encode(_Kept(self._pages, weights, turnouts, self.examples))
+
+    def restore(self, snapshot: bytes) -> None:
+        """Go on from there."""
+        kept = kept_in(snapshot, _Kept, "how links led on")
+        weights = np.frombuffer(kept.weights).reshape(self._memm.weights.shape)
+        self._turnouts = WordTurnouts.of(kept.turnouts)
+        self._memm = HopMEMM(weights, self._memm.prior)
+        self.examples, self._pages = kept.examples, kept.pages
+        self._next_fit = kept.pages + REFIT_EVERY
+
+
+def _no_links(n_states: int) -> _Links:
+    return np.zeros((0, n_states)), np.zeros((0, 2 + N_FEATURES)), np.zeros((0, n_states))
