@@ -14,6 +14,7 @@ from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.link_evidence import LinkEvidence
 from trailhound.strategies.memm import REFIT_EVERY, MemmStrategy
 from trailhound.strategies.trail.link_words import read_links
+from trailhound.strategies.trail.phrases import Phrases
 from trailhound.strategies.word_turnouts import EMPTY, N_SLOTS, WordTurnouts, word_slots
 
 H = "http://h.test/"
@@ -182,7 +183,9 @@ def test_evidence_of_a_link() -> None:
 
 def test_words_are_numbered_in_slots() -> None:
     many = " ".join(f"word{at}" for at in range(99))
-    slots = word_slots(read_links(page("list", "staff", ("x", "bees hives"), ("y", many))))
+    phrases = Phrases()
+    found = read_links(page("list", "staff", ("x", "bees hives"), ("y", many)), phrases)
+    slots = word_slots(phrases, found.phrases)
     few, full = slots != EMPTY
     assert few[:2].all()
     assert not few[5:10].any(), "two words of the anchor, one of the address"

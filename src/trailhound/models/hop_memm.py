@@ -12,8 +12,8 @@ the states of its end: the weights are where ::
 
     |w - w₀|² / 2 + Σ_links Σ_s α(s) (log Σ_k exp(w_sk · x) - Σ_j y_j w_sj · x)
 
-is least. w₀ are the weights of the HMM: the logarithms of its transitions for the constant
-feature, and what the words of a link are worth in it. With few examples the model is the HMM.
+is least. w₀ are the weights of an HMM: the logarithms of its transitions for the constant feature,
+and what the words of a link are worth in it. With few examples the model is the HMM.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class HopMEMM:
     def like(cls, transition: Matrix, towards_targets: Vector) -> HopMEMM:
         """The model that knows transitions alone, and what speaks for T_0 in every state.
 
+        Row s of ``transition`` are the odds of the next states, in any unit.
         ``towards_targets`` has the prior weight of each feature behind the constant one.
         """
         n_states = len(transition)

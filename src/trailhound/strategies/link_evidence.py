@@ -14,6 +14,7 @@ from trailhound.models.hop_hmm import Matrix, Vector
 from trailhound.records import Link, Page
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.trail.link_words import PageLinks, read_links
+from trailhound.strategies.trail.phrases import Phrases
 from trailhound.strategies.trail.wanted_words import WantedWords
 
 TOWARDS_TARGETS = {
@@ -31,6 +32,8 @@ Cosines are counted in fifths, so that 1 is much for all features.
 N_FEATURES = len(TOWARDS_TARGETS)
 PRIOR_WEIGHTS: Vector = np.array(list(TOWARDS_TARGETS.values()))
 
+MAX_PHRASES = 50_000
+
 _COSINES_IN = 5.0
 
 
@@ -39,14 +42,20 @@ class LinkEvidence:
 
     def __init__(self, graph: PageGraph) -> None:
         self._wanted = WantedWords(graph)
+        self.phrases = Phrases()
+        """What links have said so far, as long as there is room for it."""
 
     def read(self, page: Page) -> tuple[PageLinks, Matrix]:
-        """The addresses that a page links to, each once, with their words; features of each.
+        """The addresses that a page links to, each once, and the features of these links.
 
         Shape of the features: (n, 1 + N_FEATURES). A link to the page itself is none.
         """
-        found = read_links(page)
-        n, words = len(found.urls), self._wanted.read(found)
+        if self.phrases.columns.size > MAX_PHRASES:
+            self.phrases = Phrases()
+        first = self.phrases.columns.size
+        found = read_links(page, self.phrases)
+        self._wanted.read_phrases(self.phrases, first)
+        n, words = len(found.urls), self._wanted.read(self.phrases, found.phrases)
         origin = page.url[: page.url.find("/", 8) + 1]
         rows = [
             np.ones(n),

@@ -76,17 +76,17 @@ class MemmStrategy:
     summary: ClassVar[str] = "hops to a target, by path and link; learns on every page"
     paper: ClassVar[str] = "after Liu, Milios, Korba 2008; Liu, Milios 2012"
     remembers_states: ClassVar[bool] = True
+    rescore_every: ClassVar[int] = REFIT_EVERY
+    rescore_best: ClassVar[int] = 20_000
 
     def __init__(self, model: TopicModel, *, learn: bool = True) -> None:
-        n_states = model.hmm.n_states
+        n_states, smoothing = model.hmm.n_states, model.parameters.smoothing
         self._model = model
         self._hmm = model.hmm
         self._evidence = LinkEvidence(model.graph)
         self._classifier = model.classifier()
         self._worth = DiscountedHopsKey(n_states)
         self._turnouts = WordTurnouts()
-        prior = np.append(PRIOR_WEIGHTS, TURNOUT_WEIGHT)
-        self._memm = HopMEMM.like(model.hmm.transition, prior)
         self._memory = np.dtype(
             [
                 ("belief", _BELIEF, n_states),
@@ -101,6 +101,9 @@ class MemmStrategy:
         self._next_fit = REFIT_EVERY
         self._has_moved = False
         self._session = self._session_links()
+        begins, _, ends = self._session
+        prior = np.append(PRIOR_WEIGHTS, TURNOUT_WEIGHT)
+        self._memm = HopMEMM.like(begins.T @ ends + smoothing, prior)
         self._fit(FIRST_STEPS)
 
     @classmethod
@@ -118,7 +121,8 @@ class MemmStrategy:
         found = []
         for number, page in enumerate(graph.pages):
             links, features = self._evidence.read(page)
-            for url, row, words in zip(links.urls, features, word_slots(links), strict=True):
+            slots = word_slots(self._evidence.phrases, links.phrases)
+            for url, row, words in zip(links.urls, features, slots, strict=True):
                 if url in numbers:
                     found.append((number, numbers[url], row, words))
         if not found:
@@ -185,7 +189,7 @@ class MemmStrategy:
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """Each link by the hops that are expected behind it."""
         found, rows = self._evidence.read(crawled.page)
-        slots = word_slots(found)
+        slots = word_slots(self._evidence.phrases, found.phrases)
         known = np.zeros(len(slots), self._memory)
         known["belief"], known["words"] = self._belief(crawled), slots
         known["row"] = np.column_stack([rows, self._turnouts.read(slots)])

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailhound.models.hop_hmm import Vector
-from trailhound.strategies.trail.link_words import N_NUMBERS, PageLinks
+from trailhound.strategies.trail.columns import Ids
+from trailhound.strategies.trail.phrases import FIELDS, N_NUMBERS, Phrases
 
 N_SLOTS = 16
-N_SHORT = 10
-"""Of the slots, those for words of anchor and address; the rest is for list, heading and title."""
+_SLOTS_OF = (("anchor", "address"), range(10)), (("heading", "title", "place"), range(10, N_SLOTS))
+"""Which slots the words of which fields are in, as many as there is room for."""
 KAPPA = 2.0
 """Pages of average relevance that every word is taken to have had before its first."""
 EMPTY = -1
@@ -33,18 +34,21 @@ class KeptTurnouts(msgspec.Struct, frozen=True):
     total_seen: float
 
 
-def word_slots(found: PageLinks) -> Slots:
-    """The words of each link of a page, ``EMPTY`` where there are no more. Shape (n, N_SLOTS)."""
-    n = len(found.urls)
-    owners = np.repeat(np.arange(n), found.lengths)
+def word_slots(phrases: Phrases, links: Ids) -> Slots:
+    """The words of each link of a page, ``EMPTY`` where there are no more. Shape (n, N_SLOTS).
+
+    ``links`` are the phrases of each, in the order of ``FIELDS``.
+    """
+    n = len(links)
     slots = np.full((n, N_SLOTS), EMPTY, np.int32)
-    parts = ((found.short, 0, N_SHORT), (~(found.short | found.around), N_SHORT, N_SLOTS))
-    for chosen, first, last in parts:
-        words, links = found.words[chosen], owners[chosen]
-        counts = np.bincount(links, minlength=n)
-        places = first + np.arange(len(words)) - (np.cumsum(counts) - counts)[links]
-        fits = places < last
-        slots[links[fits], places[fits]] = words[fits]
+    for fields, room in _SLOTS_OF:
+        said = links[:, [FIELDS.index(field) for field in fields]]
+        words, _ = phrases.words_of(said.ravel())
+        counts = phrases.columns["n_words"][said].sum(axis=1)
+        owners = np.repeat(np.arange(n), counts)
+        places = room.start + np.arange(len(words)) - (np.cumsum(counts) - counts)[owners]
+        fits = places < room.stop
+        slots[owners[fits], places[fits]] = words[fits]
     return slots
 
 
