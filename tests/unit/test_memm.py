@@ -9,7 +9,7 @@ from trailhound.models.hop_memm import HopMEMM
 from trailhound.models.topic_model import learn_topic
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.strategies.base import Briefing
+from trailhound.strategies.base import Briefing, FoundLink
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.link_evidence import LinkEvidence
 from trailhound.strategies.memm import REFIT_EVERY, MemmStrategy
@@ -166,6 +166,17 @@ def test_a_memory_is_explained_as_hops() -> None:
     assert list(hops) == ["a target", "1 hop", "2 hops", "3 hops or more"]
     assert sum(hops.values()) == pytest.approx(1)
     assert strategy.explain(b"") == {}
+
+
+def test_what_moved_a_link_is_told_the_strongest_first() -> None:
+    strategy = taught()
+    link = told(strategy, shown(LIST))["x"]
+    reasons = strategy.reasons(FoundLink(link.link.url, link.memory))
+    moved = {each.words: each.moved for each in reasons}
+    assert (moved["anchor and address like the targets"] or 0) > 0.5
+    sizes = [abs(each.moved or 0) for each in reasons]
+    assert sizes == sorted(sizes, reverse=True)
+    assert strategy.reasons(FoundLink(link.link.url, b"")) == []
 
 
 def test_it_is_found_by_name() -> None:

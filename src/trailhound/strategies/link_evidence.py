@@ -34,7 +34,7 @@ PRIOR_WEIGHTS: Vector = np.array(list(TOWARDS_TARGETS.values()))
 
 MAX_PHRASES = 50_000
 
-_COSINES_IN = 5.0
+_SCALES = (5.0, 5.0, 1.0, 1.0)
 
 
 class LinkEvidence:
@@ -54,15 +54,11 @@ class LinkEvidence:
             self.phrases = Phrases()
         first = self.phrases.columns.size
         found = read_links(page, self.phrases)
-        self._wanted.read_phrases(self.phrases, first)
-        n, words = len(found.urls), self._wanted.read(self.phrases, found.phrases)
-        origin = page.url[: page.url.find("/", 8) + 1]
+        self.phrases.sum_up(first, **self._wanted.tables)
+        n, origin = len(found.urls), page.url[: page.url.find("/", 8) + 1]
         rows = [
             np.ones(n),
-            _COSINES_IN * words["cos_short"],
-            _COSINES_IN * words["cos_around"],
-            words["wanted_short"],
-            words["wanted_around"],
+            self._wanted.read(self.phrases, found.phrases) * _SCALES,
             np.fromiter((url.startswith(origin) for url in found.urls), np.float64, n),
             np.full(n, 1 - np.log1p(n) / 4),
         ]

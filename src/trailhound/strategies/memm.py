@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from trailhound.models.hop_hmm import DiscountedHopsKey, Matrix, Vector
 from trailhound.models.hop_memm import HopMEMM
 from trailhound.models.topic_model import TopicModel, learn_topic
 from trailhound.records import CrawledPage, ScoredLink
-from trailhound.strategies.base import Briefing
+from trailhound.strategies.base import Briefing, FoundLink, Reason
 from trailhound.strategies.hidden_markov import named_hops
 from trailhound.strategies.link_evidence import (
     N_FEATURES,
     PRIOR_WEIGHTS,
+    TOWARDS_TARGETS,
     LinkEvidence,
     first_links,
 )
@@ -34,6 +36,10 @@ MAX_EXAMPLES = 1_500
 TURNOUT_WEIGHT = 0.5
 """What the turnout of a link's words is worth before all learning."""
 
+LEAST_TOLD = 0.05
+"""What moved the log odds of a link by less is not worth a line."""
+
+_FEATURES = (*TOWARDS_TARGETS, "how links with its words have turned out")
 _BELIEF, _ROW = "<f4", "<f2"
 _Links = tuple[Matrix, Matrix, Matrix]
 """Beliefs about their pages (times what each counts), features, states of their ends."""
@@ -215,6 +221,18 @@ class MemmStrategy:
         if len(memory) != self._memory.itemsize:
             return {}
         return named_hops(self._expected(self._remembered([memory]))[0])
+
+    def reasons(self, found: FoundLink) -> Sequence[Reason]:
+        """How much less the odds of a target would be without each feature, in log odds."""
+        if len(found.memory) != self._memory.itemsize:
+            return []
+        known = self._remembered([found.memory] * (1 + len(_FEATURES))).copy()
+        places = np.arange(len(_FEATURES))
+        known["row"][1 + places, 1 + places] = 0
+        with_all, *without = logit(self._expected(known)[:, 0]).tolist()
+        moved = {name: with_all - less for name, less in zip(_FEATURES, without, strict=True)}
+        told = sorted(moved.items(), key=lambda item: -abs(item[1]))
+        return [Reason(name, far) for name, far in told if abs(far) >= LEAST_TOLD]
 
     def snapshot(self) -> bytes:
         """The weights, how words turned out, and the examples."""
