@@ -206,8 +206,8 @@ def test_a_crawl_that_is_begun_anew_starts_from_what_was_learned(web: DemoWeb, d
     demo.notices.clear()
     with demo.begun(restart=True, fresh=True, crawl__max_requests=20, **asked) as crawl:
         assert len(remembered(crawl)) < len(taught)
-    with demo.begun(restart=True, **(asked | {"crawl__strategy": "best-first"})):
-        pass
+    with demo.begun(restart=True, **(asked | {"crawl__strategy": "best-first"})) as crawl:
+        crawl.begin()
     assert not demo.notices
     with demo.begun(restart=True, judge__kind="cosine", **asked):
         pass

@@ -155,16 +155,19 @@ def remembered_until(path: Path) -> int | None:
 def crawl_to_learn_from(
     folder: CrawlFolder, settings: Settings, model: str
 ) -> tuple[Path, bool] | None:
-    """The topic's newest crawl by the same strategy, and whether its topic and judge are the same.
+    """The topic's newest crawl in which the same strategy has learned; is all else the same?
 
-    ``model`` is the checksum of the topic's model; options of the strategy may differ.
+    That is the topic's model, of which ``model`` is the checksum, and the judge. Options of the
+    strategy may differ.
     """
     wanted = settings.crawl.strategy.partition(":")[0]
     found: list[tuple[float, Path, bool]] = []
     for path in folder.crawls():
+        crawl = CrawlFolder(folder.topic, path)
         with suppress(StorageError):  # damaged, or begun by another version
-            record = CrawlFolder(folder.topic, path).read()
-            if record.settings.crawl.strategy.partition(":")[0] == wanted:
+            record = crawl.read()
+            strategy = record.settings.crawl.strategy.partition(":")[0]
+            if strategy == wanted and crawl.strategy.is_file():
                 same = record.model == model and record.settings.judge == settings.judge
                 found.append((record.created_at, path, same))
     return max(found)[1:] if found else None

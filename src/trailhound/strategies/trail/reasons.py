@@ -47,9 +47,15 @@ _LINKING = (
 )
 _SIBLINGS = ("success of siblings", "success of the best page's links")
 _PLAINER = {
+    "success of siblings": "how other links of the pages that link to it turned out",
+    "success of the same list": "how other links of the lists that it stands in turned out",
+    "success of neighbouring links": "how links next to it turned out",
+    "success of the host": "how pages of its host turned out",
+    "success of the folder": "how pages of its folder turned out",
     "same host": "it stays on the host of the page that links to it",
     "number of linking pages": "how many pages link to it",
 }
+"""Where no page can be counted: what it was found on is not archived, or others link to it."""
 _COUNTS = {
     "success of siblings": "{} links of that page were wanted",
     "success of the same list": "{} links of its list were wanted",
