@@ -73,10 +73,14 @@ class LinkTable:
         )
         self.groups = Columns({"counts": "f8"}, counts=2)
         self.phrases = Phrases()
-        self.places = Columns({"counts": "f8"}, counts=2)
+        self.places = Columns(
+            {"counts": "f8", "fetched": "f8", "gained": "f8", "missed": "f8"}, counts=2
+        )
         self._place_numbers: dict[str, int] = {}
         self._browsed_pages = 0
         self.hits = self.seen = 0.0
+        self.gained = self.fetched = 0.0
+        """The same without pages of the session."""
 
     @property
     def base_rate(self) -> float:
@@ -168,8 +172,18 @@ class LinkTable:
         for table, rows in ((self.pages, pages), (self.groups, groups), (self.places, places)):
             table["counts"][rows] += (label, 1.0)  # no row comes twice
         self._label_neighbours(links, pages, label)
+        if not browsed:
+            self._count_fetched(int(nodes["host"][node]), label)
         self.hits += label
         self.seen += 1.0
+
+    def _count_fetched(self, host: int, label: float) -> None:
+        """What a host gave to the crawl; a miss is less than half of what pages give on average."""
+        missed = float(label < self.base_rate / 2)
+        for column, value in (("fetched", 1.0), ("gained", label), ("missed", missed)):
+            self.places[column][host] += value
+        self.gained += label
+        self.fetched += 1.0
 
     def _label_neighbours(self, links: Ids, pages: Ids, label: float) -> None:
         near = links[:, None] + _STEPS

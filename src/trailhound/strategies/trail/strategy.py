@@ -15,6 +15,7 @@ from trailhound.strategies.base import Briefing, FoundLink, Lesson, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
 from trailhound.strategies.trail.columns import Flags, Ids, Matrix, Vector, stretches
 from trailhound.strategies.trail.features import describe
+from trailhound.strategies.trail.host_shares import crowding, held_back, is_held_back
 from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import LinkTable
@@ -66,6 +67,7 @@ class TrailStrategy:
         self._described = describe(self._table, self._open)
         self._relinked: set[int] = set()
         self._gateways: dict[int, float] = {}
+        self._crowding: Ids = np.zeros(0, np.int64)
         self._next_gateways = 0
         self._is_fitted = False
         """Since what waits was ranked last."""
@@ -157,6 +159,7 @@ class TrailStrategy:
         self._open = numbers[self._open]
         self._relinked = {int(numbers[node]) for node in self._relinked if numbers[node] >= 0}
         self._gateways = {}
+        self._crowding = crowding(self._table)
 
     def _open_children(self, node: int) -> Ids:
         children = self._table.children(int(self._table.nodes["page"][node]))
@@ -169,10 +172,14 @@ class TrailStrategy:
         new = ~table.nodes["known"][self._open]
         nodes = self._open[new]
         scores, parts = self._model.score_and_parts(*(each[new] for each in self._described))
-        again = nodes[table.nodes["queued"][nodes]]
-        self._relinked.update(again.tolist())
+        scores -= held_back(table, nodes, self._crowding)
+        again: Flags = table.nodes["queued"][nodes]
+        self._relinked.update(nodes[again].tolist())
         table.nodes["queued"][nodes] = True
-        table.nodes["told"][nodes] = scores
+        # What waits with a higher priority keeps it until it is ranked anew.
+        table.nodes["told"][nodes] = np.maximum(
+            scores, np.where(again, table.nodes["told"][nodes], -np.inf)
+        )
         opinions = zip(scores.tolist(), _memories(parts), strict=True)
         told = dict(zip(nodes.tolist(), opinions, strict=True))
         for node, worth in self._worth_of_session_pages(self._open).items():
@@ -188,8 +195,9 @@ class TrailStrategy:
         """The best of what waits, and what has new links, by what is known by now."""
         del candidates  # the table knows those that matter
         table = self._table
+        self._crowding = crowding(table)
         nodes = self._to_rank_anew()
-        scores = self._model.score(nodes)
+        scores = self._model.score(nodes) - held_back(table, nodes, self._crowding)
         moved = np.abs(scores - table.nodes["told"][nodes]) >= MOVED
         moved |= self._is_read_again
         self._is_read_again = False
@@ -209,12 +217,20 @@ class TrailStrategy:
         limit = RANKED_ANEW if self._is_fitted else RANKED_BETWEEN
         self._is_fitted = False
         if len(waiting) > limit:
-            best = np.argpartition(nodes["told"][waiting], -limit)[-limit:]
             relinked = np.fromiter(self._relinked, np.int64, len(self._relinked))[-limit:]
             relinked = relinked[~nodes["done"][relinked]]
-            waiting = np.union1d(waiting[best], relinked)
+            held = is_held_back(nodes["told"][waiting])
+            too_many = ~held & np.isin(nodes["host"][waiting], self._crowding)
+            best = self._best(waiting, limit), self._best(waiting[held], limit)
+            waiting = np.unique(np.concatenate([*best, waiting[too_many], relinked]))
         self._relinked.clear()
         return waiting
+
+    def _best(self, waiting: Ids, limit: int) -> Ids:
+        if len(waiting) <= limit:
+            return waiting
+        told = self._table.nodes["told"][waiting]
+        return waiting[np.argpartition(told, -limit)[-limit:]]
 
     def _worth_of_session_pages(self, nodes: Ids) -> dict[int, float]:
         """Logarithms of what pages of the session among them are worth as gateways."""
@@ -225,7 +241,11 @@ class TrailStrategy:
         if not self._gateways or self._pages >= self._next_gateways:
             self._next_gateways = self._pages + GATEWAYS_EVERY
             self._gateways = self._open_gateways()
-        return {node: self._gateways.get(node, NOTHING) for node in browsed.tolist()}
+        behind = held_back(self._table, browsed, self._crowding).tolist()
+        return {
+            node: self._gateways.get(node, NOTHING) - less
+            for node, less in zip(browsed.tolist(), behind, strict=True)
+        }
 
     def _open_gateways(self) -> dict[int, float]:
         """What pages of the session that were not fetched yet would bring into reach.

@@ -1,0 +1,51 @@
+"""Which hosts have had their share of a crawl.
+
+A host may have more than its share while its pages are better than those of others: then it holds
+more of what was found than of what was fetched. That is believed only of hosts that have shown bad
+pages as well. One on which everything looks wanted may say what we like to hear, whatever is asked
+of it, and what it says of itself is no evidence.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trailhound.strategies.trail.columns import Flags, Ids, Vector
+from trailhound.strategies.trail.link_table import LinkTable
+
+SHARE = 0.4
+"""Of all fetched pages. Below a half, as a host is looked at every few pages only."""
+FREE_PAGES = 10
+"""That any host may have beyond its share."""
+LEAST_MISSES = 0.1
+"""Of a host's pages must have been bad, so that its good ones are believed."""
+HELD_BACK = 30.0
+"""Taken from the priority of what a host would have beyond its share: all else comes first, as
+priorities are logarithms of chances from 1e-9 on."""
+
+
+def held_back(table: LinkTable, nodes: Ids, crowded: Ids) -> Vector:
+    """What to take from the priority of each address, given the hosts that should wait."""
+    if not len(crowded):
+        return np.zeros(len(nodes))
+    return HELD_BACK * np.isin(table.nodes["host"][nodes], crowded).astype(np.float64)
+
+
+def is_held_back(told: Vector) -> Flags:
+    """Whether that was taken from priorities."""
+    return told < -HELD_BACK + 5
+
+
+def crowding(table: LinkTable) -> Ids:
+    """Hosts that should wait until others have had their share, as places of the table.
+
+    None as long as there is one host alone.
+    """
+    hosts = table.places
+    fetched = hosts["fetched"][: hosts.size]
+    large = np.flatnonzero(fetched > FREE_PAGES + SHARE * table.fetched)
+    large = large[fetched[large] < table.fetched]
+    gained, pages = hosts["gained"][large], fetched[large]
+    elsewhere = (table.gained - gained) / (table.fetched - pages)
+    believed = hosts["missed"][large] >= LEAST_MISSES * pages
+    return np.asarray(large[~(believed & (gained / pages > elsewhere))])

@@ -1,0 +1,55 @@
+"""Which hosts have had their share of a crawl with trail."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trailhound.strategies.trail.host_shares import HELD_BACK, crowding, held_back, is_held_back
+from trailhound.strategies.trail.link_table import LinkTable
+
+
+def after(**labels: list[float]) -> LinkTable:
+    """A crawl that has fetched pages of these hosts, in turn; each turned out so relevant."""
+    table = LinkTable()
+    for number in range(max(map(len, labels.values()))):
+        for host, turned_out in labels.items():
+            if number < len(turned_out):
+                table.label(table.node(f"http://{host}.test/{number}"), turned_out[number])
+    return table
+
+
+def waits(table: LinkTable, host: str) -> bool:
+    node = np.array([table.node(f"http://{host}.test/another")])
+    return bool(is_held_back(-held_back(table, node, crowding(table)))[0])
+
+
+def test_a_barren_host_waits_once_it_has_had_its_share() -> None:
+    found = [1.0, 0.0] * 15
+    assert waits(after(huge=[0.0] * 60, other=found), "huge")
+    assert not waits(after(huge=[0.0] * 20, other=found), "huge")
+    assert not waits(after(huge=[0.0] * 60, other=found), "other")
+
+
+def test_a_host_may_have_more_while_it_gives_more_than_others() -> None:
+    assert not waits(after(good=[0.9, 0.9, 0.0] * 20, other=[0.0] * 20), "good")
+
+
+def test_a_host_on_which_everything_is_wanted_is_not_believed() -> None:
+    assert waits(after(lies=[0.95] * 60, other=[0.0, 0.0, 0.9] * 7), "lies")
+
+
+def test_one_host_alone_never_waits() -> None:
+    assert not len(crowding(after(only=[0.0] * 100)))
+
+
+def test_pages_of_the_session_do_not_count() -> None:
+    table = after(host=[0.0] * 5, other=[0.0] * 5)
+    for number in range(100):
+        table.label(table.node(f"http://host.test/shown/{number}"), 0.0, browsed=True)
+    assert not waits(table, "host")
+
+
+def test_every_other_priority_is_above_one_that_is_held_back() -> None:
+    least, most = np.log(1e-9), np.log(2.0)
+    told = np.array([least, most, least - HELD_BACK, most - HELD_BACK])
+    assert is_held_back(told).tolist() == [False, False, True, True]
