@@ -189,8 +189,8 @@ class LinkModel:
         links, phrases = self.table.links, self.table.phrases.columns
         read = links["phrases"][first:last].T
         for column in ("text", "leads"):
-            said = [phrases[column][field] * phrases["weight"][field] for field in read]
-            links["words"][first:last, WORDS.index(column)] = sum(said)
+            said = phrases[column]
+            links["words"][first:last, WORDS.index(column)] = sum(said[field] for field in read)
 
     def score(self, nodes: Ids) -> Vector:
         """log(p + hub q): the chances to be wanted, and to lead to what is."""

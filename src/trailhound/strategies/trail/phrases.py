@@ -43,6 +43,8 @@ Sums = NDArray[np.uint32]
 _MEMO_SIZE = 50_000
 _MASK = np.uint32(N_NUMBERS - 1)
 _END = np.uint32(N_NUMBERS)
+_WEIGHED = ("text", "leads")
+"""Columns whose sums count each word by its weight; the others count them alike."""
 _WEIGHTS = np.array(list(FIELD_WEIGHTS.values()))
 _SALTS = np.array([crc32(field.encode()) for field in FIELDS], np.uint32) & _MASK
 
@@ -120,17 +122,17 @@ class Phrases:
         known = [self._known[field, language] for field in FIELDS]
         said = [texts[field] for field in FIELDS]
         found = [list(map(old.get, each)) for old, each in zip(known, said, strict=True)]
-        if not any(None in each for each in found):
-            return [np.array(each, np.int64) for each in found]
         new = [
-            list(dict.fromkeys(filterfalse(old.__contains__, each)))
-            for old, each in zip(known, said, strict=True)
+            list(dict.fromkeys(filterfalse(old.__contains__, each))) if None in got else []
+            for old, each, got in zip(known, said, found, strict=True)
         ]
-        first = self._add(new, language)
-        for old, fresh in zip(known, new, strict=True):
-            old.update(zip(fresh, range(first, first + len(fresh)), strict=True))
-            first += len(fresh)
-        return self.find(texts, language)
+        first = self._add(new, language) if any(new) else 0
+        for field, fresh in enumerate(new):
+            if fresh:
+                known[field].update(zip(fresh, range(first, first + len(fresh)), strict=True))
+                found[field] = list(map(known[field].get, said[field]))
+                first += len(fresh)
+        return [np.array(each, np.int64) for each in found]
 
     def _add(self, new: list[list[str]], language: str) -> int:
         """Read the words of new phrases by field; the number of the first."""
@@ -156,7 +158,10 @@ class Phrases:
         ones = np.ones(len(words), np.float32)
         text = sparse.csr_array((ones, words, ends), (len(lengths), N_NUMBERS))
         for column, table in tables.items():
-            self.columns[column][first : self.columns.size] = text @ table
+            sums = text @ table
+            weights = self.columns["weight"][first : self.columns.size]
+            weighed = sums * weights if column in _WEIGHED else sums
+            self.columns[column][first : self.columns.size] = weighed
 
     def words_of(self, phrases: Ids) -> tuple[Ids, Vector]:
         """Numbers and weights of all words of some."""
