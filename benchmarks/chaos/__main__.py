@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -25,13 +26,12 @@ def run(kills: int, seed: int, *, hosts: int, per_round: int, at_once: int) -> R
             pool.submit(run_alone, ChaosWeb(seed + number, hosts), min(per_round, kills - start))
             for number, start in enumerate(starts)
         ]
-        try:
-            for done in as_completed(rounds):
+        for done in as_completed(rounds):
+            if error := done.exception():
+                report.failures.append(f"{type(error).__name__}: {error}")
+            else:
                 report.add(done.result())
                 _tell_round(report)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
     return report
 
 
@@ -80,7 +80,11 @@ def main() -> None:
         per_round=chosen.kills_per_round,
         at_once=chosen.at_once,
     )
-    tell(report, time.monotonic() - started)
+    if report.rounds:
+        tell(report, time.monotonic() - started)
+    for failure in report.failures:
+        print(f"A round failed: {failure}")
+    sys.exit(1 if report.failures else 0)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -155,7 +156,7 @@ def _is_tracker(pid: int) -> bool:
 
 
 class MemoryWatch:
-    """Samples what a process and its children hold resident, all the time."""
+    """Samples what a process and its children hold in memory, all the time."""
 
     def __init__(self) -> None:
         self.peak_bytes = 0
@@ -169,12 +170,21 @@ class MemoryWatch:
     def _sample(self) -> None:
         while True:
             if self._pid is not None:
-                held = sum(map(_resident, [self._pid, *children_of(self._pid)]))
+                held = held_bytes([self._pid, *children_of(self._pid)])
                 self.peak_bytes = max(self.peak_bytes, held)
             time.sleep(0.05)
 
 
-def _resident(pid: int) -> int:
+def held_bytes(pids: Iterable[int]) -> int:
+    """What processes hold resident: all that is their own, and once the libraries they share."""
+    resident = [_resident(pid) for pid in pids]
+    libraries = [shared for _, shared in resident]
+    return sum(held - shared for held, shared in resident) + max(libraries, default=0)
+
+
+def _resident(pid: int) -> tuple[int, int]:
+    """All that a process holds, and how much of that are pages of files."""
     with suppress(OSError, IndexError):
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
-    return 0
+        _, held, shared, *_ = map(int, Path(f"/proc/{pid}/statm").read_text().split())
+        return held * _PAGE, shared * _PAGE
+    return 0, 0

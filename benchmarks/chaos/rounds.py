@@ -32,6 +32,8 @@ class Report:
     kills: int = 0
     kinds: set[str] = field(default_factory=set)
     rounds: list[Findings] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    """Of rounds that ended by one."""
 
     def add(self, other: Report) -> None:
         """Take in what came of other rounds."""
