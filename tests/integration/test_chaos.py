@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from benchmarks.chaos.crawl import held_bytes
 from benchmarks.chaos.kinds import KINDS
 from benchmarks.chaos.proof import Request, check_delays, ended_well
 from benchmarks.chaos.rounds import Report, run_round
@@ -24,6 +26,12 @@ def test_a_tormented_crawl_of_a_hostile_web_keeps_its_promises(tmp_path: Path) -
     assert len(report.kinds) == HOSTS
     assert found.hosts >= HOSTS + HEALTHY_HOSTS - 10
     assert found.broken == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes of Linux")
+def test_libraries_that_processes_share_are_counted_once() -> None:
+    alone = held_bytes([os.getpid()])
+    assert 0 < alone < held_bytes([os.getpid(), os.getpid()]) < 2 * alone
 
 
 def test_there_are_enough_kinds_of_misbehaviour() -> None:
