@@ -1,10 +1,16 @@
-"""Which hosts have had their share of a crawl with trail."""
+"""What speaks against hosts in a crawl with trail."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from trailhound.strategies.trail.host_shares import HELD_BACK, crowding, held_back, is_held_back
+from trailhound.strategies.trail.host_shares import (
+    CURIOSITY,
+    HELD_BACK,
+    against_hosts,
+    crowding,
+    is_held_back,
+)
 from trailhound.strategies.trail.link_table import LinkTable
 
 
@@ -20,7 +26,7 @@ def after(**labels: list[float]) -> LinkTable:
 
 def waits(table: LinkTable, host: str) -> bool:
     node = np.array([table.node(f"http://{host}.test/another")])
-    return bool(is_held_back(-held_back(table, node, crowding(table)))[0])
+    return bool(is_held_back(-against_hosts(table, node, crowding(table)))[0])
 
 
 def test_a_barren_host_waits_once_it_has_had_its_share() -> None:
@@ -53,3 +59,13 @@ def test_every_other_priority_is_above_one_that_is_held_back() -> None:
     least, most = np.log(1e-9), np.log(2.0)
     told = np.array([least, most, least - HELD_BACK, most - HELD_BACK])
     assert is_held_back(told).tolist() == [False, False, True, True]
+
+
+def test_hosts_not_seen_yet_come_sooner_until_something_is_found() -> None:
+    def lead_of_a_new_host(table: LinkTable) -> float:
+        nodes = np.array([table.node(f"http://{host}.test/next") for host in ("seen", "new")])
+        seen, new = against_hosts(table, nodes, crowding(table)).tolist()
+        return float(seen - new)
+
+    assert lead_of_a_new_host(after(seen=[0.0] * 5)) == CURIOSITY
+    assert lead_of_a_new_host(after(seen=[1.0] * 9)) == CURIOSITY / 10

@@ -1,4 +1,7 @@
-"""Which hosts have had their share of a crawl.
+"""What speaks against a host, whatever its links promise: it was seen, or has had its share.
+
+While nothing was found, hosts that were not seen yet come sooner: where we have been there is
+nothing, it seems. Every find makes that matter less.
 
 A host may have more than its share while its pages are better than those of others: then it holds
 more of what was found than of what was fetched. That is believed only of hosts that have shown bad
@@ -17,6 +20,8 @@ SHARE = 0.4
 """Of all fetched pages. Below a half, as a host is looked at every few pages only."""
 FREE_PAGES = 10
 """That any host may have beyond its share."""
+CURIOSITY = 0.5
+"""Taken from the priority of what is on hosts that were seen, over 1 + the sum of all scores."""
 LEAST_MISSES = 0.1
 """Of a host's pages must have been bad, so that its good ones are believed."""
 HELD_BACK = 30.0
@@ -24,11 +29,14 @@ HELD_BACK = 30.0
 priorities are logarithms of chances from 1e-9 on."""
 
 
-def held_back(table: LinkTable, nodes: Ids, crowded: Ids) -> Vector:
+def against_hosts(table: LinkTable, nodes: Ids, crowded: Ids) -> Vector:
     """What to take from the priority of each address, given the hosts that should wait."""
-    if not len(crowded):
-        return np.zeros(len(nodes))
-    return HELD_BACK * np.isin(table.nodes["host"][nodes], crowded).astype(np.float64)
+    hosts = table.nodes["host"][nodes]
+    seen: Vector = np.minimum(table.places["fetched"][hosts], 1.0)
+    less = seen * (CURIOSITY / (1.0 + table.gained))
+    if len(crowded):
+        less += HELD_BACK * np.isin(hosts, crowded)
+    return less
 
 
 def is_held_back(told: Vector) -> Flags:

@@ -15,7 +15,7 @@ from trailhound.strategies.base import Briefing, FoundLink, Lesson, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
 from trailhound.strategies.trail.columns import Flags, Ids, Matrix, Vector, stretches
 from trailhound.strategies.trail.features import describe
-from trailhound.strategies.trail.host_shares import crowding, held_back, is_held_back
+from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_held_back
 from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import LinkTable
@@ -172,7 +172,7 @@ class TrailStrategy:
         new = ~table.nodes["known"][self._open]
         nodes = self._open[new]
         scores, parts = self._model.score_and_parts(*(each[new] for each in self._described))
-        scores -= held_back(table, nodes, self._crowding)
+        scores -= against_hosts(table, nodes, self._crowding)
         again: Flags = table.nodes["queued"][nodes]
         self._relinked.update(nodes[again].tolist())
         table.nodes["queued"][nodes] = True
@@ -197,7 +197,7 @@ class TrailStrategy:
         table = self._table
         self._crowding = crowding(table)
         nodes = self._to_rank_anew()
-        scores = self._model.score(nodes) - held_back(table, nodes, self._crowding)
+        scores = self._model.score(nodes) - against_hosts(table, nodes, self._crowding)
         moved = np.abs(scores - table.nodes["told"][nodes]) >= MOVED
         moved |= self._is_read_again
         self._is_read_again = False
@@ -241,7 +241,7 @@ class TrailStrategy:
         if not self._gateways or self._pages >= self._next_gateways:
             self._next_gateways = self._pages + GATEWAYS_EVERY
             self._gateways = self._open_gateways()
-        behind = held_back(self._table, browsed, self._crowding).tolist()
+        behind = against_hosts(self._table, browsed, self._crowding).tolist()
         return {
             node: self._gateways.get(node, NOTHING) - less
             for node, less in zip(browsed.tolist(), behind, strict=True)
