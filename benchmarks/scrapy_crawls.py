@@ -190,8 +190,7 @@ class OurPartsSpider(MeasuredSpider):
         }
         by_url = {scored.link.url: scored for scored in self.strategy.score_links(crawled)}
         for url, scored in by_url.items():
-            # The first of the key's digits is the probability that Scrapy's queue can hold.
-            priority = int(scored.priority / (PRIORITY_SCALE + 1) ** 2)
+            priority = int(PRIORITY_SCALE * scored.priority)  # Scrapy's queue wants an integer
             yield Request(url, priority=priority, meta={"memory": scored.memory})
 
     def archive(self, response: Response) -> None:
