@@ -14,6 +14,7 @@ from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.trail import link_model, link_table
 from trailhound.strategies.trail.columns import Columns, stretches
 from trailhound.strategies.trail.features import NAMES, PRIORS, describe
+from trailhound.strategies.trail.gateways import finds_per_request
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.link_words import read_links
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
@@ -81,6 +82,14 @@ def test_pages_of_the_session_are_worth_what_they_open() -> None:
     assert "staff" in found, "it may open pages that were not fetched yet"
     shut = TrailStrategy.from_briefing(Briefing(session()), gate=0.0)
     assert score(shut, crawled(f"{H}start", links=(f"{H}staff", f"{H}people/ann"))) == {}
+
+
+def test_gateways_are_worth_the_finds_a_request_that_they_open() -> None:
+    # 0 opens 3, 4 and 5; 1 opens 0 alone; 2 opens 3 alone.
+    chances = np.array([0.0, 0.0, 0.0, 0.9, 0.6, 0.3])
+    children, owners = np.array([3, 4, 5, 0, 3]), np.array([0, 0, 0, 1, 2])
+    found = finds_per_request(chances, children, owners, np.array([0, 1, 2]))
+    assert found == pytest.approx([1.5 / 3, 1.5 / 4, 0.9 / 2])
 
 
 def test_a_page_of_the_session_that_has_changed_shows_its_new_links() -> None:

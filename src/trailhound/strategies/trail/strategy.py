@@ -13,8 +13,9 @@ from trailhound.records import CrawledPage, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, FoundLink, Lesson, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
-from trailhound.strategies.trail.columns import Flags, Ids, Matrix, Vector, stretches
+from trailhound.strategies.trail.columns import Flags, Ids, Matrix, stretches
 from trailhound.strategies.trail.features import describe
+from trailhound.strategies.trail.gateways import finds_per_request
 from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_held_back
 from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
@@ -33,8 +34,6 @@ REFIT_EVERY = 20
 """Pages between two fits at first; later, when a page is less of what is known, a tenth of all."""
 REFIT_AT_LEAST_EVERY = 1_000
 """Tables may exceed their bounds until then."""
-BEST_BEHIND = 3
-"""A gateway is worth what its best so many links are worth on average."""
 GATEWAYS_EVERY = 50
 """Pages, at most, after which the worth of gateways is found out anew; a fit does it sooner."""
 NOTHING = -14.0
@@ -55,7 +54,7 @@ class TrailStrategy:
     paper: ClassVar[str] = ""
     rescore_every = 10
 
-    def __init__(self, graph: PageGraph, *, hub: float = 0.3, gate: float = 0.7) -> None:
+    def __init__(self, graph: PageGraph, *, hub: float = 0.3, gate: float = 1.0) -> None:
         check_at_least(0.0, hub=hub, gate=gate)
         self._table = LinkTable()
         self._model = LinkModel(self._table, hub)
@@ -77,7 +76,7 @@ class TrailStrategy:
 
     @classmethod
     def from_briefing(
-        cls, briefing: Briefing, *, hub: float = 0.3, gate: float = 0.7
+        cls, briefing: Briefing, *, hub: float = 0.3, gate: float = 1.0
     ) -> TrailStrategy:
         """Learn from the session's own links."""
         return cls(briefing.graph, hub=hub, gate=gate)
@@ -250,7 +249,7 @@ class TrailStrategy:
     def _open_gateways(self) -> dict[int, float]:
         """What pages of the session that were not fetched yet would bring into reach.
 
-        Each is worth ``gate`` times the mean worth of its best links, which may be gateways too.
+        ``gate`` times the finds a request that they promise.
         """
         table, nodes = self._table, self._table.nodes
         size = nodes.size
@@ -265,10 +264,8 @@ class TrailStrategy:
         new = np.unique(children[~nodes["known"][children] & ~nodes["queued"][children]])
         worth = np.zeros(size)
         worth[new] = np.minimum(1.0, np.exp(self._model.score(new)))
-        for _ in range(3):
-            best = _sum_of_best(worth[children], owners, len(gateways))
-            worth[gateways] = self._gate * best / BEST_BEHIND
-        logs = np.log(np.maximum(worth[gateways], np.exp(NOTHING))).tolist()
+        finds = self._gate * finds_per_request(worth, children, owners, gateways)
+        logs = np.log(np.maximum(finds, np.exp(NOTHING))).tolist()
         return dict(zip(gateways.tolist(), logs, strict=True))
 
     def reasons(self, found: FoundLink) -> Sequence[Reason]:
@@ -319,15 +316,6 @@ class TrailStrategy:
         """Begin with what an earlier crawl has learned of links; its addresses are not taken."""
         kept = kept_in(snapshot, _Kept, "what was learned of links")
         self._model.inherit(kept.model, in_full=in_full)
-
-
-def _sum_of_best(values: Vector, owners: Ids, n: int) -> Vector:
-    """Of the best few values of each owner."""
-    order = np.lexsort((-values, owners))
-    ranked = owners[order]
-    rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked)
-    best = rank < BEST_BEHIND
-    return np.asarray(np.bincount(ranked[best], values[order][best], n), np.float64)
 
 
 def _memories(parts: Matrix) -> list[bytes]:

@@ -1,0 +1,65 @@
+"""Pages of the session that were not fetched yet: what they would bring into reach.
+
+They bring nothing new themselves, but their links are known. What counts is what comes of a request
+on the way: with the chances v₁ ≥ v₂ ≥ … of the links behind a gateway that do not wait yet, one
+request opens them and one more is paid for each that is followed, so that the gateway is worth ::
+
+    max over k of (v₁ + … + vₖ) / (1 + k)
+
+finds a request. Behind it there may be another gateway. Of these the best one, with all that is
+followed there, is one more thing to follow: its finds are added above, its requests below.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trailhound.strategies.trail.columns import Ids, Matrix, Vector
+
+MOST_FOLLOWED = 10
+"""Links behind one gateway that are counted: the chances of more would be overrated."""
+ROUNDS = 4
+"""Gateways behind one another."""
+
+
+def finds_per_request(chances: Vector, children: Ids, owners: Ids, gateways: Ids) -> Vector:
+    """What each gateway is worth.
+
+    ``chances`` are those of all addresses, 0 for what is no news; ``children`` the addresses behind
+    the gateways, ``owners`` the gateway of each, as a place in ``gateways``, in rising order.
+    """
+    n = len(gateways)
+    finds = _sums_of_best(chances[children], owners, n)
+    places = np.full(len(chances), -1)
+    places[gateways] = np.arange(n)
+    inner = places[children]
+    deeper = (inner >= 0) & (inner != owners)
+    inner, outer = inner[deeper], owners[deeper]
+    found, spent = np.zeros(n), np.ones(n)
+    for _ in range(ROUNDS):
+        behind_found, behind_spent = _best_behind(found, spent, inner, outer)
+        total = finds + behind_found[:, None]
+        cost = 1.0 + np.arange(MOST_FOLLOWED + 1) + behind_spent[:, None]
+        best = np.argmax(total / cost, axis=1)
+        found, spent = total[np.arange(n), best], cost[np.arange(n), best]
+    return found / spent
+
+
+def _sums_of_best(values: Vector, owners: Ids, n: int) -> Matrix:
+    """Sums of the best 0, 1, 2 … values of each owner. Shape (n, MOST_FOLLOWED + 1)."""
+    order = np.lexsort((-values, owners))
+    ranked = owners[order]
+    rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked)
+    best = rank < MOST_FOLLOWED
+    sums = np.zeros((n, MOST_FOLLOWED + 1))
+    sums[ranked[best], 1 + rank[best]] = values[order][best]
+    return np.asarray(np.cumsum(sums, axis=1))
+
+
+def _best_behind(found: Vector, spent: Vector, inner: Ids, outer: Ids) -> tuple[Vector, Vector]:
+    """Finds and requests of the best gateway behind each; nothing where there is none."""
+    rates = (found / spent)[inner]
+    order = np.argsort(rates, kind="stable")
+    best = np.full(len(found), -1)
+    best[outer[order]] = inner[order]  # of several the last one stays, which has the best rate
+    return np.where(best >= 0, found[best], 0.0), np.where(best >= 0, spent[best], 0.0)
