@@ -302,10 +302,15 @@ class TrailStrategy:
     def read_again(self, crawled: CrawledPage) -> None:
         """Its links wait under a priority of old, and are ranked anew when it is time."""
         table, node = self._table, self._table.node(crawled.page.url)
-        if table.nodes["page"][node] >= 0:
+        asked, browsed = table.node(crawled.candidate.url), bool(table.nodes["browsed"][node])
+        if table.nodes["page"][node] >= 0 and not browsed:
             return
-        self._read(crawled.page, crawled.relevance.score)
-        table.nodes["page"][table.node(crawled.candidate.url)] = table.nodes["page"][node]
+        if not browsed:
+            self._read(crawled.page, crawled.relevance.score)
+        elif self._has_new_links(node, crawled.page):
+            self._read(crawled.page, float(table.nodes["label"][node]))
+        table.nodes["done"][[asked, node]] = True
+        table.nodes["page"][asked] = table.nodes["page"][node]
         nodes = self._open_children(node)
         nodes = nodes[~table.nodes["known"][nodes]]
         table.nodes["queued"][nodes] = True
