@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from trailhound.strategies.trail.columns import Columns, Flags, Ids, Vector, stretches
-from trailhound.text.tokens import END_OF_LINE, chunk_lines, tokenize
+from trailhound.text.tokens import END_OF_LINE, MEMO_BYTES, chunk_lines, tokenize
 
 N_BITS = 18
 N_NUMBERS = 1 << N_BITS
@@ -64,8 +64,9 @@ class _Checksums(dict[bytes, bytes]):
     def __missing__(self, chunk: bytes) -> bytes:
         if len(self) >= _MEMO_SIZE:
             self._begin()
-        terms = tokenize(chunk.decode("utf-8"), self._language)
-        self[chunk] = found = checksums(terms).tobytes()
+        found = checksums(tokenize(chunk.decode("utf-8"), self._language)).tobytes()
+        if len(chunk) <= MEMO_BYTES:
+            self[chunk] = found
         return found
 
 
