@@ -119,7 +119,7 @@ def test_fetcher_frontier_strategy_and_sink_of_a_stranger_make_a_crawl(
         *("crawl", "bees", "--seed", "http://hives.test/", "--judge", JUDGE, "--json"),
         *("--strategy", "short-urls", "--fetcher", "folder:folder=saved", "--delay", "0"),
         *("--sink", f"webhook:url={url},batch=3", "--sink", "jsonl:path=finds.jsonl"),
-        "--allow-impolite",
+        *("--allow-impolite", "--set", "crawl.concurrency=1"),
     )
     assert json.loads(done.stdout)["pages"] == 4
     titles = [found["title"] for batch in got for found in batch["pages"]]
