@@ -119,6 +119,11 @@ class Resource:
     headers: dict[str, str] = field(default_factory=dict)
 
 
+class _QuietServer(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """A crawl that is killed breaks its connections off."""
+
+
 class TinySite:
     """A server whose answers can be changed, and which remembers what it was asked."""
 
@@ -126,7 +131,7 @@ class TinySite:
         self.resources = resources
         self.asked: list[tuple[str, int]] = []
         """Paths, and the status of each answer."""
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = _QuietServer(("127.0.0.1", 0), self._handler())
         self.port = int(self._server.server_address[1])
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:

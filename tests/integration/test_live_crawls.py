@@ -372,7 +372,7 @@ def test_a_running_crawl_can_be_watched(demo: Site, web: DemoWeb) -> None:
                 display.update()
         assert re.search(r"4\d requests, \d+ relevant .* waiting on \d+ hosts", display.line())
         console = Console(file=io.StringIO(), width=100)
-        display.stopping = True
+        crawl.is_stopping = True
         console.print(display.picture())
         text = console.file.getvalue() if isinstance(console.file, io.StringIO) else ""
     for words in ("requests", "of 40", "relevant", "frontier", "fetched", "Ctrl-C again"):

@@ -114,14 +114,15 @@ def crawl(
     config: options.ConfigOption = None,
     workspace: options.WorkspaceOption = None,
     as_json: options.JsonOption = False,
+    started_by: Annotated[str, typer.Option(hidden=True)] = "terminal",
 ) -> None:
     """Crawl the web for more pages like those you marked useful.
 
     Without any session, a judge of your own says what is useful: words, a regular expression, a
     Python file (see --judge).
 
-    Ctrl-C stops cleanly; --resume goes on. Everything is kept in the topic's folder: see the
-    commands results, export and explain.
+    Ctrl-C stops cleanly, and so does 'trailhound stop' elsewhere; --resume goes on. Everything is
+    kept in the topic's folder: see the commands results, export and explain.
 
     Examples:
 
@@ -177,7 +178,13 @@ def crawl(
         from trailhound.topics.crawl_plan import CrawlRequest
 
         request = CrawlRequest(
-            options.settings_from(flags, config), flags, resume, restart, refresh, fresh=fresh
+            options.settings_from(flags, config),
+            flags,
+            resume,
+            restart,
+            refresh,
+            fresh=fresh,
+            started_by=started_by,
         )
         opened = _open(topic, workspace, request)
     with opened as running:

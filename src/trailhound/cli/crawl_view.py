@@ -70,7 +70,6 @@ class CrawlDisplay:
         self._crawl = crawl
         self._line_at = time.time() + LINE_EVERY_SECONDS
         self._page_at = time.time()
-        self.stopping = False
 
     def shown(self) -> AbstractContextManager[object]:
         """Show it while the context lasts."""
@@ -89,9 +88,8 @@ class CrawlDisplay:
 
     def stop(self) -> None:
         """Ask the crawl to end after what is in flight; asked again, end at once."""
-        if self.stopping:
+        if self._crawl.is_stopping:
             raise KeyboardInterrupt
-        self.stopping = True
         self._crawl.stop()
 
     def update(self) -> None:
@@ -152,7 +150,7 @@ class CrawlDisplay:
 
     def _state(self, now: float) -> str:
         stats = self._crawl.stats()
-        if self.stopping:
+        if self._crawl.is_stopping:
             return f"stopping: {stats.leased} in flight; Ctrl-C again stops at once"
         if self._crawl.disk.state:
             return self._crawl.disk.state

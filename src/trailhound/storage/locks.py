@@ -18,6 +18,7 @@ class Ownership:
     When another holds it, ``in_use`` is raised; when the file cannot be written, what
     ``unwritable`` makes of the reason. The file stays behind and its content means nothing: one
     that an earlier Trailhound left, which locked an SQLite database of that name, is as good.
+    One that is held for a moment only is waited for, ``patience_seconds`` at most.
     """
 
     def __init__(
@@ -26,6 +27,7 @@ class Ownership:
         *,
         in_use: TrailhoundError,
         unwritable: Callable[[str], TrailhoundError],
+        patience_seconds: float = 0.0,
     ) -> None:
         if not os.access(path.parent, os.W_OK):  # a lock file that is there could still be locked
             raise unwritable("the folder is read-only or does not exist")
@@ -33,7 +35,7 @@ class Ownership:
         # file that is removed in the end, would outlive a holder that was killed.
         self._lock = FileLock(path, thread_local=False, fallback_to_soft=False)
         try:
-            self._lock.acquire(blocking=False)
+            self._lock.acquire(timeout=patience_seconds, poll_interval=0.02)
         except Timeout:
             raise in_use from None
         except OSError as error:
@@ -48,3 +50,21 @@ class Ownership:
 
     def __exit__(self, *_: object) -> None:
         self.release()
+
+
+def is_held(path: Path) -> bool | None:
+    """Whether somebody holds the lock file; ``None`` where one cannot try.
+
+    Trying takes the lock for some microseconds: who wants it must be a little patient.
+    """
+    if not path.exists():
+        return False
+    lock = FileLock(path, thread_local=False, fallback_to_soft=False)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        return True
+    except OSError:
+        return None
+    lock.release()
+    return False

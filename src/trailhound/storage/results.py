@@ -238,6 +238,16 @@ class ResultsStore:
             ).fetchone()
         return ResultsProgress(max(last[0], pages), max(last[1], noted), barren[0])
 
+    def finds(self) -> int:
+        """Relevant pages so far, without copies and those that ask not to be listed."""
+        query = (
+            "SELECT count(*) FROM event WHERE current AND relevant AND duplicate_of IS NULL "
+            "AND NOT noindex"
+        )
+        with RESULTS.explaining(self.path):
+            (found,) = self._connection.execute(query).fetchone()
+        return int(found)
+
     def fingerprints(self) -> Iterator[tuple[str, int]]:
         """Addresses and fingerprints of the pages so far, in their order."""
         query = (

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import ExitStack, aclosing, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Self
+from typing import NamedTuple, Self
 
 from trailhound.config.settings import FetchSettings
 from trailhound.counting import counted
@@ -28,6 +28,7 @@ from trailhound.records import PageEvent
 from trailhound.sources import Sources
 from trailhound.storage.results import ResultsProgress, ResultsStore
 from trailhound.topics.backlinks import asked_on_the_way
+from trailhound.topics.crawl_beacon import CrawlBeacon
 from trailhound.topics.crawl_end import CrawlEnd
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, CrawlRecord
 from trailhound.topics.crawl_plan import (
@@ -71,6 +72,11 @@ def open_crawl(
     try:
         if folder.is_kept:
             stack.enter_context(CrawlLock(topic))
+        is_watched = folder.is_the_topics_own and not request.mends_all
+        beacon = stack.enter_context(
+            CrawlBeacon(topic.path if is_watched else None, topic.name, request.started_by)
+        )
+        notify = beacon.noting(notify)
         known = known or knowledge_of(topic)
         plan = make_plan(request, folder, known, own)
         if known.model is None and own.judge is None and not needs_no_session(plan.settings):
@@ -80,11 +86,19 @@ def open_crawl(
                 f"Nothing has been learned for the topic '{topic.name}': the crawl goes by its "
                 "judge, and learns from what that finds."
             )
-        return TopicCrawl(folder, plan, known, own, stack, notify)
+        return TopicCrawl(folder, plan, known, own, stack, notify, beacon)
     except BaseException:
         with suppress(TrailhoundError):  # what failed first is told
             stack.close()
         raise
+
+
+class EarlierRuns(NamedTuple):
+    """What a crawl had come to before this run."""
+
+    requests: int
+    pages: int
+    finds: int
 
 
 class TopicCrawl:
@@ -98,12 +112,15 @@ class TopicCrawl:
         own: OwnParts,
         stack: ExitStack,
         notify: Notify,
+        beacon: CrawlBeacon,
     ) -> None:
         self.folder = folder
         self.settings = plan.settings
         self._notices = CrawlNotices(notify)
         self._stack = stack
-        self._is_stopping = False
+        self._beacon = beacon
+        self.is_stopping = False
+        """Whether somebody has called :meth:`stop`."""
         self._driver = Driver()
         stack.callback(self._driver.close)
         sources = open_sources(folder, plan.settings, notify)
@@ -217,6 +234,7 @@ class TopicCrawl:
         spent = earlier.requests + (asked if self.settings.crawl.charge_sources else 0)
         self.budget = self._plan.budget(spent, to_refresh)
         self._crawler.pages, self._crawler.requests = earlier.pages, spent
+        self.before = EarlierRuns(earlier.requests, earlier.pages, self._stores.results.finds())
         self.progress = CrawlProgress(
             self.budget, time.time(), requests_before=spent, barren=earlier.barren
         )
@@ -236,8 +254,10 @@ class TopicCrawl:
         with self._notices.logged(self._stores.log), ExitStack() as at_the_end:
             self._notices.log("start", settings=self.settings, seeds=self._plan.all_seeds)
             self._tell_what_was_moved()
+            at_the_end.callback(self._beacon.end)
             at_the_end.callback(self._end.write, self.folder, self._record)
             at_the_end.callback(lambda: self._driver.run(self._end.unplug()))
+            self._beacon.begin(self)
             yield from self._driver.iterate(self._events())
 
     def _tell_what_was_moved(self) -> None:
@@ -251,7 +271,7 @@ class TopicCrawl:
 
     def stop(self) -> None:
         """Start no further fetch and end soon; may be called from a signal handler."""
-        self._is_stopping = True
+        self.is_stopping = True
         if self._asked is not None:
             self._asked.leave()
         self._crawler.stop()
@@ -317,6 +337,7 @@ class TopicCrawl:
             async for event in events:
                 # Before anything else can run: a crawl that is to end starts no further fetch.
                 self.progress.add(event)
+                self._beacon.add(event)
                 self._notices.tell_lost_page(event, self.progress)
                 self._seeds.ended(event)
                 self._give_up_or_tell()
@@ -339,7 +360,7 @@ class TopicCrawl:
     def _may_ask(self, requests: int) -> bool:
         """Whether one more may follow so many requests; if so, it is counted."""
         spent = self.budget.spent(requests, self.progress.elapsed(time.time()))
-        if spent is not None or self._is_stopping:
+        if spent is not None or self.is_stopping:
             return False
         self._crawler.requests = requests + 1
         self._crawler.ledger.promise(requests + 1)

@@ -3,6 +3,7 @@
 ::
 
     TOPIC/crawl.lock          one crawl at a time
+          running.json        how it is, or how it ended: see crawl_status
           crawl/crawl.json    settings, and how the last run ended
                 frontier.db   every URL seen
                 strategy.bin  what the strategy has learned on the way, if it does
@@ -22,6 +23,7 @@ import shutil
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from shlex import quote
 from typing import Any, Self
 
 import msgspec
@@ -78,7 +80,8 @@ class CrawlFolder:
         self.topic = topic
         self.is_kept = True
         """Whether it is on disk at all."""
-        self._is_the_topics_own = path is None
+        self.is_the_topics_own = path is None
+        """Whether it is where commands look for it."""
         self.path = path or topic.path / "crawl"
         self.frontier = self.path / "frontier.db"
         self.results = self.path / "results.db"
@@ -90,11 +93,11 @@ class CrawlFolder:
     @property
     def pseudonyms_home(self) -> Path:
         """Where the secret is kept by which people of a trace are named: in the workspace."""
-        return self.topic.path.parent.parent if self._is_the_topics_own else self.path
+        return self.topic.path.parent.parent if self.is_the_topics_own else self.path
 
     def crawls(self) -> list[Path]:
         """Folders of the topic's crawls, those that were set aside included."""
-        if not self._is_the_topics_own:
+        if not self.is_the_topics_own:
             return [self.path] if self.exists() else []
         return sorted(self.topic.path.glob("crawl*/"))
 
@@ -138,7 +141,7 @@ class CrawlFolder:
         where it is.
         """
         self._remove_unbegun()
-        if not (self._is_the_topics_own and self.path.exists()):
+        if not (self.is_the_topics_own and self.path.exists()):
             return None
         candidates = (self.path.with_name(f"crawl-{number}") for number in count(1))
         aside = next(path for path in candidates if not path.exists())
@@ -158,7 +161,7 @@ class CrawlFolder:
         """A crawl that could not be opened, on a full disk say, leaves files with nothing in them:
         to every command they are no crawl. Only our own go, and only when they are worthless.
         """
-        if self.exists() or not self._is_the_topics_own or self._holds_pages():
+        if self.exists() or not self.is_the_topics_own or self._holds_pages():
             return
         for name in ("frontier.db*", "results.db*", "log.jsonl", "archive/archive.lock"):
             for path in self.path.glob(name):
@@ -229,6 +232,10 @@ class NoCrawlFolder(CrawlFolder):
         """Keep nothing."""
 
 
+_PATIENCE_SECONDS = 0.3
+"""Whoever looks whether a crawl is alive holds its lock for some microseconds."""
+
+
 class CrawlLock(Ownership):
     """One crawl per topic at a time."""
 
@@ -236,9 +243,14 @@ class CrawlLock(Ownership):
         path = topic.path / "crawl.lock"
         in_use = StorageError(
             f"Another crawl of the topic '{topic.name}' is running. Wait until it has ended, or "
-            "stop it with Ctrl-C; 'trailhound results' works meanwhile."
+            f"stop it: trailhound stop {quote(topic.name)} ('trailhound results' works meanwhile)."
         )
-        super().__init__(path, in_use=in_use, unwritable=lambda reason: _no_lock(path, reason))
+        super().__init__(
+            path,
+            in_use=in_use,
+            unwritable=lambda reason: _no_lock(path, reason),
+            patience_seconds=_PATIENCE_SECONDS,
+        )
 
 
 def _no_lock(path: Path, reason: str) -> StorageError:

@@ -45,6 +45,8 @@ class CrawlRequest:
     """Whether all pages of the stores are held against each other, not only the last."""
     fresh: bool = False
     """Begin without what earlier crawls have taught the strategy."""
+    started_by: str = "program"
+    """Who wants it, and after a colon what the run is to be called."""
     asked_elsewhere: frozenset[str] = frozenset()
     """Sources that whoever wants the crawl asks: nothing is amiss if its strategy does not."""
 

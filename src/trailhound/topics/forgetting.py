@@ -29,6 +29,7 @@ from trailhound.topics.crawl_folder import (
     TRACES,
     CrawlLock,
 )
+from trailhound.topics.crawl_status import forget_status
 from trailhound.topics.learning import learn_into, same_request
 from trailhound.topics.workspace import TopicFolder, Workspace, session_file_name
 from trailhound.urls import canonicalize, host_key, without_port
@@ -91,6 +92,7 @@ def forget_pages(
             work.in_crawl(crawl)
         if work.report.removed and not dry_run:
             _forget_experience(folder)
+            forget_status(folder.path)
         if (changed and folder.model_path.exists()) or _model_knows(folder, forgotten):
             plan = "the model would be learned again from what is left, or removed"
             work.report.model = plan if dry_run else _renew_model(workspace, folder)

@@ -1,0 +1,271 @@
+"""Crawls as others see them: started, watched, stopped, paused and resumed from anywhere.
+
+A crawl is a process of its own, whoever starts it. It lives while it holds its topic's lock, tells
+how it is in a file, and reads from another what is wanted of it (:mod:`crawl_status`). So the
+command line, the app and the schedule see and control the same thing, and none of them is needed
+for it to go on.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from shlex import quote
+from typing import Any, Literal
+
+import msgspec
+
+from trailhound.config.layers import checked_settings
+from trailhound.errors import StorageError, TrailhoundError, UsageError
+from trailhound.storage.files import explaining
+from trailhound.storage.locks import is_held
+from trailhound.storage.results_reading import Results
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawl_status import (
+    OUTPUT,
+    CrawlState,
+    RunningCrawl,
+    Wish,
+    read_status,
+    write_wish,
+)
+from trailhound.topics.workspace import TopicFolder, Workspace
+
+CUT_SHORT = "it was cut short; everything up to its last page is safe, and resuming goes on"
+START_SECONDS = 60.0
+"""A start is waited for so long: reading the model, and holding large stores against each other."""
+STOP_SECONDS = 60.0
+"""An end is waited for so long: what is in flight is dealt with first."""
+FRESH_SECONDS = 5.0
+"""Where the lock cannot be tried, a crawl that has told something so recently is alive."""
+_LOOK_EVERY_SECONDS = 0.05
+_LOOKS = 3
+
+Mode = Literal["new", "resume", "restart", "refresh"]
+_MODES: dict[Mode, tuple[str, ...]] = {
+    "new": (),
+    "resume": ("--resume",),
+    "restart": ("--restart",),
+    "refresh": ("--refresh",),
+}
+_REPEATED = {
+    "crawl.seeds": "--seed",
+    "crawl.scope": "--scope",
+    "crawl.exclude": "--exclude",
+    "fetch.allow_addresses": "--allow-address",
+    "fetch.resolve": "--resolve",
+    "output.sinks": "--sink",
+}
+"""Lists have options of their own: a comma may be part of an address."""
+
+
+def running_crawl(topic: TopicFolder) -> RunningCrawl | None:
+    """The topic's crawl as it is, or as its last run left it; ``None`` when there never was one.
+
+    Takes some hundred microseconds, whatever the size of the crawl; ``is_alive`` tells whether a
+    process is at it.
+    """
+    status = read_status(topic.path)
+    for _ in range(_LOOKS):
+        held = is_held(topic.path / "crawl.lock")
+        after = read_status(topic.path)
+        if _moment(status) == _moment(after):
+            return _seen(topic, after, held)
+        status = after  # it has begun or ended meanwhile
+    return _seen(topic, status, True)
+
+
+def _moment(status: RunningCrawl | None) -> tuple[str, str] | None:
+    return (status.run, status.state) if status is not None else None
+
+
+def _seen(
+    topic: TopicFolder, status: RunningCrawl | None, held: bool | None
+) -> RunningCrawl | None:
+    if status is None:
+        return _without_status(topic)
+    if held is None:
+        held = status.is_alive and time.time() - status.updated_at < FRESH_SECONDS
+    if held and not status.is_alive and status.run:
+        # Its files are being closed; or somebody repairs them.
+        recent = time.time() - status.updated_at < FRESH_SECONDS
+        return msgspec.structs.replace(status, state=CrawlState.STOPPING) if recent else status
+    if not held and status.is_alive:
+        return msgspec.structs.replace(
+            status, state=CrawlState.CUT_SHORT, ended=CUT_SHORT, ended_at=status.updated_at
+        )
+    return status
+
+
+def _without_status(topic: TopicFolder) -> RunningCrawl | None:
+    """A crawl of an earlier Trailhound, or one that was copied here."""
+    folder = CrawlFolder(topic)
+    if not folder.exists():
+        return None
+    record = folder.read()
+    state = CrawlState.ENDED if record.ended else CrawlState.CUT_SHORT
+    found = RunningCrawl(
+        topic=topic.name,
+        run="",
+        state=state,
+        started_at=record.created_at,
+        ended_at=record.ended_at,
+        ended=record.ended or CUT_SHORT,
+        max_requests=record.settings.crawl.max_requests,
+    )
+    if not folder.results.is_file():
+        return found
+    with Results(folder.results) as results:
+        total = results.summary()
+    return msgspec.structs.replace(
+        found, requests=total.requests, pages=total.pages, finds=total.relevant
+    )
+
+
+def all_crawls(workspace: Workspace) -> Iterator[RunningCrawl]:
+    """Of all topics that have one, those that run first, then the latest."""
+    found = []
+    for name in workspace.topics():
+        try:
+            found.append(running_crawl(workspace.folder_for(name)))
+        except TrailhoundError as error:  # one that is damaged hides no other
+            found.append(RunningCrawl(topic=name, run="", state=CrawlState.ENDED, ended=str(error)))
+    crawls = [each for each in found if each is not None]
+    return iter(sorted(crawls, key=lambda each: (not each.is_alive, -each.started_at)))
+
+
+def start_crawl(
+    workspace: Workspace,
+    topic: str,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    mode: Mode = "new",
+    started_by: str = "app",
+    wait_seconds: float = START_SECONDS,
+) -> RunningCrawl:
+    """Start a crawl in a process of its own, which nothing that happens to this one touches.
+
+    ``settings`` are by ``section.name``, as for ``trailhound crawl``; a resumed crawl takes the
+    others from its last run. Returns once the crawl has begun (or after ``wait_seconds``, while it
+    is still starting). What keeps it from beginning is raised, with the words of the command line:
+    UsageError, ConfigError's among them, or another TrailhoundError.
+    """
+    folder = workspace.topic(topic)
+    if (present := running_crawl(folder)) is not None and present.is_alive:
+        raise UsageError(
+            f"The topic '{folder.name}' is being crawled already. Stop that crawl first, or let it "
+            f"end: trailhound stop {quote(folder.name)}"
+        )
+    run = uuid.uuid4().hex
+    command = _command(workspace, folder.name, settings or {}, mode, f"{started_by}:{run}")
+    output = folder.path / OUTPUT
+    process = _spawn(command, output)
+    is_over = _reaped(process)
+    patience = time.monotonic() + wait_seconds
+    while time.monotonic() < patience:
+        over = is_over()
+        status = read_status(folder.path)
+        if status is not None and status.run == run and status.state is not CrawlState.STARTING:
+            return running_crawl(folder) or status
+        if over:
+            raise _why_not(process.returncode, output)
+        time.sleep(_LOOK_EVERY_SECONDS)
+    status = running_crawl(folder)
+    if status is None or status.run != run:
+        raise StorageError(f"The crawl of '{topic}' does not begin. What it says is in {output}.")
+    return status
+
+
+def resume(
+    workspace: Workspace,
+    topic: str,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    started_by: str = "app",
+) -> RunningCrawl:
+    """Go on with a crawl that was paused, has ended, or was cut short, as it was set up."""
+    return start_crawl(workspace, topic, settings, mode="resume", started_by=started_by)
+
+
+def request_stop(topic: TopicFolder) -> RunningCrawl:
+    """Let the crawl end as Ctrl-C does; it notices within a second. UsageError when none runs."""
+    return _wish(topic, Wish.STOP)
+
+
+def pause(topic: TopicFolder) -> RunningCrawl:
+    """The same, remembered as paused."""
+    return _wish(topic, Wish.PAUSE)
+
+
+def _wish(topic: TopicFolder, wish: Wish) -> RunningCrawl:
+    status = running_crawl(topic)
+    if status is None or not status.is_alive:
+        raise UsageError(
+            f"No crawl of the topic '{topic.name}' is running. See what there is with: trailhound "
+            f"crawls, or go on with: trailhound crawl {quote(topic.name)} --resume"
+        )
+    write_wish(topic.path, status.run, wish)
+    return status
+
+
+def wait_for_end(topic: TopicFolder, seconds: float = STOP_SECONDS) -> RunningCrawl | None:
+    """The crawl once it runs no more; as it is after so many seconds, when it still does."""
+    patience = time.monotonic() + seconds
+    while (status := running_crawl(topic)) is not None and status.is_alive:
+        if time.monotonic() >= patience:
+            break
+        time.sleep(_LOOK_EVERY_SECONDS)
+    return status
+
+
+def _command(
+    workspace: Workspace, topic: str, settings: Mapping[str, Any], mode: Mode, started_by: str
+) -> list[str]:
+    command = [sys.executable, "-m", "trailhound", "crawl", *_MODES[mode]]
+    for key, value in checked_settings(settings).items():
+        if key in _REPEATED:
+            command += [f"{_REPEATED[key]}={each}" for each in value]
+        elif value is not None:
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            command.append(f"--set={key}={text}")
+    folder = str(workspace.folder.absolute())
+    return [*command, "--workspace", folder, "--started-by", started_by, "--", topic]
+
+
+def _spawn(command: list[str], output: Path) -> subprocess.Popen[bytes]:
+    """In a session of its own: no signal to whoever starts it, or its terminal, reaches it."""
+    with explaining(output), output.open("wb") as file:
+        alone: dict[str, Any] = {"start_new_session": True}
+        if sys.platform == "win32":
+            flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
+            alone = {"creationflags": flags}
+        # No shell is involved, and the program is our own.
+        return subprocess.Popen(  # noqa: S603
+            command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, **alone
+        )
+
+
+def _reaped(process: subprocess.Popen[bytes]) -> Callable[[], bool]:
+    """Whether it has ended, now; a thread waits for that, so that no dead process stays behind."""
+    over = threading.Event()
+
+    def wait() -> None:
+        process.wait()
+        over.set()
+
+    threading.Thread(target=wait, name="crawl", daemon=True).start()
+    return over.is_set
+
+
+def _why_not(code: int, output: Path) -> TrailhoundError:
+    with explaining(output):
+        said = output.read_text("utf-8", "replace")
+    _, told, message = said.rpartition("Error: ")
+    words = " ".join(message.split()) if told else " ".join(said.split())[-500:]
+    kind = UsageError if code == UsageError.exit_code else TrailhoundError
+    return kind(words or f"The crawl did not begin (exit code {code}), and said nothing.")
