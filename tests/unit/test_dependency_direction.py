@@ -52,12 +52,13 @@ ALLOWED: dict[str, frozenset[str]] = {
     "library": TOPICS,
     "collector": FIRST_TIER | {"collector", "sessions", "storage", "topics"},
     "reports": TOPICS,
+    "portal": TOPICS,
     "crawling": CRAWLING,
     "config": frozenset({"errors", "counting", "toml_text"}),
     "lab": LAB,
     "testing": LAB | TOPICS,
     "__main__": frozenset({"cli"}),
-    "cli": LAB | TOPICS | {"cli", "collector"},
+    "cli": LAB | TOPICS | {"cli", "collector", "portal"},
 }
 
 IMPURE = frozenset({"socket", "time", "random", "asyncio", "aiohttp", "sqlite3", "os", "pathlib"})

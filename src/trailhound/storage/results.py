@@ -32,6 +32,11 @@ from trailhound.records import FinishedPage, Outcome
 from trailhound.storage.snippets import snippet_of
 from trailhound.storage.sqlite import DatabaseKind, transaction
 
+SEARCHABLE = (
+    "CREATE VIRTUAL TABLE found USING fts5 "
+    "(title, text, tokenize = 'porter unicode61 remove_diacritics 2')"
+)
+"""Makes a full-text index."""
 _TABLES = (
     """
     CREATE TABLE event (
@@ -51,8 +56,7 @@ _TABLES = (
     "CREATE INDEX event_by_score ON event (score DESC) WHERE current AND relevant",
     "CREATE TABLE refusal (url TEXT PRIMARY KEY, reason TEXT NOT NULL, parent TEXT) WITHOUT ROWID",
     "CREATE TABLE state (name TEXT PRIMARY KEY, data BLOB NOT NULL)",
-    "CREATE VIRTUAL TABLE found USING fts5 "
-    "(title, text, tokenize = 'porter unicode61 remove_diacritics 2')",
+    SEARCHABLE,
 )
 RESULTS = DatabaseKind(
     name="results",

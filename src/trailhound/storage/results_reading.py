@@ -158,7 +158,7 @@ class Results:
     def _pages(self, query: str, *values: str | float) -> Iterator[StoredPage]:
         with RESULTS.explaining(self.path):
             for row in self._connection.execute(query, values):
-                yield _stored_page(row)
+                yield stored_page(row)
 
     def search(
         self, words: str, limit: int | None = None, *, min_score: float | None = None
@@ -170,7 +170,7 @@ class Results:
         index_for_search(self.path)
         with RESULTS.explaining(self.path):
             rows = self._connection.execute(_SEARCH, (phrase, min_score or 0.0, _sql_limit(limit)))
-            return [_stored_page(row, snippet=tidied(row["passage"])) for row in rows]
+            return [stored_page(row, snippet=tidied(row["passage"])) for row in rows]
 
     def events_of(self, url: str) -> list[StoredPage]:
         """All that happened to a URL, asked for or redirected to, in order of time."""
@@ -227,7 +227,7 @@ class Results:
             if execute(waiting).fetchone():
                 indexed |= {row[0] for row in execute("SELECT id FROM unindexed")}
             rows = execute(_SELECT + "current AND relevant AND outcome = 'fetched' ORDER BY id")
-            return [(row["id"], _stored_page(row)) for row in rows if row["id"] not in indexed]
+            return [(row["id"], stored_page(row)) for row in rows if row["id"] not in indexed]
 
     def stray_texts(self) -> list[int]:
         """Rows of the search index that belong to no page."""
@@ -299,6 +299,7 @@ def _sql_limit(limit: int | None) -> int:
     return -1 if limit is None else limit
 
 
-def _stored_page(row: sqlite3.Row, **changed: str) -> StoredPage:
+def stored_page(row: sqlite3.Row, **changed: str) -> StoredPage:
+    """A row of ``event``."""
     # Not strict: SQLite keeps truth as 0 and 1.
     return msgspec.convert({**dict(row), **changed}, StoredPage, strict=False)

@@ -1,0 +1,188 @@
+"""The portal's pages, for whoever serves them: nothing here knows HTTP.
+
+A page's links are relative to the folder it is served from, so the address of the search page must
+end in a slash::
+
+    …/            search_page(q, page, {"host": …, "language": …, "year": …}, order)
+    …/about       about_page()
+    …/feed.rss    feed("rss", site_url)
+    …/feed.atom   feed("atom", site_url)
+    …/NAME        asset(NAME)
+
+No page has a script or a style inside: :data:`CONTENT_SECURITY_POLICY` can be as strict as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from trailhound.counting import counted
+from trailhound.errors import UsageError
+from trailhound.portal.feeds import FeedKind, atom_feed, rss_feed
+from trailhound.portal.languages import language_name
+from trailhound.portal.listing import FreshListing
+from trailhound.portal.searching import Answer, Hit, Order, search_listing
+from trailhound.topics.crawl_folder import CrawlFolder
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+FEED_ENTRIES = 50
+FACET_TITLES = {"host": "Site", "language": "Language", "year": "Found in"}
+
+_MEDIA_TYPES = {
+    "portal.css": "text/css; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+    "search.js": "text/javascript; charset=utf-8",
+}
+
+
+class Asset(NamedTuple):
+    """A file that pages refer to."""
+
+    content: bytes
+    media_type: str
+
+
+class Links(NamedTuple):
+    """Where the parts of a portal are, seen from its pages."""
+
+    search: str = "./"
+    about: str = "about"
+    rss: str = "feed.rss"
+    atom: str = "feed.atom"
+
+
+class Portal:
+    """One topic, published. ``title`` is its name unless given; threads may share it.
+
+    Call :meth:`refresh` in a thread before the first reader comes: of a large crawl that has never
+    been searched it takes minutes. Later calls look after themselves.
+    """
+
+    def __init__(self, folder: CrawlFolder, title: str = "", description: str = "") -> None:
+        self.folder = folder.require()
+        self.title = title or folder.topic.name
+        self.description = description or f"Pages about {self.title}, found by Trailhound."
+        self._listing = FreshListing(folder)
+
+    def refresh(self) -> None:
+        """Catch up with the crawl, unless that was done lately."""
+        self._listing.get()
+
+    def search(
+        self,
+        query: str = "",
+        page: int = 1,
+        facets: Mapping[str, str] | None = None,
+        order: Order = "best",
+    ) -> Answer:
+        """One page of results as data; UsageError when the search takes too long."""
+        listing, results = self._listing.get(), self.folder.results
+        return search_listing(listing, results, query, page=page, facets=facets, order=order)
+
+    def search_page(
+        self,
+        query: str = "",
+        page: int = 1,
+        facets: Mapping[str, str] | None = None,
+        order: Order = "best",
+    ) -> str:
+        """The same for people. ``facets`` are ``host``, ``language`` and ``year``; others are
+        passed over, so that all parameters of an address may be given.
+        """
+        try:
+            answer, trouble = self.search(query, page, facets, order), ""
+        except UsageError as error:
+            answer, trouble = self.search(), str(error)
+        return self._rendered("search.html.j2", answer=answer, query=query, trouble=trouble)
+
+    def about_page(self) -> str:
+        """What this is, and how it came to be."""
+        listing = self._listing.get()
+        latest = float(listing.found_at.max()) if len(listing) else None
+        hosts = len(set(listing.facets["host"].codes.tolist()))
+        return self._rendered("about.html.j2", pages=len(listing), hosts=hosts, latest=latest)
+
+    def feed(self, kind: FeedKind = "rss", site_url: str = "./") -> bytes:
+        """The latest finds; ``site_url`` is the address of the portal, for readers of the feed."""
+        write = rss_feed if kind == "rss" else atom_feed
+        return write(self.title, self.description, site_url, self.latest())
+
+    def latest(self) -> tuple[Hit, ...]:
+        """What was found last, newest first."""
+        return search_listing(
+            self._listing.get(), self.folder.results, order="newest", page_size=FEED_ENTRIES
+        ).hits
+
+    @property
+    def stylesheet(self) -> str:
+        """``portal.css``."""
+        return _assets()["portal.css"].content.decode()
+
+    def asset(self, name: str) -> Asset | None:
+        """A file of the portal; ``None`` for every other name."""
+        return _assets().get(name)
+
+    def _rendered(self, template: str, **values: Any) -> str:
+        return render(template, title=self.title, description=self.description, **values)
+
+
+def render(template: str, **values: Any) -> str:
+    """One of our templates; all values are escaped."""
+    return environment().get_template(template).render(**values)
+
+
+@cache
+def _assets() -> dict[str, Asset]:
+    folder = resources.files("trailhound.portal") / "assets"
+    return {name: Asset((folder / name).read_bytes(), kind) for name, kind in _MEDIA_TYPES.items()}
+
+
+@cache
+def environment() -> Environment:
+    """The templates. Text is escaped."""
+    made = Environment(
+        loader=PackageLoader("trailhound.portal"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals.update(
+        counted=counted,
+        links=Links(),
+        is_static=False,
+        facet_titles=FACET_TITLES,
+        address_of=_address_of,
+    )
+    made.filters.update(day=day, facet_name=_facet_name)
+    return made
+
+
+def day(seconds: float) -> str:
+    """``1 March 2026``."""
+    found = datetime.fromtimestamp(seconds, UTC)
+    return f"{found.day} {found:%B %Y}"
+
+
+@lru_cache(maxsize=1024)
+def _facet_name(value: str, facet: str) -> str:
+    return language_name(value) if facet == "language" else value
+
+
+def _address_of(answer: Answer, **changed: str | int | None) -> str:
+    """The same search with other settings; ``None`` takes one away."""
+    kept: dict[str, str | int | None] = {"q": answer.query, **answer.chosen}
+    if answer.order != "best":
+        kept["order"] = answer.order
+    kept |= changed
+    return "./?" + urlencode({name: value for name, value in kept.items() if value})
