@@ -32,6 +32,10 @@ _URLS = (
     "SELECT u.site, u.path, f.outcome FROM url AS u "
     "LEFT JOIN finished AS f ON f.number = u.number ORDER BY u.number"
 )
+_WAITING_BY_HOST = (
+    "SELECT u.site >> 1, count(*) FROM url AS u LEFT JOIN finished AS f ON f.number = u.number "
+    "WHERE f.number IS NULL GROUP BY 1"
+)
 # The bytes may also be found astride two numbers: to be checked.
 _PLACES_OF = (
     "SELECT first, numbers, priorities FROM place WHERE instr(numbers, ?) ORDER BY first DESC"
@@ -83,6 +87,41 @@ def queue_place(path: Path, url: str) -> QueuePlace | None:
     if not places.size:
         return None
     return QueuePlace(worst_first.size - 1 - int(places[0]), worst_first.size, host[0])
+
+
+class HostState(NamedTuple):
+    """A host as the frontier knows it."""
+
+    name: str
+    pages: int
+    """Finished leases."""
+    waiting: int
+    ready_at: float
+    """When it may be asked next, in seconds since 1970."""
+
+
+def host_states(path: Path) -> list[HostState]:
+    """All hosts, in order of discovery."""
+    hosts = "SELECT name, pages, until FROM host ORDER BY number"
+    with _reading(path) as connection:
+        waiting = dict(connection.execute(_WAITING_BY_HOST))
+        rows = enumerate(connection.execute(hosts))
+        return [HostState(row[0], row[1], waiting.get(n, 0), row[2]) for n, row in rows]
+
+
+def best_waiting(path: Path, limit: int) -> list[Candidate]:
+    """What waits, the best first, by priority and arrival."""
+    with _reading(path) as connection, loading(path):
+        sites, standings = _sites(connection), Standings()
+        standings.expect(*connection.execute(LAST_NUMBER).fetchone())
+        load_standings(connection, standings, path)
+        best_first = standings.worst_first(standings.waiting(limit))[::-1].tolist()
+        found = []
+        for number in best_first:
+            arrival, priority = standings.arrivals[number], standings.priorities[number]
+            row = connection.execute(READ, (number, arrival)).fetchone()
+            found.append(sites.candidate(row, arrival, priority))
+        return found
 
 
 def all_urls(path: Path) -> Iterator[tuple[str, Outcome | None]]:
