@@ -72,7 +72,8 @@ class Growth:
 
 def measure(target: Target, family: str, make: Make) -> Growth:
     """Find a size at which the time can be measured, and measure there."""
-    size, most = FIRST_BYTES, min(MOST_BYTES, target.largest // 4)
+    most = min(MOST_BYTES, target.largest // 4)
+    size = min(FIRST_BYTES, most)
     while 2 * size <= most and _seconds(target, make(size)) < ENOUGH_SECONDS:
         size *= 2
     megabytes = megabytes_to_read(target, make(target.largest))

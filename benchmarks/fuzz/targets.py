@@ -91,7 +91,7 @@ TARGETS = (
     Target("page", text_of(web_grammars.PAGE), readers.page, 60, largest=390_000),
     Target("parse guard", text_of(web_grammars.PAGE), readers.parse_guard, 160),
     Target("encoding", _half_bent(_encoded_page), readers.encoding, 80),
-    Target("url", text_of(web_grammars.URL), readers.url, 120),
+    Target("url", text_of(web_grammars.URL), readers.url, 120, largest=60_000),
     Target("headers", text_of(web_grammars.HEADERS), readers.headers, 150, largest=32_000),
     Target("content coding", _half_bent(_packed), readers.content_coding, 20,
            (CodingError,)),

@@ -26,6 +26,8 @@ from publicsuffixlist import PublicSuffixList
 from trailhound.errors import UsageError
 
 _BARE_HOST = re.compile(r"(?=[^\s/:@?#]+?\.[^\s/:@?#])[^\s/:@?#]++(:[0-9]++)?([/?#]|$)")
+MAX_LENGTH = 64_000
+"""Characters of a URL, as given and in canonical form. Common servers take 8 to 32 thousand."""
 _LONGEST_HOST = 260  # characters: a name of 253, a port; DNS carries no more
 _WEB_SCHEMES = ("http://", "https://")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -46,9 +48,12 @@ def _normal_escape(found: str) -> str:
 def canonicalize(url: str, base: str | None = None) -> str | None:
     """The canonical form of ``url``, resolved against ``base``; ``None`` unless http or https.
 
-    Any string may be given; what cannot be parsed is ``None`` too. ``base`` is the address of the
+    Any string may be given; what cannot be parsed, or is longer than any server takes, is ``None``
+    too. ``base`` is the address of the
     page (or its ``<base href>``, resolved) that holds a link.
     """
+    if len(url) > MAX_LENGTH:
+        return None
     try:
         # No base: a scheme-less URL is an error, as a link without a page has no meaning.
         href = ada_url.join_url(base, url) if base is not None else ada_url.normalize_url(url)
@@ -65,12 +70,12 @@ def canonicalize(url: str, base: str | None = None) -> str | None:
         path_start = href.index("/", 8)
     if path_start > len("https://") + _LONGEST_HOST:
         return None
-    if _ESCAPABLE.search(href, path_start) is None:
-        return href
-    # The host stays out of it: an IPv6 address keeps its brackets.
-    return href[:path_start] + _ESCAPABLE.sub(
-        lambda match: _normal_escape(match[0]), href[path_start:]
-    )
+    if _ESCAPABLE.search(href, path_start) is not None:
+        # The host stays out of it: an IPv6 address keeps its brackets.
+        href = href[:path_start] + _ESCAPABLE.sub(
+            lambda match: _normal_escape(match[0]), href[path_start:]
+        )
+    return href if len(href) <= MAX_LENGTH else None
 
 
 def host_key(url: str) -> str:

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.urls import canonicalize, host_key, registered_domain, strip_tracking
+from trailhound.urls import (
+    MAX_LENGTH,
+    canonicalize,
+    host_key,
+    registered_domain,
+    strip_tracking,
+)
 
 UNRESERVED = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
 hosts = st.from_regex(r"\A[a-z][a-z0-9]{0,8}(\.[a-z]{2,5}){1,2}\Z")
@@ -221,3 +227,9 @@ def test_keys_never_fail_on_canonical_urls(url: str) -> None:
         assert host_key(clean).partition(":")[0].endswith(registered_domain(clean)) or (
             "[" in clean
         )
+
+
+def test_what_is_longer_than_any_server_takes_is_no_address() -> None:
+    assert canonicalize("https://bees.example/" + "a" * 20_000) is not None
+    assert canonicalize("https://bees.example/" + "a" * MAX_LENGTH) is None
+    assert canonicalize("https://bees.example/" + "蜂" * 10_000) is None  # nine characters each
