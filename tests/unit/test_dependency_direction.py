@@ -52,13 +52,14 @@ ALLOWED: dict[str, frozenset[str]] = {
     "library": TOPICS,
     "collector": FIRST_TIER | {"collector", "sessions", "storage", "topics"},
     "reports": TOPICS,
+    "web": LAB | TOPICS | {"collector", "portal"},
     "portal": TOPICS,
     "crawling": CRAWLING,
     "config": frozenset({"errors", "counting", "toml_text"}),
     "lab": LAB,
     "testing": LAB | TOPICS,
     "__main__": frozenset({"cli"}),
-    "cli": LAB | TOPICS | {"cli", "collector", "portal"},
+    "cli": LAB | TOPICS | {"cli", "collector", "portal", "web"},
 }
 
 IMPURE = frozenset({"socket", "time", "random", "asyncio", "aiohttp", "sqlite3", "os", "pathlib"})

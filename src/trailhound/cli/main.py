@@ -26,6 +26,7 @@ from trailhound.cli import (
     learn,
     mark,
     results,
+    serve,
     topics,
     turns,
 )
@@ -48,6 +49,8 @@ app = typer.Typer(
 )
 for function in (
     demo.demo,
+    serve.app,
+    serve.serve,
     collect.collect,
     learn.learn,
     topics.topics,

@@ -25,7 +25,8 @@ from trailhound.errors import UNREADABLE, StorageError
 from trailhound.storage.files import write_whole
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-PAIR_PATH = "/v1/pair"
+PREFIX = "/v1"
+PAIR_PATH = f"{PREFIX}/pair"
 MAX_BODY_BYTES = 24_000_000
 """The extension sends at most 8 MB at once."""
 

@@ -14,7 +14,7 @@ from aiohttp import hdrs, web
 import trailhound
 from trailhound.collector.guard import (
     MAX_BODY_BYTES,
-    PAIR_PATH,
+    PREFIX,
     Guard,
     Pairing,
     error_response,
@@ -138,7 +138,7 @@ class Collector:
         """Listen, by default at a free port; the port."""
         # Without lingering, the rest of a body that is too large is not read.
         runner = web.AppRunner(
-            self._application(),
+            self.application(PREFIX),
             access_log=None,
             shutdown_timeout=_SHUTDOWN_SECONDS,
             lingering_time=0.0,
@@ -153,8 +153,12 @@ class Collector:
                 "another one running? Stop it, or choose another port with --port."
             ) from error
         self._runner = runner
-        self._guard.port = int(runner.addresses[0][1])
+        self.listen_at(int(runner.addresses[0][1]))
         return self.port
+
+    def listen_at(self, port: int) -> None:
+        """Whoever serves :meth:`application` says where, so that other names can be refused."""
+        self._guard.port = port
 
     async def stop(self) -> None:
         """Stop listening, finish learning, close all files."""
@@ -171,13 +175,15 @@ class Collector:
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
-    def _application(self) -> web.Application:
+    def application(self, prefix: str = "") -> web.Application:
+        """What is served under ``/v1``, with a guard of its own; a part of another application
+        has its prefix from there."""
         guard = guarded(self._guard)
         application = web.Application(middlewares=[guard], client_max_size=MAX_BODY_BYTES)
-        application.router.add_post(PAIR_PATH, self._pair)
-        application.router.add_post("/v1/events", self._events)
-        application.router.add_post("/v1/forget", self._forget)
-        application.router.add_post("/v1/status", self._status)
+        application.router.add_post(f"{prefix}/pair", self._pair)
+        application.router.add_post(f"{prefix}/events", self._events)
+        application.router.add_post(f"{prefix}/forget", self._forget)
+        application.router.add_post(f"{prefix}/status", self._status)
         return application
 
     async def _pair(self, request: web.Request) -> web.Response:

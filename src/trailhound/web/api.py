@@ -1,0 +1,200 @@
+"""Functions as routes: what they take and give is in their types, and checked by them.
+
+::
+
+    routes = Routes("Topics")
+
+    @routes.get("/api/topics/{topic}")
+    def topic(app: App, asked: OneTopic) -> TopicView:
+        \"\"\"A topic with its sessions.\"\"\"
+
+A function takes the app and one struct, whose fields come from the path, from the query (GET) or
+from a body in JSON (the others). It runs in a thread of its own unless it is a coroutine. What it
+gives is encoded as JSON; an :class:`Answer` or a response of aiohttp goes out as it is. A
+:class:`TrailhoundError` is answered with its own words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+
+import msgspec
+from aiohttp import hdrs, web
+
+from trailhound.errors import UNREADABLE, ConfigError, TrailhoundError, UsageError
+from trailhound.web.access import error_answer
+
+if TYPE_CHECKING:
+    from trailhound.web.state import App
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Nothing(msgspec.Struct, frozen=True):
+    """Of a route that takes, or gives, nothing."""
+
+
+class OneTopic(msgspec.Struct, frozen=True, kw_only=True):
+    """Of a route about one topic."""
+
+    topic: str
+
+
+class NotThereError(TrailhoundError):
+    """What was asked for does not exist; answered with 404."""
+
+
+class ConflictError(TrailhoundError):
+    """It cannot be done now, for what is going on; answered with 409."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Bytes of another type than JSON: a download, a picture."""
+
+    body: bytes
+    content_type: str
+    file_name: str = ""
+    """When it is to be saved, the name to save it under."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """One thing that can be asked of the app."""
+
+    method: str
+    path: str
+    group: str
+    function: Callable[..., Any]
+    takes: type[msgspec.Struct]
+    gives: Any
+
+    @property
+    def summary(self) -> str:
+        """In a sentence."""
+        return (inspect.getdoc(self.function) or "").partition("\n\n")[0].replace("\n", " ")
+
+    @property
+    def explanation(self) -> str:
+        """What else there is to say."""
+        return (inspect.getdoc(self.function) or "").partition("\n\n")[2]
+
+
+class Routes:
+    """The routes of one part of the app."""
+
+    def __init__(self, group: str) -> None:
+        self.group = group
+        self.all: list[Route] = []
+
+    def get(self, path: str) -> Callable[[Function], Function]:
+        """Register a function that only looks."""
+        return self._adding("GET", path)
+
+    def post(self, path: str) -> Callable[[Function], Function]:
+        """Register a function that does something."""
+        return self._adding("POST", path)
+
+    def put(self, path: str) -> Callable[[Function], Function]:
+        """Register a function that sets something."""
+        return self._adding("PUT", path)
+
+    def delete(self, path: str) -> Callable[[Function], Function]:
+        """Register a function that removes something."""
+        return self._adding("DELETE", path)
+
+    def _adding(self, method: str, path: str) -> Callable[[Function], Function]:
+        def add(function: Function) -> Function:
+            takes = list(inspect.signature(function).parameters)[1]
+            hints = get_type_hints(function, localns=_lazy_names())
+            self.all.append(
+                Route(method, path, self.group, function, hints[takes], hints["return"])
+            )
+            return function
+
+        return add
+
+
+def _lazy_names() -> dict[str, object]:
+    """``App`` is only known to type checkers where routes are written."""
+    return {"App": object, "web": web}
+
+
+def handler_of(route: Route, app: App) -> Callable[[web.Request], Any]:
+    """The route as a handler of aiohttp."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        try:
+            asked = await _asked(route, request)
+            if inspect.iscoroutinefunction(route.function):
+                wants_request = len(inspect.signature(route.function).parameters) > 2
+                more = (request,) if wants_request else ()
+                return _response(await route.function(app, asked, *more))
+            return _response(await asyncio.to_thread(route.function, app, asked))
+        except TrailhoundError as error:
+            return error_answer(_status(error), str(error))
+
+    return handle
+
+
+async def _asked(route: Route, request: web.Request) -> msgspec.Struct:
+    """What the request says, as the struct that the function takes."""
+    values: dict[str, Any] = {}
+    if route.method in ("GET", "DELETE"):
+        for name in dict.fromkeys(request.query):
+            several = request.query.getall(name)
+            values[name] = several if _is_list(route.takes, name) else several[-1]
+    else:
+        values = await _body(request)
+    values |= dict(request.match_info)
+    try:
+        # Queries are text: "7" may be a number there.
+        return msgspec.convert(values, route.takes, strict=False)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"The request cannot be understood: {error}.") from error
+
+
+def _is_list(kind: type[msgspec.Struct], name: str) -> bool:
+    found = {each.name: each.type for each in msgspec.structs.fields(kind)}.get(name)
+    return getattr(found, "__origin__", None) in (list, tuple)
+
+
+async def _body(request: web.Request) -> dict[str, Any]:
+    content = await request.read()
+    if not content:
+        return {}
+    if request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip() != "application/json":
+        raise UsageError("Only JSON is understood. Say so: Content-Type: application/json.")
+    try:
+        return msgspec.json.decode(content, type=dict[str, Any])
+    except UNREADABLE as error:
+        raise UsageError(f"The request's body is no JSON object: {error}.") from error
+
+
+def _status(error: TrailhoundError) -> int:
+    match error:
+        case NotThereError():
+            return 404
+        case ConflictError():
+            return 409
+        case UsageError() | ConfigError():
+            return 400
+        case _:
+            return 422
+
+
+def _response(given: Any) -> web.StreamResponse:
+    if isinstance(given, web.StreamResponse):
+        return given
+    if isinstance(given, Answer):
+        response = web.Response(body=given.body, headers={hdrs.CONTENT_TYPE: given.content_type})
+        if given.file_name:
+            quoted = given.file_name.replace("\\", "_").replace('"', "_")
+            ascii_name = quoted.encode("ascii", "replace").decode().replace("?", "_")
+            response.headers[hdrs.CONTENT_DISPOSITION] = f'attachment; filename="{ascii_name}"'
+        return response
+    return web.Response(body=msgspec.json.encode(given), content_type="application/json")

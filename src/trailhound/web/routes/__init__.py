@@ -1,0 +1,10 @@
+"""What the app can be asked, part by part."""
+
+from trailhound.web.api import Route
+from trailhound.web.routes import happenings, topics
+
+ALL_ROUTES: list[Route] = [
+    *topics.routes.all,
+    *happenings.routes.all,
+]
+"""In the order of the documentation."""

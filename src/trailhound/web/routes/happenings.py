@@ -1,0 +1,67 @@
+"""What goes on: jobs, and a stream of everything that happens."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import msgspec
+from aiohttp import web
+
+from trailhound.web.api import Nothing, Routes
+from trailhound.web.jobs import Job
+
+if TYPE_CHECKING:
+    from trailhound.web.state import App
+
+STILL_HERE_SECONDS = 20.0
+"""Between two signs of life on a stream on which nothing happens."""
+
+routes = Routes("What goes on")
+
+
+class OneJob(msgspec.Struct, frozen=True, kw_only=True):
+    """Of a route about one job."""
+
+    number: int
+
+
+@routes.get("/api/jobs")
+def list_jobs(app: App, asked: Nothing) -> list[Job]:
+    """What is being done or was done lately: learning, judging again, experiments."""
+    del asked
+    return app.jobs.all()
+
+
+@routes.get("/api/jobs/{number}")
+def show_job(app: App, asked: OneJob) -> Job:
+    """How far a job is, or what came of it."""
+    return app.jobs.one(asked.number)
+
+
+@routes.post("/api/jobs/{number}/stop")
+def stop_job(app: App, asked: OneJob) -> Job:
+    """Ask a job to end soon; what it has done stays."""
+    return app.jobs.stop(asked.number)
+
+
+@routes.get("/api/happenings")
+async def stream_happenings(app: App, asked: Nothing, request: web.Request) -> web.StreamResponse:
+    """Everything that happens from now on, as server-sent events."""
+    del asked
+    response = web.StreamResponse(
+        headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"}
+    )
+    await response.prepare(request)
+    async with app.hub.listening() as queue:
+        with suppress(ConnectionError):
+            await response.write(b": listening\n\n")
+            while request.transport is not None and not request.transport.is_closing():
+                try:
+                    told = await asyncio.wait_for(queue.get(), STILL_HERE_SECONDS)
+                except TimeoutError:
+                    await response.write(b": still here\n\n")
+                    continue
+                await response.write(b"data: " + msgspec.json.encode(told) + b"\n\n")
+    return response

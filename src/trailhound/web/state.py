@@ -1,0 +1,42 @@
+"""What all routes of the app share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trailhound.collector import Pairing
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.workspace import TopicFolder, Workspace, checked_name
+from trailhound.web.api import NotThereError
+from trailhound.web.hub import Hub
+from trailhound.web.jobs import Jobs
+
+
+@dataclass
+class App:
+    """A workspace that is being served."""
+
+    workspace: Workspace
+    pairing: Pairing
+    hub: Hub
+    jobs: Jobs
+    port: int = 0
+    """Where the extension finds it; known once the server listens."""
+    config_file: Path | None = None
+    """With settings for crawls, if the user named one."""
+    options: dict[str, str] = field(default_factory=dict)
+
+    def topic(self, name: str) -> TopicFolder:
+        """One that exists; NotThereError otherwise."""
+        name = checked_name(name)
+        if not self.workspace.folder_for(name).exists():
+            raise NotThereError(f"There is no topic '{name}'. It may have been renamed or deleted.")
+        return self.workspace.topic(name)
+
+    def crawl(self, name: str) -> CrawlFolder:
+        """The crawl of a topic; NotThereError when it has none yet."""
+        folder = CrawlFolder(self.topic(name))
+        if not folder.exists():
+            raise NotThereError(f"The topic '{name}' has not been crawled yet.")
+        return folder

@@ -1,0 +1,81 @@
+// Elements from words. Text is always set as text: nothing that comes from the web becomes markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+const PROPERTIES = new Set(["value", "checked", "disabled", "selected"]);
+
+/** h("p.quiet", {onclick: …}, "text", child, …): an element with attributes and children. */
+export function h(kind, attributes, ...children) {
+  return build(document.createElement(kind.split(".")[0]), kind, attributes, children);
+}
+
+/** The same for drawings. */
+export function s(kind, attributes, ...children) {
+  return build(document.createElementNS(SVG, kind.split(".")[0]), kind, attributes, children);
+}
+
+function build(element, kind, attributes, children) {
+  const given = attributes !== null && typeof attributes === "object" && !(attributes instanceof Node) && !Array.isArray(attributes);
+  const named = given ? attributes : {};
+  const classes = [...kind.split(".").slice(1), ...(named.class ?? "").split(" ")].filter(Boolean);
+  if (classes.length) element.setAttribute("class", classes.join(" "));
+  for (const [name, value] of Object.entries(named)) {
+    if (name === "class" || value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (PROPERTIES.has(name)) element[name] = value;
+    else if (name === "href") element.setAttribute("href", safeLink(String(value)));
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...present(given ? children : [attributes, ...children]));
+  return element;
+}
+
+function present(children) {
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+}
+
+/** Only addresses of the web and of the app become links; "javascript:" and the like lead nowhere. */
+export function safeLink(address) {
+  return /^(https?:\/\/|#|\/(?!\/)|blob:)/i.test(address) ? address : "#";
+}
+
+/** A link to a page of the web, opened beside the app, which that page learns nothing of. */
+export function outside(address, ...children) {
+  return h("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, ...(children.length ? children : [address]));
+}
+
+/** Puts children, lists of them included, in the place of what was there. */
+export function replace(place, ...children) {
+  place.replaceChildren(...present(children));
+}
+
+let counter = 0;
+
+/** A field with its label, and a word of explanation. */
+export function field(title, input, hint) {
+  input.id ||= `field-${++counter}`;
+  const explained = hint ? h("span.hint", { id: `${input.id}-hint` }, hint) : null;
+  if (explained) input.setAttribute("aria-describedby", explained.id);
+  return h("div", h("label", { for: input.id }, title), explained, input);
+}
+
+/** heads: names, or {title, number: true}; rows: lists of cells. */
+export function table(caption, heads, rows) {
+  const kind = (tag, at) => (heads[at].number ? `${tag}.number` : tag);
+  return h("div.scroll", { tabindex: "0", role: "region", "aria-label": caption },
+    h("table",
+      h("thead", h("tr", heads.map((head, at) => h(kind("th", at), { scope: "col" }, head.title ?? head)))),
+      h("tbody", rows.map((row) => h("tr", row.map((cell, at) => h(kind("td", at), cell)))))));
+}
+
+export function number(value) {
+  return value === null || value === undefined ? "–" : Number(value).toLocaleString("en");
+}
+
+export function counted(value, word, several = `${word}s`) {
+  return `${number(value)} ${value === 1 ? word : several}`;
+}
+
+/** A time in seconds since 1970, as people write it. */
+export function when(seconds) {
+  return seconds ? new Date(seconds * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" }) : "–";
+}

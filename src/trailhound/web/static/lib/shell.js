@@ -1,0 +1,52 @@
+// What all views share besides elements: where links lead, notices, and attempts that may be refused.
+
+import { h } from "./dom.js";
+
+/** [name in the address, title] of a topic's views. */
+export const TABS = [
+];
+
+/** Shows another view, by its address without the "#". */
+export function go(address) {
+  location.hash = address;
+}
+
+export function topicLink(topic, view = "") {
+  return `#/topics/${encodeURIComponent(topic)}${view ? `/${view}` : ""}`;
+}
+
+/** Heading and tabs of a topic's views. */
+export function topicHead(topic, current) {
+  return [
+    h("h1", topic),
+    h("nav.tabs", { "aria-label": "Parts of the topic" }, TABS.map(([view, title]) =>
+      h("a", { href: topicLink(topic, view), "aria-current": view === current ? "page" : null }, title))),
+  ];
+}
+
+/** Tells something in passing; what went wrong stays longer. */
+export function notice(text, bad = false) {
+  const box = h("div.notice", { class: bad ? "bad" : "" }, text);
+  document.getElementById("notices").append(box);
+  setTimeout(() => box.remove(), bad ? 12_000 : 5_000);
+}
+
+/** Does something that may be refused, and says so; the button rests meanwhile. */
+export async function attempt(button, work) {
+  if (button) button.disabled = true;
+  try {
+    return await work();
+  } catch (error) {
+    notice(error.message, true);
+    return undefined;
+  } finally {
+    if (button) button.disabled = false;
+  }
+}
+
+/** Calls act(happening) for happenings of these kinds; returns a function that ends it. */
+export function whenever(kinds, act) {
+  const heard = (event) => { if (kinds.includes(event.detail.kind) || event.detail.kind === "awake") act(event.detail); };
+  document.addEventListener("happening", heard);
+  return () => document.removeEventListener("happening", heard);
+}

@@ -1,0 +1,69 @@
+// Which view is shown for which address.
+
+import { listen, Refused, setToken, takeToken } from "./lib/api.js";
+import { field, h, replace } from "./lib/dom.js";
+import { notice } from "./lib/shell.js";
+import { home } from "./views/home.js";
+
+/** [pattern, view, title]. A view fills a place and may return a function that ends what it has begun. */
+const VIEWS = [
+  [/^\/$/, home, () => "Topics"],
+];
+
+const LINKS = [["/", "Topics"]];
+
+const content = document.getElementById("content");
+let leave = null;
+let shown = 0;
+
+function header(address) {
+  replace(document.getElementById("top"),
+    h("a.brand", { href: "#/" }, h("img", { src: "/hound.svg", alt: "" }), "Trailhound"),
+    h("nav", { "aria-label": "Main" }, LINKS.map(([to, title]) =>
+      h("a", { href: `#${to}`, "aria-current": address === to ? "page" : null }, title))));
+}
+
+async function show() {
+  const mine = ++shown;
+  const address = location.hash.slice(1).split("?")[0] || "/";
+  leave?.();
+  leave = null;
+  header(address);
+  const [pattern, view, title] = VIEWS.find(([each]) => each.test(address)) ?? [/^/, nothing, () => "Nothing here"];
+  const names = pattern.exec(address).slice(1).map(decodeURIComponent);
+  document.title = `${title(...names)} – Trailhound`;
+  const place = h("div");
+  try {
+    const ending = await view(place, names);
+    if (mine !== shown) { ending?.(); return; }
+    leave = ending ?? null;
+    replace(content, place);
+  } catch (error) {
+    if (mine === shown) explain(error);
+  }
+}
+
+function nothing(place) {
+  replace(place, h("h1", "There is nothing here"), h("p", h("a", { href: "#/" }, "All topics")));
+}
+
+function explain(error) {
+  if (error instanceof Refused && error.status === 401) askForToken();
+  else replace(content, h("div.trouble", h("h1", "That did not work"), h("p", error.message), h("button", { onclick: show }, "Try again")));
+}
+
+function askForToken() {
+  const input = h("input", { type: "text", autocomplete: "off", spellcheck: "false" });
+  const enter = (event) => { event.preventDefault(); setToken(input.value.replace(/^.*#token=/, "")); location.reload(); };
+  replace(content, h("h1", "Open the app"), h("form.card.stack", { onsubmit: enter },
+    h("p", "Run ", h("code", "trailhound app"), ", or paste the address that ", h("code", "trailhound serve"), " shows: it holds the key to this app."),
+    field("Address or token", input), h("button.primary", { type: "submit" }, "Open")));
+}
+
+takeToken();
+addEventListener("hashchange", () => { takeToken(); show().then(() => content.focus({ preventScroll: true })); });
+listen((happening) => {
+  document.dispatchEvent(new CustomEvent("happening", { detail: happening }));
+  if (happening.kind === "session" && happening.text) notice(happening.text);
+});
+show();
