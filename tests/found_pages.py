@@ -52,6 +52,7 @@ class Find(NamedTuple):
 def crawl_of(folder: Path, finds: Iterable[Find], *, topic: str = "bees") -> CrawlFolder:
     """A crawl of ``topic`` in a workspace, with results and, where there is HTML, an archive."""
     crawl = CrawlFolder(TopicFolder(folder / "topics" / topic, topic))
+    crawl.topic.prepare()
     crawl.make()
     record = CrawlRecord(topic=topic, settings=Settings(), created_at=NOON, states=4, model="")
     crawl.write(record)
@@ -77,7 +78,6 @@ def reject(crawl: CrawlFolder, *addresses: str) -> None:
     """Mark pages as not useful."""
     events = [Mark(NOON, address, useful=False) for address in addresses]
     path = crawl.topic.sessions_path / MARKS_FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_session(Session(crawl.topic.name, tuple(events)), path)
 
 

@@ -47,7 +47,7 @@ from trailhound.sources.edge_list import EdgeList
 from trailhound.sources.endpoint import _decoded
 from trailhound.sources.search_endpoint import hits_in
 from trailhound.storage.cdxj import surt_key
-from trailhound.storage.exporting import FIELDS, write_csv, write_jsonl
+from trailhound.storage.exporting import FIELDS, ExportedPage, write_csv, write_jsonl
 from trailhound.storage.results_reading import StoredPage
 from trailhound.storage.snippets import SNIPPET_CHARS, snippet_of
 from trailhound.storage.warc_repair import kept_records
@@ -304,7 +304,8 @@ def export(data: bytes) -> None:
         links_added=0, links_outside=0, requests=1, etag=texts[0], last_modified="", known=False,
     )  # fmt: skip
     table, lines = io.BytesIO(), io.BytesIO()
-    write_csv([stored], table)
+    exported = ExportedPage(stored, path=texts[:1], marked=texts[1])
+    write_csv([exported], table)
     rows = list(csv.DictReader(io.StringIO(table.getvalue().decode(), newline="")))
     assert len(rows) == 1
     for name, text in zip(
@@ -312,6 +313,6 @@ def export(data: bytes) -> None:
     ):
         assert rows[0][name].removeprefix("'") == text.removeprefix("'")
         assert not rows[0][name].lstrip().startswith(("=", "+", "-", "@"))
-    write_jsonl([stored], lines)
+    write_jsonl([exported], lines)
     assert set(msgspec.json.decode(lines.getvalue())) == set(FIELDS)
     assert lines.getvalue().count(b"\n") == 1

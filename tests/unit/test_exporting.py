@@ -12,10 +12,17 @@ import pytest
 
 from trailhound.errors import UsageError
 from trailhound.records import Outcome
-from trailhound.storage.exporting import FIELDS, WRITERS, write_csv, write_jsonl, write_urls
+from trailhound.storage.exporting import (
+    FIELDS,
+    WRITERS,
+    ExportedPage,
+    write_csv,
+    write_jsonl,
+    write_urls,
+)
 from trailhound.storage.results_reading import StoredPage
 
-PAGE = StoredPage(
+STORED = StoredPage(
     number=7,
     address="https://bees.example/varroa",
     url="https://bees.example/old",
@@ -41,10 +48,12 @@ PAGE = StoredPage(
     last_modified="",
     known=False,
 )
+WAY = ["https://bees.example/", STORED.address]
+PAGE = ExportedPage(STORED, "text/html", "useful", WAY)
 
 
-def evil(title: str) -> StoredPage:
-    return msgspec.structs.replace(PAGE, title=title)
+def evil(title: str) -> ExportedPage:
+    return PAGE._replace(page=msgspec.structs.replace(STORED, title=title))
 
 
 def test_json_lines_have_all_fields() -> None:
@@ -53,20 +62,30 @@ def test_json_lines_have_all_fields() -> None:
     first, second = map(json.loads, out.getvalue().splitlines())
     assert tuple(first) == FIELDS
     assert (first["rank"], second["rank"]) == (1, 2)
-    assert first["url"] == PAGE.address
-    assert first["requested_url"] == PAGE.url
+    assert first["url"] == STORED.address
+    assert first["requested_url"] == STORED.url
     assert first["fetched_at"] == "2026-03-01T12:00:00+00:00"
     assert first["duplicate_of"] is None
+    assert (first["content_type"], first["marked"], first["path"]) == ("text/html", "useful", WAY)
+
+
+def test_json_lines_may_have_the_texts() -> None:
+    out = io.BytesIO()
+    write_jsonl([PAGE._replace(text="Mites\n\nand more")], out)
+    (line,) = map(json.loads, out.getvalue().splitlines())
+    assert tuple(line) == (*FIELDS, "text")
+    assert line["text"] == "Mites\n\nand more"
 
 
 def test_csv_can_be_read_back() -> None:
     out = io.BytesIO()
     assert write_csv([PAGE], out) == 1
     (row,) = csv.DictReader(io.StringIO(out.getvalue().decode(), newline=""))
-    assert row["snippet"] == PAGE.snippet
+    assert row["snippet"] == STORED.snippet
     assert row["score"] == "0.75"
     assert row["priority"] == "-0.5", "a number is no formula"
     assert row["duplicate_of"] == ""
+    assert row["path"].split() == WAY
     out.write(b"")  # still open: the caller closes it
 
 
@@ -93,7 +112,7 @@ def test_other_titles_stay_as_they_are_in_csv(title: str) -> None:
 
 def test_urls_are_lines() -> None:
     out = io.BytesIO()
-    assert write_urls([PAGE], out) == 1
+    assert write_urls([STORED], out) == 1
     assert out.getvalue() == b"https://bees.example/varroa\n"
 
 
@@ -114,6 +133,18 @@ def test_parquet_has_typed_columns() -> None:
     assert tuple(table.column_names) == FIELDS
     assert table.schema.field("score").type == pyarrow.float64()
     assert table.column("title").to_pylist() == ["Varroa", "=1+1"], "no spreadsheet, no quotes"
+    assert table.column("path").to_pylist() == [WAY, WAY]
+
+
+def test_parquet_may_have_the_texts() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    out = io.BytesIO()
+    WRITERS["parquet"]([PAGE._replace(text=f"text {n}") for n in range(2_500)], out)
+    table = parquet.read_table(pyarrow.BufferReader(out.getvalue()))
+    assert tuple(table.column_names) == (*FIELDS, "text")
+    assert table.column("text").to_pylist()[-1] == "text 2499"
 
 
 def test_parquet_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
 from trailhound.cli.options import TopicArgument, WorkspaceOption, make_folder_of
 from trailhound.cli.results import AllOption, MinScoreOption, crawl_folder
-from trailhound.cli.terminal import say
+from trailhound.cli.terminal import counting_bar, say
+from trailhound.counting import counted
+
+if TYPE_CHECKING:
+    from trailhound.storage.results_reading import Results, StoredPage
+    from trailhound.text.main_content import TextForm
+    from trailhound.topics.crawl_folder import CrawlFolder
+    from trailhound.topics.main_texts import Source
 
 
 class ExportFormat(StrEnum):
@@ -24,8 +31,12 @@ class ExportFormat(StrEnum):
     PARQUET = "parquet"
     WARC = "warc"
     URLS = "urls"
+    MARKDOWN = "markdown"
+    TEXT = "text"
 
 
+_TEXTS = (ExportFormat.MARKDOWN, ExportFormat.TEXT)
+_TABLES_WITH_TEXT = (ExportFormat.JSONL, ExportFormat.PARQUET)
 _BY_ENDING = {
     ".jsonl": ExportFormat.JSONL,
     ".ndjson": ExportFormat.JSONL,
@@ -35,7 +46,10 @@ _BY_ENDING = {
     ".warc.gz": ExportFormat.WARC,
     ".warc": ExportFormat.WARC,
     ".txt": ExportFormat.URLS,
+    ".md": ExportFormat.MARKDOWN,
 }
+_ONE_FILE = (".md", ".markdown", ".txt")
+"""Names that end so are files with all texts; other names are folders."""
 
 
 def export(
@@ -47,8 +61,15 @@ def export(
         ),
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Where to; - is stdout.")
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Where to: a file, or a folder; - is stdout."
+        ),
     ] = Path("-"),
+    text: Annotated[
+        bool,
+        typer.Option("--text", help="With the main text of every page, in jsonl and parquet."),
+    ] = False,
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", min=1, help="Only the best.")
     ] = None,
@@ -62,28 +83,96 @@ def export(
     """Write the results to a file, best first; those that you know already, too, unless --new.
 
     jsonl, csv and parquet have all fields, urls (.txt) only addresses. warc has the pages as they
-    were received, compressed: name the file .warc.gz.
+    were received, compressed: name the file .warc.gz. markdown and text have the main text of each
+    page, without menus and banners: one file a page if FILE is a folder, else (.md, .txt, stdout)
+    all in one.
 
     Examples:
 
       trailhound export bees --new -o bees.csv
 
+      trailhound export bees --format markdown -o bees-pages
+
       trailhound export bees --format urls | head
     """
-    from trailhound.counting import counted
-    from trailhound.storage.exporting import WRITERS, write_warc
+    from trailhound.storage.exporting import write_urls, write_warc
     from trailhound.storage.results_reading import Results
 
     chosen = format_ or _format_of(out)
+    if text and chosen not in _TABLES_WITH_TEXT:
+        _refuse_text(chosen)
     folder = crawl_folder(topic, workspace)
-    with Results(folder.results) as stored, _opened(out) as file:
-        pages = stored.iterate(limit, min_score=min_score, everything=everything, only_new=new)
+    with Results(folder.results) as stored:
+
+        def pages() -> Iterator[StoredPage]:
+            return stored.iterate(limit, min_score=min_score, everything=everything, only_new=new)
+
         if chosen is ExportFormat.WARC:
-            number = write_warc(folder.archive, (page.address for page in pages), file)
+            with _opened(out) as file:
+                number = write_warc(folder.archive, (page.address for page in pages()), file)
+        elif chosen is ExportFormat.URLS:
+            with _opened(out) as file:
+                number = write_urls(pages(), file)
         else:
-            number = WRITERS[chosen.value](pages, file)
+            number = _write_pages(folder, stored, pages, chosen, out, with_text=text)
     if str(out) != "-":
         say(f"{counted(number, 'page')} in {out}")
+
+
+def _refuse_text(chosen: ExportFormat) -> None:
+    from trailhound.errors import UsageError
+
+    advice = (
+        "has the texts anyway: leave --text out"
+        if chosen in _TEXTS
+        else "has no room for texts: take --format jsonl, parquet, markdown or text"
+    )
+    raise UsageError(f"An export as {chosen} {advice}.")
+
+
+def _write_pages(
+    folder: CrawlFolder,
+    stored: Results,
+    pages: Callable[[], Iterator[StoredPage]],
+    chosen: ExportFormat,
+    out: Path,
+    *,
+    with_text: bool,
+) -> int:
+    """What more is told of than the address; how many pages there were."""
+    from trailhound.storage.exporting import WRITERS
+    from trailhound.topics.exporting import Export
+    from trailhound.topics.text_files import write_text_folder, write_text_stream
+
+    form: TextForm = "markdown" if chosen is ExportFormat.MARKDOWN else "text"
+    export = Export(folder, stored, pages, form if with_text or chosen in _TEXTS else None)
+    with counting_bar("pages", export.total) as told:
+        coming = told(export)
+        if chosen not in _TEXTS:
+            with _opened(out) as file:
+                number = WRITERS[chosen.value](coming, file)
+        elif str(out) == "-" or out.suffix.lower() in _ONE_FILE:
+            with _opened(out) as file:
+                number = write_text_stream(coming, file, form)
+        else:
+            make_folder_of(out)
+            number = write_text_folder(coming, out, form)
+    _tell_sources(export.sources)
+    return number
+
+
+def _tell_sources(sources: Mapping[Source, int]) -> None:
+    """Which texts are not what was asked for."""
+    if sources.get("whole"):
+        pages = counted(sources["whole"], "page")
+        say(f"No main content was found in {pages}: all that is shown there stands for it.")
+    if sources.get("costly"):
+        pages = counted(sources["costly"], "page")
+        say(
+            f"Finding it took too much time or memory in {pages}: all that is shown there is taken."
+        )
+    if sources.get("none"):
+        say(f"The text of {counted(sources['none'], 'page')} was not kept, and is missing.")
 
 
 def _format_of(out: Path) -> ExportFormat:

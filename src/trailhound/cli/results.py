@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 MAX_STEPS_SHOWN = 3
 _INDENT = " " * 11
+_ABOUT_SOURCES = {
+    "whole": "No main content was found: this is all that the page shows.",
+    "costly": "Finding the main content took too much: this is all that the page shows.",
+    "none": "The crawl has not kept the text of this page.",
+}
+"""Said of a text that is not the main content."""
 
 MinScoreOption = Annotated[
     float | None,
@@ -51,6 +57,10 @@ def results(
         ),
     ] = True,
     everything: AllOption = False,
+    text: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Print the main text of this page instead."),
+    ] = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -63,17 +73,20 @@ def results(
       trailhound results bees --limit 50
 
       trailhound results bees --search "varroa treatment"
+
+      trailhound results bees --text https://example.org/varroa
     """
     import msgspec
 
     from trailhound.storage.results_reading import Results
     from trailhound.topics.explaining import shown_path
-    from trailhound.topics.marking import marks_of
+    from trailhound.topics.exporting import marks_in_words
 
     folder = crawl_folder(topic, workspace)
-    marks = {
-        url: "useful" if useful else "not useful" for url, useful in marks_of(folder.topic).items()
-    }
+    if text is not None:
+        _show_text(folder, text, as_json)
+        return
+    marks = marks_in_words(folder)
     with Results(folder.results) as stored:
         matches: list[StoredPage] = []
         if search is not None:
@@ -101,6 +114,21 @@ def results(
                 say(_count_matches(search, len(pages), len(matches), hidden, topic))
             else:
                 say(_count(stored, pages, marks, topic))
+
+
+def _show_text(folder: CrawlFolder, url: str, as_json: bool) -> None:
+    from trailhound.storage.results_reading import Results
+    from trailhound.topics.exporting import main_text_of
+
+    with Results(folder.results) as stored, patiently("Looking for the main text"):
+        page, found = main_text_of(folder, stored, url)
+    if as_json:
+        print_json({"url": page.address, "title": page.title, **found._asdict()})
+        return
+    for line in found.text.splitlines():
+        output.print(harmless(line), soft_wrap=True, markup=False)
+    if found.source != "main":
+        say(_ABOUT_SOURCES[found.source])
 
 
 def crawl_folder(topic: str, workspace: Path | None) -> CrawlFolder:

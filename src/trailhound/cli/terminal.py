@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from trailhound.lab.experiment import Progress as RunsProgress
     from trailhound.lab.importers import Progress as ImportProgress
+
+_T = TypeVar("_T")
 
 output = Console(highlight=False)
 messages = Console(stderr=True, highlight=False)
@@ -238,6 +241,21 @@ def runs_bar() -> Iterator[RunsProgress]:
                 bar.update(line, completed=done)
 
         yield show
+
+
+@contextmanager
+def counting_bar(what: str, total: int) -> Iterator[Callable[[Iterable[_T]], Iterator[_T]]]:
+    """Counts what passes through the function given; shown after two seconds."""
+    with _bar() as bar:
+        line = bar.add_task(what, total=total, visible=False)
+        appears_at = time.monotonic() + PATIENCE_SECONDS
+
+        def counted(things: Iterable[_T]) -> Iterator[_T]:
+            for thing in things:
+                yield thing
+                bar.update(line, advance=1, visible=time.monotonic() > appears_at)
+
+        yield counted
 
 
 def _bar() -> Progress:

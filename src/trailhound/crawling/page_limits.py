@@ -24,6 +24,9 @@ class PageLimits(NamedTuple):
 
 PAGE_LIMITS = PageLimits()
 
+MAX_LOOKS = 12
+"""At a process with one page, two for each limit of time."""
+
 
 def cpu_seconds(process: int | None) -> float | None:
     """What a process has worked so far; ``None`` where the system does not tell."""

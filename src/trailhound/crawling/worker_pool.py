@@ -31,7 +31,7 @@ import msgspec
 from threadpoolctl import threadpool_limits
 
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, note_failure
-from trailhound.crawling.page_limits import PageLimits, cpu_seconds, limit_memory
+from trailhound.crawling.page_limits import MAX_LOOKS, PageLimits, cpu_seconds, limit_memory
 from trailhound.crawling.worker_start import start_process
 from trailhound.errors import TrailhoundError
 from trailhound.signals import leave_signals_to_parent
@@ -109,9 +109,6 @@ JOBS_PER_WORKER = 3
 
 MAX_ATTEMPTS = 2
 """Workers that one page may cost: a death may have had another reason, but not twice."""
-
-MAX_LOOKS = 12
-"""At a worker with one page, two for each limit of time."""
 
 MAX_FAILED_STARTS = 3
 """Workers in a row that may die while they load, or not start at all; then another is no use."""

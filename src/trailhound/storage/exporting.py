@@ -1,7 +1,8 @@
 """Results for other programs: JSON lines, CSV, Parquet, a plain list of addresses, or WARC.
 
-Every table has the same fields in the same order (:data:`FIELDS`). A WARC file holds the archived
-answers, whose records are copied as they are.
+Every table has the same fields in the same order (:data:`FIELDS`); JSON lines and Parquet may have
+the pages' main texts in one field more. A WARC file holds the archived answers, whose records are
+copied as they are.
 """
 
 from __future__ import annotations
@@ -9,18 +10,16 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from trailhound.errors import StorageError, UsageError
-from trailhound.storage.cdxj import INDEX_NAME, PART_SUFFIX, CdxEntry, parse_line
-from trailhound.storage.files import OPEN_SUFFIX, explaining
+from trailhound.errors import UsageError
+from trailhound.storage.archived_answers import ArchivedAnswers, require_archive
 from trailhound.storage.results_reading import StoredPage
 
 _KINDS = {
@@ -44,10 +43,30 @@ _KINDS = {
     "known": "bool_",
     "etag": "string",
     "last_modified": "string",
+    "content_type": "string",
+    "marked": "string",
+    "path": "list",
 }
 """Fields and their types in Parquet."""
 
 FIELDS = tuple(_KINDS)
+TEXT_FIELD = "text"
+"""The last one, where texts are wanted."""
+
+
+class ExportedPage(NamedTuple):
+    """A result with what other stores say of it."""
+
+    page: StoredPage
+    content_type: str = ""
+    """The media type that the server stated; empty when it is not archived."""
+    marked: str | None = None
+    """``useful`` or ``not useful``, if the person has said so."""
+    path: Sequence[str] = ()
+    """The addresses from a seed to this page."""
+    text: str | None = None
+    """The main text; ``None`` when it is not wanted."""
+
 
 _FORMULA_SIGNS = "=+-@\N{MINUS SIGN}"
 """With one of these in front, a spreadsheet would calculate what a stranger wrote."""
@@ -56,15 +75,15 @@ _CELL_BREAKS = "\t\r\n"
 _UNSEEN = ("Cc", "Cf", "Mn", "Zl", "Zp", "Zs")
 """Categories of characters that a spreadsheet may drop: controls, joiners, marks, spaces."""
 
-_PARQUET_BATCH = 5_000
+_PARQUET_BATCH = 2_000
 
 
-def write_jsonl(pages: Iterable[StoredPage], out: BinaryIO) -> int:
+def write_jsonl(pages: Iterable[ExportedPage], out: BinaryIO) -> int:
     """One JSON object per line; the number of lines."""
     return _write_lines(map(msgspec.json.Encoder().encode, _rows(pages)), out)
 
 
-def write_csv(pages: Iterable[StoredPage], out: BinaryIO) -> int:
+def write_csv(pages: Iterable[ExportedPage], out: BinaryIO) -> int:
     """A header and one line per page, in UTF-8; text that a spreadsheet would calculate is quoted
     with an apostrophe.
     """
@@ -73,7 +92,8 @@ def write_csv(pages: Iterable[StoredPage], out: BinaryIO) -> int:
     writer.writerow(FIELDS)
     written = 0
     for row in _rows(pages):
-        writer.writerow(map(_harmless, row.values()))
+        row["path"] = " ".join(row["path"])
+        writer.writerow(_harmless(row[name]) for name in FIELDS)
         written += 1
     text.flush()
     text.detach()
@@ -93,7 +113,7 @@ def _write_lines(lines: Iterable[bytes], out: BinaryIO) -> int:
     return written
 
 
-def write_parquet(pages: Iterable[StoredPage], out: BinaryIO) -> int:
+def write_parquet(pages: Iterable[ExportedPage], out: BinaryIO) -> int:
     """A Parquet file; needs pyarrow."""
     try:
         import pyarrow
@@ -103,33 +123,51 @@ def write_parquet(pages: Iterable[StoredPage], out: BinaryIO) -> int:
             "Parquet needs the package pyarrow, which is not installed. Install it with: "
             "pip install 'trailhound[parquet]'"
         ) from None
-    schema = pyarrow.schema([(name, getattr(pyarrow, kind)()) for name, kind in _KINDS.items()])
     rows, written = _rows(pages), 0
+    batch = list(islice(rows, _PARQUET_BATCH))
+    kinds = {name: getattr(pyarrow, kind) for name, kind in _KINDS.items() if kind != "list"}
+    types = {name: kind() for name, kind in kinds.items()}
+    types["path"] = pyarrow.list_(pyarrow.string())
+    if batch and TEXT_FIELD in batch[0]:
+        types[TEXT_FIELD] = pyarrow.string()
+    schema = pyarrow.schema(types)
     with parquet.ParquetWriter(out, schema) as writer:
-        while batch := list(islice(rows, _PARQUET_BATCH)):
+        while batch:
             writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
             written += len(batch)
+            batch = list(islice(rows, _PARQUET_BATCH))
     return written
 
 
-WRITERS: dict[str, Callable[[Iterable[StoredPage], BinaryIO], int]] = {
+WRITERS: dict[str, Callable[[Iterable[ExportedPage], BinaryIO], int]] = {
     "jsonl": write_jsonl,
     "csv": write_csv,
     "parquet": write_parquet,
-    "urls": write_urls,
 }
 
 
-def _rows(pages: Iterable[StoredPage]) -> Iterator[dict[str, Any]]:
-    for rank, page in enumerate(pages, start=1):
+def _rows(pages: Iterable[ExportedPage]) -> Iterator[dict[str, Any]]:
+    for rank, exported in enumerate(pages, start=1):
+        page = exported.page
         values = msgspec.structs.asdict(page) | {
             "rank": rank,
             "url": page.address,
             "requested_url": page.url,
             "outcome": page.outcome.value,
-            "fetched_at": datetime.fromtimestamp(page.at, UTC).isoformat(timespec="seconds"),
+            "fetched_at": time_in_words(page.at),
+            "content_type": exported.content_type,
+            "marked": exported.marked,
+            "path": list(exported.path),
         }
-        yield {name: values[name] for name in FIELDS}
+        row = {name: values[name] for name in FIELDS}
+        if exported.text is not None:
+            row[TEXT_FIELD] = exported.text
+        yield row
+
+
+def time_in_words(seconds: float) -> str:
+    """``2026-03-01T12:00:00+00:00``."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def _harmless(value: Any) -> Any:
@@ -147,43 +185,9 @@ def _may_calculate(text: str) -> bool:
 
 
 def write_warc(folder: Path, addresses: Iterable[str], out: BinaryIO) -> int:
-    """Copy the latest answer of each address; how many there were.
-
-    ``folder`` is the archive. Also what a running crawl has archived so far is found.
-    """
-    if not folder.is_dir():
-        raise StorageError(
-            f"There is no archive {folder}: the crawl was run without one (archive = false)."
-        )
-    places = _places(folder, set(addresses))
-    for entry in sorted(places, key=lambda entry: (entry.filename, int(entry.offset))):
-        path = folder / entry.filename
-        if not path.exists():  # it is still written to
-            path = path.with_name(path.name + OPEN_SUFFIX)
-        with explaining(folder), path.open("rb") as warc:
-            warc.seek(int(entry.offset))
-            out.write(warc.read(int(entry.length)))
-    return len(places)
-
-
-def _places(folder: Path, wanted: set[str]) -> list[CdxEntry]:
-    """Where the latest successful answer of each address is."""
-    successful = (
-        (timestamp, entry)
-        for timestamp, entry in _entries(folder)
-        if entry.url in wanted and entry.status.startswith("2")
-    )
-    by_time = sorted(successful, key=itemgetter(0))
-    return list({entry.url: entry for _, entry in by_time}.values())
-
-
-def _entries(folder: Path) -> Iterator[tuple[str, CdxEntry]]:
-    names = (INDEX_NAME, f"*{PART_SUFFIX}", f"*{PART_SUFFIX}{OPEN_SUFFIX}")
-    paths = dict.fromkeys(path for name in names for path in sorted(folder.glob(name)))
-    for path in paths:
-        with explaining(path), path.open("rb") as lines:
-            for line in lines:
-                try:
-                    yield parse_line(line)
-                except (ValueError, RecursionError):
-                    continue  # the torn last line of a crawl that was killed, or is writing now
+    """Copy the latest answer of each address; how many there were. ``folder`` is the archive."""
+    require_archive(folder)
+    answers = ArchivedAnswers(folder, addresses)
+    for record in answers.records():
+        out.write(record)
+    return len(answers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -21,6 +22,9 @@ from trailhound.storage.snippets import tidied
 
 MAX_PATH_PAGES = 200
 """Of a path from a seed; depths beyond this are a trap's."""
+
+
+_REMEMBERED_PARENTS = 100_000
 
 
 class StoredPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,6 +102,8 @@ class ResultsSummary(msgspec.Struct, frozen=True):
 
 
 _SELECT = "SELECT * FROM event WHERE "
+_WAITING = "SELECT 1 FROM sqlite_schema WHERE name = 'unindexed'"
+"""Whether texts may wait to be indexed: in older files there is no table of them."""
 _SEARCH = """
     SELECT event.*, snippet(found, 1, '', '', '…', 32) AS passage
     FROM event JOIN found ON found.rowid = event.id
@@ -114,6 +120,7 @@ class Results:
         self.path = Path(path)
         self._connection = connection or RESULTS.open_for_reading(self.path)
         self._connection.row_factory = sqlite3.Row
+        self._parent_of = lru_cache(maxsize=_REMEMBERED_PARENTS)(self._read_parent)
 
     @classmethod
     def of(cls, store: ResultsStore) -> Self:
@@ -220,11 +227,10 @@ class Results:
 
     def unsearchable(self) -> list[tuple[int, StoredPage]]:
         """Relevant pages that no search can find, by the ``id`` of their rows."""
-        waiting = "SELECT 1 FROM sqlite_schema WHERE name = 'unindexed'"
         with RESULTS.explaining(self.path):
             execute = self._connection.execute
             indexed = {row[0] for row in execute("SELECT id FROM found_docsize")}
-            if execute(waiting).fetchone():
+            if execute(_WAITING).fetchone():
                 indexed |= {row[0] for row in execute("SELECT id FROM unindexed")}
             rows = execute(_SELECT + "current AND relevant AND outcome = 'fetched' ORDER BY id")
             return [(row["id"], stored_page(row)) for row in rows if row["id"] not in indexed]
@@ -241,10 +247,32 @@ class Results:
         parent = page.parent
         while parent is not None and parent not in path and len(path) < MAX_PATH_PAGES:
             path.append(parent)
-            events = self.events_of(parent)
-            # How it was reached first: a later fetch may have come from further down the path.
-            parent = events[0].parent if events else None
+            parent = self._parent_of(parent)
         return path[::-1]
+
+    def _read_parent(self, url: str) -> str | None:
+        """How it was reached first: a later fetch may have come from further down the path."""
+        query = (
+            "SELECT parent FROM event WHERE address = ? OR (url = ? AND url <> address) "
+            "ORDER BY id LIMIT 1"
+        )
+        with RESULTS.explaining(self.path):
+            row = self._connection.execute(query, (url, url)).fetchone()
+        return row[0] if row is not None else None
+
+    def text_of(self, address: str) -> str:
+        """What a relevant page says, in one line; empty for others."""
+        query = "SELECT id FROM event WHERE address = ? AND current"
+        with RESULTS.explaining(self.path):
+            execute = self._connection.execute
+            row = execute(query, (address,)).fetchone()
+            for table, key in (("found", "rowid"), ("unindexed", "id")) if row else ():
+                if table == "unindexed" and not execute(_WAITING).fetchone():
+                    continue
+                text = execute(f"SELECT text FROM {table} WHERE {key} = ?", row[:1]).fetchone()  # noqa: S608
+                if text is not None:
+                    return str(text[0])
+        return ""
 
     def refusal_of(self, url: str) -> tuple[str, str | None] | None:
         """Why a rule of the crawl's own kept a URL away, and the page that links to it."""

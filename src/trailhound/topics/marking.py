@@ -106,17 +106,21 @@ def marks_of(topic: TopicFolder) -> dict[str, bool]:
 
 def _found(results: Results, addresses: Iterable[str], folder: CrawlFolder) -> Iterator[StoredPage]:
     for address in addresses:
-        url = typed_url(address)
-        events = results.events_of(url) or results.events_of(strip_tracking(url))
-        fetched = [event for event in events if event.outcome is Outcome.FETCHED]
-        if not fetched:
-            name = folder.topic.name
-            what = "was not fetched by" if events else "is unknown to"
-            raise UsageError(
-                f"The page {url} {what} the crawl of '{name}', so there is nothing to mark. See "
-                f"'trailhound results {name}' for its pages, and 'trailhound explain {name} {url}'."
-            )
-        yield fetched[-1]
+        yield fetched_page(results, address, folder.topic.name, "there is nothing to mark")
+
+
+def fetched_page(results: Results, address: str, topic: str, therefore: str) -> StoredPage:
+    """A page, as it was fetched last; UsageError when it was not, and what is ``therefore`` so."""
+    url = typed_url(address)
+    events = results.events_of(url) or results.events_of(strip_tracking(url))
+    fetched = [event for event in events if event.outcome is Outcome.FETCHED]
+    if not fetched:
+        what = "was not fetched by" if events else "is unknown to"
+        raise UsageError(
+            f"The page {url} {what} the crawl of '{topic}', so {therefore}. See "
+            f"'trailhound results {topic}' for its pages, and 'trailhound explain {topic} {url}'."
+        )
+    return fetched[-1]
 
 
 def _check_sources(
