@@ -75,6 +75,9 @@ def crawl(
     refresh: Annotated[
         bool, again("--refresh", help="Resume, and ask first if relevant pages changed.")
     ] = False,
+    refresh_due: Annotated[
+        bool, again("--refresh-due", help="The same of those that were not looked at for long.")
+    ] = False,
     fresh: Annotated[
         bool, again("--fresh", help="Begin without what earlier crawls taught the strategy.")
     ] = False,
@@ -115,6 +118,7 @@ def crawl(
     workspace: options.WorkspaceOption = None,
     as_json: options.JsonOption = False,
     started_by: Annotated[str, typer.Option(hidden=True)] = "terminal",
+    seconds: Annotated[float | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Crawl the web for more pages like those you marked useful.
 
@@ -140,6 +144,7 @@ def crawl(
     from trailhound.crawling.budget import StopReason
     from trailhound.errors import UsageError
 
+    refresh = refresh or refresh_due
     if restart and (resume or refresh):
         raise UsageError("--restart begins anew, and --resume goes on. Give one of them.")
     if fresh and (resume or refresh):
@@ -184,6 +189,8 @@ def crawl(
             restart,
             refresh,
             fresh=fresh,
+            only_due=refresh_due,
+            seconds=seconds,
             started_by=started_by,
         )
         opened = _open(topic, workspace, request)

@@ -143,6 +143,7 @@ class CrawlBeacon:
             self._now(CrawlState.PAUSED if paused else CrawlState.ENDED),
             ended=ended,
             ended_at=time.time(),
+            asked_to=self._wish,
             finds=_finds(crawl),
             failed=crawl.failed,
             seconds_left=None,

@@ -39,6 +39,10 @@ class CrawlRequest:
     """Set an earlier crawl aside."""
     refresh: bool = False
     """Resume, and ask first whether the relevant pages have changed."""
+    only_due: bool = False
+    """Only those that have not been looked at for their interval."""
+    seconds: float | None = None
+    """The most that this run may take, whatever is set for all."""
     may_be_spent: bool = False
     """Whether a crawl without a request left is opened, and ends at once: no error then."""
     mends_all: bool = False
@@ -61,7 +65,11 @@ class CrawlPlan:
     record: CrawlRecord | None
     """Of the crawl that is resumed; ``None`` for a new one."""
     refresh: bool = False
+    only_due: bool = False
+    """Whether only pages are asked for news that are due."""
     fresh: bool = False
+    seconds: float | None = None
+    """The most that this run may take."""
     limit_was_said: bool = False
     """Whether the budget of requests is this run's, not an earlier one's."""
     may_be_spent: bool = False
@@ -82,6 +90,8 @@ class CrawlPlan:
         of an earlier run, not beyond its own.
         """
         max_requests, max_time = self.settings.crawl.max_requests, self.settings.crawl.max_time
+        if self.seconds is not None:
+            max_time = min(self.seconds, max_time or self.seconds)
         if max_requests is None and max_time is None:
             max_requests = DEFAULT_MAX_REQUESTS
         if max_requests is None:
@@ -141,7 +151,9 @@ def make_plan(
         tuple(map(typed_url, seeds)),
         record,
         request.refresh,
+        request.only_due,
         request.fresh,
+        request.seconds,
         request.flags.get("crawl.max_requests") is not None,
         request.may_be_spent,
         request.mends_all,

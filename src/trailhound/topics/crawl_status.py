@@ -86,6 +86,8 @@ class RunningCrawl(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: float | None = None
     ended: str = ""
     """Why it ended, in words; empty while it runs."""
+    asked_to: Wish | None = None
+    """What somebody wanted of it; ``None`` for one that ended otherwise, by a signal, say."""
     failed: str = ""
     """Why the run as a whole was in vain; empty when it was not."""
     requests: int = 0

@@ -46,12 +46,13 @@ FRESH_SECONDS = 5.0
 _LOOK_EVERY_SECONDS = 0.05
 _LOOKS = 3
 
-Mode = Literal["new", "resume", "restart", "refresh"]
+Mode = Literal["new", "resume", "restart", "refresh", "refresh-due"]
 _MODES: dict[Mode, tuple[str, ...]] = {
     "new": (),
     "resume": ("--resume",),
     "restart": ("--restart",),
     "refresh": ("--refresh",),
+    "refresh-due": ("--refresh-due",),
 }
 _REPEATED = {
     "crawl.seeds": "--seed",
@@ -146,14 +147,15 @@ def start_crawl(
     *,
     mode: Mode = "new",
     started_by: str = "app",
+    seconds: float | None = None,
     wait_seconds: float = START_SECONDS,
 ) -> RunningCrawl:
     """Start a crawl in a process of its own, which nothing that happens to this one touches.
 
     ``settings`` are by ``section.name``, as for ``trailhound crawl``; a resumed crawl takes the
-    others from its last run. Returns once the crawl has begun (or after ``wait_seconds``, while it
-    is still starting). What keeps it from beginning is raised, with the words of the command line:
-    UsageError, ConfigError's among them, or another TrailhoundError.
+    others from its last run. This run ends after ``seconds`` at the latest. Returns once the crawl
+    has begun (or after ``wait_seconds``, while it is still starting). What keeps it from beginning
+    is raised, with the words of the command line: UsageError, or another TrailhoundError.
     """
     folder = workspace.topic(topic)
     if (present := running_crawl(folder)) is not None and present.is_alive:
@@ -163,6 +165,8 @@ def start_crawl(
         )
     run = uuid.uuid4().hex
     command = _command(workspace, folder.name, settings or {}, mode, f"{started_by}:{run}")
+    if seconds is not None:
+        command.insert(-2, f"--seconds={max(1.0, seconds)}")
     output = folder.path / OUTPUT
     process = _spawn(command, output)
     is_over = _reaped(process)
