@@ -29,7 +29,7 @@ def collect(
         bool, typer.Option("--new-code", help="Make a new pairing code; unpairs all browsers.")
     ] = False,
 ) -> None:
-    """Collect browsing sessions from the browser extension, until Ctrl-C.
+    """Collect browsing sessions from the browser extension, until Ctrl-C; keeps schedules, too.
 
     Example:
 
@@ -38,6 +38,7 @@ def collect(
     import asyncio
 
     from trailhound.collector import DEFAULT_PORT, Collector, load_pairing
+    from trailhound.topics.scheduler import Scheduler, keep_schedules
 
     place = open_workspace(workspace)
     pairing = load_pairing(place.folder, new=new_code)
@@ -49,9 +50,11 @@ def collect(
             async with Collector(place, pairing, learn=learn, report=say) as collector:
                 await collector.start(DEFAULT_PORT if port is None else port)
                 _introduce(collector.port, pairing, place)
+                keeping = asyncio.create_task(keep_schedules(Scheduler(place, report=say)))
                 while not stop.is_set():  # on Windows, signals are noticed only between waits
                     with suppress(TimeoutError):
                         await asyncio.wait_for(stop.wait(), timeout=0.5)
+                keeping.cancel()
 
     asyncio.run(serve())
     say("Stopped. What was collected is safe.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ from trailhound.counting import counted
 from trailhound.errors import ConfigError, StorageError, TrailhoundError
 from trailhound.sessions.events import Event, Mark, Submit
 from trailhound.topics.learning import LearningRequest, learn_into
+from trailhound.topics.schedule import note_submit
 from trailhound.topics.workspace import Workspace
 
 DEFAULT_PORT = 8917
@@ -91,6 +93,7 @@ class Learner:
             try:
                 learned = await asyncio.to_thread(self._learn, topic)
                 self._status[topic] = LearningStatus("done", learned)
+                note_submit(self._workspace.folder_for(topic), time.time())
             except TrailhoundError as error:
                 self._status[topic] = LearningStatus("failed", f"Learning failed: {error}")
         self._report(self._status[topic].message)
@@ -124,6 +127,7 @@ class Collector:
     ) -> None:
         self._pairing = pairing
         self._report = report
+        self._workspace = workspace
         self._store = SessionStore(workspace)
         self._learner = Learner(workspace, report) if learn else None
         self._guard = Guard(pairing)
@@ -228,6 +232,15 @@ class Collector:
             )
             if self._learner is not None:
                 self._learner.submitted(message.topic)
+            else:
+                self._note_submit(message.topic)
+
+    def _note_submit(self, topic: str) -> None:
+        """Its schedule may want a crawl after this."""
+        try:
+            note_submit(self._workspace.folder_for(topic), time.time())
+        except TrailhoundError as error:
+            self._report(str(error))
 
 
 def _answer(content: Any) -> web.Response:

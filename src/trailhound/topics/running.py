@@ -90,6 +90,7 @@ def _seen(
 ) -> RunningCrawl | None:
     if status is None:
         return _without_status(topic)
+    status = msgspec.structs.replace(status, topic=topic.name)  # it may have been renamed
     if held is None:
         held = status.is_alive and time.time() - status.updated_at < FRESH_SECONDS
     if held and not status.is_alive and status.run:

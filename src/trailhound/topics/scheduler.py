@@ -6,6 +6,7 @@ started goes on without it, and ends by itself when its night does.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -120,8 +121,9 @@ class Scheduler:
         write_state(topic, state)
         is_submit = decision.occasion is Occasion.SUBMIT
         try:
-            if is_submit:
+            if is_submit and _has_new_sessions(topic):
                 learn_into(self._workspace, LearningRequest(topic.name))
+            if is_submit:
                 # What cannot be learned is not tried again, but a start that failed is.
                 state = msgspec.structs.replace(state, submit_served_at=earlier.submit_served_at)
             self._crawl(topic, decision, made)
@@ -153,6 +155,25 @@ class Scheduler:
             started_by=SCHEDULED,
             seconds=seconds,
         )
+
+
+async def keep_schedules(scheduler: Scheduler, seconds: float = TICK_SECONDS) -> None:
+    """Tick until the task is cancelled; an error of ours is logged, and the next tick comes."""
+    while True:
+        try:
+            await asyncio.to_thread(scheduler.tick)
+        except Exception:
+            _log.exception("The schedules could not be looked after")
+        await asyncio.sleep(seconds)
+
+
+def _has_new_sessions(topic: TopicFolder) -> bool:
+    """Whether something was recorded since the topic was learned: whoever collects may learn."""
+    if not topic.is_learned():
+        return True
+    learned_at = (topic.model_path / "model.json").stat().st_mtime
+    paths = [topic.sessions_path / name for name in topic.session_names()]
+    return any(path.stat().st_mtime > learned_at for path in paths)
 
 
 def _begun(state: ScheduleState, decision: Decision, made: int) -> ScheduleState:
