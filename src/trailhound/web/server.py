@@ -17,6 +17,7 @@ from trailhound.errors import ConfigError, UsageError
 from trailhound.topics.workspace import Workspace
 from trailhound.web.access import AppToken, Gatekeeper, gated
 from trailhound.web.api import handler_of
+from trailhound.web.documents import PREFIX
 from trailhound.web.hub import Happening, Hub
 from trailhound.web.jobs import Jobs
 from trailhound.web.openapi import describe
@@ -182,6 +183,7 @@ class AppServer:
         application.router.add_get("/api/openapi.json", described)
         for route in ALL_ROUTES:
             application.router.add_route(route.method, route.path, handler_of(route, self.app))
+        application.router.add_get(PREFIX + "{ticket}", self.app.documents.serve)
         application.add_subapp("/v1", self._collector.application())
         application.router.add_get("/{path:.*}", _file)
         return application

@@ -9,6 +9,7 @@ from trailhound.collector import Pairing
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.workspace import TopicFolder, Workspace, checked_name
 from trailhound.web.api import NotThereError
+from trailhound.web.documents import Documents
 from trailhound.web.hub import Hub
 from trailhound.web.jobs import Jobs
 
@@ -21,6 +22,7 @@ class App:
     pairing: Pairing
     hub: Hub
     jobs: Jobs
+    documents: Documents = field(default_factory=Documents)
     port: int = 0
     """Where the extension finds it; known once the server listens."""
     config_file: Path | None = None

@@ -4,13 +4,15 @@ import { listen, Refused, setToken, takeToken } from "./lib/api.js";
 import { field, h, replace } from "./lib/dom.js";
 import { notice } from "./lib/shell.js";
 import { home } from "./views/home.js";
+import { lab } from "./views/lab.js";
 
 /** [pattern, view, title]. A view fills a place and may return a function that ends what it has begun. */
 const VIEWS = [
   [/^\/$/, home, () => "Topics"],
+  [/^\/lab$/, lab, () => "Lab"],
 ];
 
-const LINKS = [["/", "Topics"]];
+const LINKS = [["/", "Topics"], ["/lab", "Lab"]];
 
 const content = document.getElementById("content");
 let leave = null;

@@ -1,0 +1,181 @@
+"""The app's API: who is let in, what it says of itself, topics, the lab, and a client in Python."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from app_server import ServedApp, app
+from trailhound.errors import StorageError, UsageError
+from trailhound.library.app_client import AppClient, RefusedError
+from trailhound.web.documents import MOST_KEPT, Documents
+from trailhound.web.openapi import describe
+from trailhound.web.routes import ALL_ROUTES
+from trailhound.web.server import Listening
+
+__all__ = ["app"]
+
+
+@pytest.fixture
+def client(app: ServedApp) -> Iterator[AppClient]:
+    with AppClient(app.base, app.token) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 401),
+        ({"Authorization": "Bearer wrong"}, 401),
+        ({"Authorization": "Basic {token}"}, 401),
+        ({"Authorization": "Bearer {token}", "Origin": "https://evil.example"}, 403),
+        ({"Authorization": "Bearer {token}", "Origin": "null"}, 403),
+        ({"Authorization": "Bearer {token}", "Host": "evil.example"}, 403),
+        ({"Authorization": "Bearer {token}", "Origin": "http://127.0.0.1:{port}"}, 200),
+    ],
+)
+def test_only_the_owner_is_let_in(app: ServedApp, headers: dict[str, str], status: int) -> None:
+    filled = {name: value.format(token=app.token, port=app.port) for name, value in headers.items()}
+    assert app.ask("GET", "/api/home", headers=filled)[0] == status
+
+
+def test_other_sites_cannot_make_topics(app: ServedApp) -> None:
+    status, _ = app.ask("POST", "/api/topics/bees", {}, headers={"Origin": "https://evil.example"})
+    assert status == 403
+    assert app.get("/api/home")["topics"] == []
+
+
+def test_pages_hold_nothing_private_and_every_answer_is_guarded(app: ServedApp) -> None:
+    status, page = app.ask("GET", "/", headers={})
+    assert status == 200
+    assert app.token.encode() not in page
+    for path in ("/../server.py", "/%2e%2e/server.py", "/lib/../../server.py", "/app.json", "/x"):
+        assert app.ask("GET", path, headers={})[0] == 404, path
+
+
+def test_topics_are_made_renamed_merged_and_deleted(app: ServedApp) -> None:
+    for name in ("Bee/health", "Ünïcode 蜂"):
+        app.post(f"/api/topics/{quote(name, safe='')}")
+    assert [each["topic"] for each in app.get("/api/home")["topics"]] == [
+        "Bee/health",
+        "Ünïcode 蜂",
+    ]
+    assert app.ask("POST", "/api/topics/Bee%2Fhealth", {})[0] == 409
+    renamed = app.post("/api/topics/Bee%2Fhealth/rename", {"name": "bees"})
+    assert renamed == {"topic": "bees"}
+    assert app.ask("POST", "/api/topics/bees/merge", {"name": "bees"})[0] == 400
+    assert app.ask("POST", "/api/topics/bees/merge", {"name": "wasps"})[0] == 404
+    app.delete("/api/topics/bees")
+    assert app.ask("GET", "/api/topics/bees")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "told"),
+    [
+        ("/api/topics/a/rename", {}, "name"),
+        ("/api/topics/a/rename", {"name": 7}, "str"),
+        ("/api/topics/%20", {}, "needs a name"),
+        ("/api/topics/" + "a" * 300, {}, "shorter"),
+        ("/api/lab/runs/..%2Fx", {"corpus": "demo.thc", "strategies": ["trail"]}, "letters"),
+        ("/api/lab/runs/x", {"corpus": "../x", "strategies": ["trail"]}, "letters"),
+    ],
+)
+def test_mistakes_are_answered_in_words(app: ServedApp, path: str, body: object, told: str) -> None:
+    app.post("/api/topics/a")
+    status, content = app.ask("POST", path, body)
+    assert status == 400
+    assert told in json.loads(content)["error"]
+
+
+def test_what_is_no_json_object_is_refused(app: ServedApp) -> None:
+    for body in ([1], "text", None):
+        status, _ = app.ask("POST", "/api/topics/a/rename", body)
+        assert status in (400, 404)
+    assert app.ask("POST", "/api/topics/a", {"x": "y" * 5_000_000})[0] == 413
+
+
+def test_every_route_is_described() -> None:
+    described = describe(ALL_ROUTES)
+    names = [
+        operation["operationId"]
+        for methods in described["paths"].values()
+        for operation in methods.values()
+    ]
+    assert len(names) == len(set(names)) == len(ALL_ROUTES)
+    assert all(route.summary.endswith((".", ":")) for route in ALL_ROUTES)
+
+
+def test_an_experiment_runs_and_its_report_is_shown_in_a_sandbox(app: ServedApp) -> None:
+    assert app.get("/api/lab")["corpora"][0] == {"name": "demo.thc", "megabytes": None}
+    topics = app.get("/api/lab/corpora/demo.thc/topics")
+    asked = {
+        "corpus": "demo.thc",
+        "strategies": ["best-first", "breadth-first"],
+        "topics": [topics[0]["topic"]],
+        "max_requests": 20,
+    }
+    job = app.job_done(app.post("/api/lab/runs/one", asked))
+    assert job["state"] == "done", job["message"]
+    (run,) = app.get("/api/lab")["runs"]
+    assert {each["strategy"] for each in run["measured"]} == {"best-first", "breadth-first"}
+    address = app.post("/api/lab/runs/one/report")["address"]
+    status, page = app.ask("GET", address, headers={})
+    assert status == 200
+    assert b"best-first" in page
+    assert app.ask("GET", address + "x", headers={})[0] == 404
+    wrong = asked | {"strategies": ["/etc/passwd.py"]}
+    assert app.ask("POST", "/api/lab/runs/two", wrong)[0] == 400
+
+
+def test_documents_are_there_for_a_short_while_only() -> None:
+    now = [0.0]
+    documents = Documents(lambda: now[0])
+    first = documents.address(b"one")
+    for _ in range(MOST_KEPT):
+        documents.address(b"more")
+    assert first.removeprefix("/document/") not in documents._kept
+
+
+def test_a_program_asks_by_the_names_of_the_description(client: AppClient) -> None:
+    client.ask("create_topic", topic="bees & wasps")
+    assert client.ask("show_topic", topic="bees & wasps")["sessions"] == 0
+    with pytest.raises(RefusedError, match="no topic 'ants'"):
+        client.ask("show_topic", topic="ants")
+    with pytest.raises(UsageError, match="show_topic"):
+        client.ask("show_topics")
+    with pytest.raises(UsageError, match="topic="):
+        client.ask("show_topic")
+
+
+def test_a_program_hears_what_happens(client: AppClient, app: ServedApp) -> None:
+    heard, enough = client.happenings(), threading.Event()
+
+    def make_topics() -> None:
+        for number in range(100):
+            if enough.wait(0.2):
+                return
+            app.post(f"/api/topics/heard-{number}")
+
+    maker = threading.Thread(target=make_topics)
+    maker.start()
+    assert next(heard)["topic"].startswith("heard-")
+    enough.set()
+    maker.join()
+
+
+def test_a_program_is_told_when_there_is_no_app(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="trailhound serve"):
+        AppClient.of_workspace(tmp_path)
+    with pytest.raises(StorageError, match="does not answer"):
+        AppClient("http://127.0.0.1:9", "x").ask("show_home")
+
+
+def test_listening_wider_needs_tls_or_a_word() -> None:
+    with pytest.raises(UsageError, match="--certificate"):
+        Listening(host="0.0.0.0").check()
+    Listening(host="0.0.0.0", allow_plain=True).check()
