@@ -25,7 +25,7 @@ import pytest
 
 from trailhound.collector import load_pairing
 from trailhound.topics.workspace import Workspace
-from trailhound.web import AppServer, Listening, load_token
+from trailhound.web import AppServer, Listening, PortalListening, PortalServer, load_token
 
 PATIENCE_SECONDS = 60.0
 
@@ -127,7 +127,8 @@ def serving_app(folder: Path, *, learn: bool = True) -> Iterator[ServedApp]:
     thread.start()
     folder.mkdir(parents=True, exist_ok=True)
     workspace, token = Workspace(folder), load_token(folder)
-    server = AppServer(workspace, load_pairing(folder), token, learn=learn)
+    portal = PortalServer(workspace, PortalListening(port=0))
+    server = AppServer(workspace, load_pairing(folder), token, learn=learn, portal=portal)
     try:
         asyncio.run_coroutine_threadsafe(server.start(Listening(port=0)), loop).result()
         yield ServedApp(workspace, server, token.value)

@@ -13,8 +13,9 @@ from trailhound.cli.terminal import say
 from trailhound.signals import on_stop_signals
 
 if TYPE_CHECKING:
+    from trailhound.portal.publishing import Publication
     from trailhound.topics.workspace import Workspace
-    from trailhound.web import Listening
+    from trailhound.web import Listening, PortalServer
 
 PortOption = Annotated[
     int | None, typer.Option(min=0, max=65535, help="Port on this machine. Default: 8917.")
@@ -39,17 +40,51 @@ def serve(
     new_token: Annotated[
         bool, typer.Option("--new-token", help="Make a new token; shuts out all open pages.")
     ] = False,
+    portal: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TOPIC", help="Publish what was found; may be repeated."),
+    ] = None,
+    portal_name: Annotated[
+        str, typer.Option(metavar="NAME", help="What the portal is called. Default: the topic.")
+    ] = "",
+    portal_port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the portal.")] = 8918,
+    portal_host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where the portal listens; 0.0.0.0: everywhere.")
+    ] = "127.0.0.1",
     workspace: WorkspaceOption = None,
 ) -> None:
     """Serve the app, until Ctrl-C: topics, sessions, learning, crawls and results in a browser.
 
     The browser extension sends its sessions here too: 'trailhound collect' is not needed beside it.
 
-    Example:
+    A portal is for everybody: search over the finds of a topic, at a port of its own on which
+    there is nothing else.
+
+    Examples:
 
       trailhound serve
+
+      trailhound serve --portal bees --portal-name "Bee health" --portal-host 0.0.0.0
     """
-    _serve(workspace, _listening(port, host, name, certificate, key, insecure), new_token, False)
+    from trailhound.web import PortalListening, PortalServer
+
+    place = open_workspace(workspace)
+    published = _published(place, portal or [], portal_name)
+    portals = PortalServer(place, PortalListening(portal_port, portal_host), published)
+    listening = _listening(port, host, name, certificate, key, insecure)
+    _serve(place, listening, new_token, False, portals)
+
+
+def _published(place: Workspace, topics: list[str], title: str) -> dict[str, Publication]:
+    """Topics to publish while the server runs; UsageError names one without a crawl."""
+    from trailhound.errors import UsageError
+    from trailhound.portal.publishing import publication
+    from trailhound.topics.crawl_folder import CrawlFolder
+
+    if title and len(topics) != 1:
+        raise UsageError("--portal-name goes with one --portal TOPIC. Name it, or leave it out.")
+    folders = [CrawlFolder(place.topic(topic)).require().topic for topic in topics]
+    return {folder.name: publication(folder, title=title) for folder in folders}
 
 
 def app(
@@ -62,7 +97,11 @@ def app(
 
       trailhound app
     """
-    _serve(workspace, _listening(port, "127.0.0.1", None, None, None, False), False, True)
+    from trailhound.web import PortalServer
+
+    place = open_workspace(workspace)
+    listening = _listening(port, "127.0.0.1", None, None, None, False)
+    _serve(place, listening, False, True, PortalServer(place))
 
 
 def _listening(
@@ -87,18 +126,25 @@ def _listening(
 
 
 def _serve(
-    workspace: Path | None, listening: Listening, new_token: bool, open_browser: bool
+    place: Workspace,
+    listening: Listening,
+    new_token: bool,
+    open_browser: bool,
+    portals: PortalServer,
 ) -> None:
     import asyncio
 
-    place = open_workspace(workspace)
     listening.check()
-    asyncio.run(_serving(place, listening, new_token, open_browser))
+    asyncio.run(_serving(place, listening, new_token, open_browser, portals))
     say("Stopped. Crawls that are running go on; 'trailhound crawls' lists them.")
 
 
 async def _serving(
-    place: Workspace, listening: Listening, new_token: bool, open_browser: bool
+    place: Workspace,
+    listening: Listening,
+    new_token: bool,
+    open_browser: bool,
+    portals: PortalServer,
 ) -> None:
     import asyncio
     import webbrowser
@@ -111,10 +157,12 @@ async def _serving(
     place.folder.mkdir(parents=True, exist_ok=True)
     pairing, token = load_pairing(place.folder), load_token(place.folder, new=new_token)
     with on_stop_signals(lambda: loop.call_soon_threadsafe(stop.set)):
-        async with AppServer(place, pairing, token, report=say) as server:
+        async with AppServer(place, pairing, token, report=say, portal=portals) as server:
             await server.start(listening)
             say(f"The app is at {server.address()}")
             say("Whoever has this address can use it: keep it to yourself. Ctrl-C stops.")
+            if portals.port:
+                say(f"Everybody may read what is published, at {portals.address()}")
             if open_browser and not webbrowser.open(server.address()):
                 say("No browser could be opened here: copy the address into one.")
             while not stop.is_set():  # on Windows, signals are noticed only between waits

@@ -130,7 +130,7 @@ class Portal:
 
     def asset(self, name: str) -> Asset | None:
         """A file of the portal; ``None`` for every other name."""
-        return _assets().get(name)
+        return asset_named(name)
 
     def _rendered(self, template: str, **values: Any) -> str:
         return render(template, title=self.title, description=self.description, **values)
@@ -139,6 +139,11 @@ class Portal:
 def render(template: str, **values: Any) -> str:
     """One of our templates; all values are escaped."""
     return environment().get_template(template).render(**values)
+
+
+def asset_named(name: str) -> Asset | None:
+    """A file that pages refer to; ``None`` for every other name."""
+    return _assets().get(name)
 
 
 @cache

@@ -6,6 +6,7 @@ in ``static`` are clients of the API and know nothing else. Nothing leaves this 
 """
 
 from trailhound.web.access import AppToken, load_token
+from trailhound.web.portal_server import PortalListening, PortalServer
 from trailhound.web.server import AppServer, Listening
 
-__all__ = ["AppServer", "AppToken", "Listening", "load_token"]
+__all__ = ["AppServer", "AppToken", "Listening", "PortalListening", "PortalServer", "load_token"]

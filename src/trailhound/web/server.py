@@ -21,6 +21,7 @@ from trailhound.web.documents import PREFIX
 from trailhound.web.hub import Happening, Hub
 from trailhound.web.jobs import Jobs
 from trailhound.web.openapi import describe
+from trailhound.web.portal_server import PortalServer
 from trailhound.web.routes import ALL_ROUTES
 from trailhound.web.state import App
 
@@ -100,12 +101,15 @@ class AppServer:
         *,
         learn: bool = True,
         report: Report = lambda _: None,
+        portal: PortalServer | None = None,
     ) -> None:
         self._token = token
         self._keeper = Gatekeeper(token)
         hub = Hub()
         workspace.folder.mkdir(parents=True, exist_ok=True)
-        self.app = App(workspace, pairing, hub, Jobs(workspace.folder, hub))
+        jobs = Jobs(workspace.folder, hub)
+        self.app = App(workspace, pairing, hub, jobs, portal or PortalServer(workspace))
+        self._report = report
 
         def tell(text: str) -> None:
             report(text)
@@ -145,7 +149,16 @@ class AppServer:
             ) from error
         self._runner, self._listening = runner, listening
         self._serve_at(int(runner.addresses[0][1]))
+        await self._open_portal()
         return self.port
+
+    async def _open_portal(self) -> None:
+        try:
+            await self.app.portal.follow()
+        except ConfigError as error:
+            if self.app.portal.is_asked_for:
+                raise
+            self._report(str(error))
 
     def _serve_at(self, port: int) -> None:
         names = (LOOPBACK, "localhost", *self._listening.names)
@@ -163,6 +176,7 @@ class AppServer:
             await self._runner.cleanup()
         self._runner, self.app.port = None, 0
         await self._collector.stop()
+        await self.app.portal.stop()
         await asyncio.to_thread(self.app.jobs.finish, 10.0)
 
     async def __aenter__(self) -> Self:

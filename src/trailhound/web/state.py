@@ -12,6 +12,7 @@ from trailhound.web.api import NotThereError
 from trailhound.web.documents import Documents
 from trailhound.web.hub import Hub
 from trailhound.web.jobs import Jobs
+from trailhound.web.portal_server import PortalServer
 
 
 @dataclass
@@ -22,6 +23,7 @@ class App:
     pairing: Pairing
     hub: Hub
     jobs: Jobs
+    portal: PortalServer
     documents: Documents = field(default_factory=Documents)
     port: int = 0
     """Where the extension finds it; known once the server listens."""

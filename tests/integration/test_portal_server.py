@@ -1,0 +1,131 @@
+"""Portals over HTTP: what everybody may read, and that there is nothing else at their port."""
+
+from __future__ import annotations
+
+import http.client
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from app_server import RefusedError, ServedApp, serving_app, wait_until
+from found_pages import Find, add_finds, crawl_of
+from trailhound.topics.crawl_folder import CrawlFolder
+
+HIVE = "https://bees.example/hive"
+FINDS = (
+    Find(HIVE, "Hives in spring", "How a hive wakes up in spring, and what it eats."),
+    Find("https://bees.example/mites", "<script>alert(1)</script>", "Varroa mites & honey"),
+    Find("https://bees.example/secret", "Rejected", "nothing about bees", relevant=False),
+)
+
+
+def asked(
+    address: str, method: str = "GET", headers: dict[str, str] | None = None
+) -> tuple[int, str, dict[str, str]]:
+    """Status, text and headers; paths go out as they are written."""
+    parts = urlsplit(address)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+    path = address.partition(f":{parts.port}")[2]
+    connection.request(method, path, headers=headers or {})
+    answer = connection.getresponse()
+    content = answer.read().decode()
+    connection.close()
+    return answer.status, content, dict(answer.getheaders())
+
+
+def published(app: ServedApp, **how: str) -> str:
+    crawl_of(app.workspace.folder, FINDS)
+    app.workspace.folder_for("bees").prepare()
+    address: str = app.put("/api/topics/bees/portal", how)["address"]
+    return address
+
+
+def test_a_published_topic_is_searched_and_fed_and_holds_only_finds(app: ServedApp) -> None:
+    address = published(app, title="Bee health", description="About <bees>")
+    assert address.endswith("/bee-health/")
+    status, page, headers = asked(address)
+    assert (status, headers["X-Frame-Options"]) == (200, "DENY")
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert "Hives in spring" in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<script" not in page
+    assert "Rejected" not in page
+    assert "Varroa" in asked(f"{address}?q=mite&page=7&order=newest&host=bees.example")[1]
+    assert "<rss" in asked(f"{address}feed.rss")[1]
+    assert address in asked(f"{address}feed.atom")[1]
+    assert asked(f"{address}portal.css")[2]["Content-Type"].startswith("text/css")
+    assert "About &lt;bees&gt;" in asked(f"{address}about")[1]
+    root = address.removesuffix("bee-health/")
+    assert asked(root)[2]["Location"] == "/bee-health/"
+
+
+PRIVATE = (
+    "api/home",
+    "api/openapi.json",
+    "api/topics/bees/results",
+    "v1/pair",
+    "v1/events",
+    "v1/news",
+    "index.html",
+    "main.js",
+    "docs",
+    "app.json",
+    "bees/topic.json",
+    "bees/../app.json",
+    "../app.json",
+    "..%2fapp.json",
+    "bees/..%2f..%2f..%2fapp.json",
+    "bees/%2e%2e/%2e%2e/app.json",
+    "bees/crawl/results.db",
+    "bees//etc/passwd",
+    "bees/portal.css/../../../app.json",
+)
+
+
+@pytest.mark.parametrize("path", PRIVATE)
+def test_private_routes_are_not_at_the_portals_port(app: ServedApp, path: str) -> None:
+    root = published(app).removesuffix("bees/")
+    token = {"Authorization": f"Bearer {app.token}"}
+    for method in ("GET", "POST", "PUT", "DELETE"):
+        status, content, _ = asked(root + path, method, token)
+        assert status == 404, (method, path)
+        assert app.token not in content
+
+
+def test_other_names_of_this_machine_are_refused(app: ServedApp) -> None:
+    address = published(app)
+    status, content, _ = asked(address, headers={"Host": "evil.example"})
+    assert (status, content) == (403, "This host is not served here.")
+
+
+def test_publishing_outlives_the_app_and_ends_at_once(tmp_path: Path) -> None:
+    with serving_app(tmp_path) as app:
+        published(app, name="hives")
+    with serving_app(tmp_path) as app:
+        shown = app.get("/api/topics/bees/portal")
+        assert (shown["published"], shown["name"]) == (True, "hives")
+        assert asked(shown["address"])[0] == 200
+        crawl = CrawlFolder(app.workspace.folder_for("bees"))
+        add_finds(crawl, [Find("https://bees.example/new", "A new find", "of today")])
+        wait_until(lambda: "A new find" in asked(shown["address"])[1] or None)
+        assert app.delete("/api/topics/bees/portal")["published"] is False
+        assert app.server.app.portal.port == 0
+
+
+@pytest.mark.parametrize("name", ["../up", "Capital", "a/b", "-", "x" * 61, "api%2fhome", "ü"])
+def test_names_that_are_no_part_of_an_address_are_refused(app: ServedApp, name: str) -> None:
+    with pytest.raises(RefusedError, match="cannot be the name") as refused:
+        published(app, name=name)
+    assert refused.value.status == 400
+
+
+def test_two_topics_cannot_have_one_name(app: ServedApp) -> None:
+    address = published(app)
+    crawl_of(app.workspace.folder, FINDS, topic="wasps")
+    app.workspace.folder_for("wasps").prepare()
+    with pytest.raises(RefusedError, match="published as 'bees' already"):
+        app.put("/api/topics/wasps/portal", {"name": "bees"})
+    app.put("/api/topics/wasps/portal", {"title": "Wasps & co"})
+    listed = asked(address.removesuffix("bees/"))[1]
+    assert '<a href="wasps-co/">Wasps &amp; co</a>' in listed
