@@ -21,13 +21,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import pytest
 
 from trailhound.collector import load_pairing
+from trailhound.sessions.events import Session
 from trailhound.topics.workspace import Workspace
 from trailhound.web import AppServer, Listening, PortalListening, PortalServer, load_token
 
 PATIENCE_SECONDS = 60.0
+EXTENSION = "chrome-extension://" + "abcdefghijklmnop" * 2
 
 Found = TypeVar("Found")
 
@@ -98,6 +101,19 @@ class ServedApp:
             return answer.status, answer.read()
         finally:
             connection.close()
+
+    def browsed(self, session: Session, number: int = 1) -> None:
+        """A paired browser sends all events of a session for its topic."""
+        headers = {
+            "Authorization": f"Bearer {self.server.app.pairing.token}",
+            "Origin": EXTENSION,
+        }
+        name = f"20260101t120000-{number:012x}"
+        message = {"session": name, "topic": session.topic, "recorder": "extension 1"}
+        events = msgspec.to_builtins(session.events)
+        assert self.ask("POST", "/v1/pair", {}, headers)[0] == 200
+        status, told = self.ask("POST", "/v1/events", {**message, "events": events}, headers)
+        assert status == 200, told
 
     def job_done(self, job: dict[str, Any]) -> dict[str, Any]:
         """The job once it has ended."""

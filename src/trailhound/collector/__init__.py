@@ -5,6 +5,18 @@ them together and learns after a submit. Nothing leaves this machine.
 """
 
 from trailhound.collector.guard import Pairing, load_pairing
-from trailhound.collector.server import DEFAULT_PORT, Collector, extension_folder
+from trailhound.collector.server import (
+    DEFAULT_PORT,
+    Collector,
+    extension_folder,
+    learned_in_words,
+)
 
-__all__ = ["DEFAULT_PORT", "Collector", "Pairing", "extension_folder", "load_pairing"]
+__all__ = [
+    "DEFAULT_PORT",
+    "Collector",
+    "Pairing",
+    "extension_folder",
+    "learned_in_words",
+    "load_pairing",
+]

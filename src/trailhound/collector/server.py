@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -31,6 +32,7 @@ from trailhound.collector.store import (
 from trailhound.counting import counted
 from trailhound.errors import ConfigError, StorageError, TrailhoundError
 from trailhound.sessions.events import Event, Mark, Submit
+from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.learning import LearningRequest, learn_into
 from trailhound.topics.schedule import note_submit
 from trailhound.topics.workspace import Workspace
@@ -41,6 +43,8 @@ _SHUTDOWN_SECONDS = 2.0
 
 Report = Callable[[str], None]
 """Told in a line what happened. The words may come from the web."""
+LearnTopic = Callable[[str], str]
+"""Learns a topic, which may take a while, and says in a sentence what came of it."""
 
 
 def extension_folder() -> Path:
@@ -66,8 +70,9 @@ class LearningStatus:
 class Learner:
     """Learns in a thread, so that browsers are answered meanwhile."""
 
-    def __init__(self, workspace: Workspace, report: Report) -> None:
+    def __init__(self, workspace: Workspace, learn: LearnTopic, report: Report) -> None:
         self._workspace = workspace
+        self._learn = learn
         self._report = report
         self._one_at_a_time = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -98,13 +103,19 @@ class Learner:
                 self._status[topic] = LearningStatus("failed", f"Learning failed: {error}")
         self._report(self._status[topic].message)
 
-    def _learn(self, topic: str) -> str:
-        """Learn from all sessions that the topic has; the result in a sentence."""
-        graph = learn_into(self._workspace, LearningRequest(topic)).model.graph
-        return (
-            f"Learned '{topic}' from {counted(len(graph.pages), 'page')}, "
-            f"{len(graph.targets)} of them useful."
-        )
+
+def learn_simply(workspace: Workspace, topic: str) -> str:
+    """Learn from all sessions that the topic has."""
+    return learned_in_words(learn_into(workspace, LearningRequest(topic)))
+
+
+def learned_in_words(learned: LearnedTopic) -> str:
+    """What a topic was learned from, in a sentence."""
+    graph = learned.model.graph
+    return (
+        f"Learned '{learned.origin.topic}' from {counted(len(graph.pages), 'page')}, "
+        f"{len(graph.targets)} of them useful."
+    )
 
 
 class Collector:
@@ -122,14 +133,19 @@ class Collector:
         workspace: Workspace,
         pairing: Pairing,
         *,
-        learn: bool = False,
+        learn: bool | LearnTopic = False,
         report: Report = lambda _: None,
+        arrived: Callable[[str], None] = lambda _: None,
     ) -> None:
+        """``learn`` may say how a submitted topic is learned, ``arrived`` is told the topic of
+        each message that brought something new."""
         self._pairing = pairing
         self._report = report
         self._workspace = workspace
+        self._arrived = arrived
         self._store = SessionStore(workspace)
-        self._learner = Learner(workspace, report) if learn else None
+        how = partial(learn_simply, workspace) if learn is True else learn
+        self._learner = Learner(workspace, how, report) if how else None
         self._guard = Guard(pairing)
         self._runner: web.AppRunner | None = None
 
@@ -204,6 +220,8 @@ class Collector:
             return error_response(507, str(error))
         for event in added:
             self._tell(message, event)
+        if added:
+            self._arrived(message.topic)
         return _answer({"stored": len(added), "known": len(message.events) - len(added)})
 
     async def _forget(self, request: web.Request) -> web.Response:
@@ -213,6 +231,8 @@ class Collector:
         except TrailhoundError as error:
             self._report(str(error))
             return error_response(507, str(error))
+        if forgotten:
+            self._arrived(message.topic)
         return _answer({"forgotten": forgotten})
 
     async def _status(self, request: web.Request) -> web.Response:

@@ -60,14 +60,14 @@ class DemoServer:
 
 
 @contextmanager
-def serve_in_thread(demo_web: DemoWeb) -> Iterator[int]:
+def serve_in_thread(demo_web: DemoWeb, port: int = 0) -> Iterator[int]:
     """Serve from a thread of its own, for code that is not asynchronous; yields the port."""
     loop = asyncio.new_event_loop()
     server = DemoServer(demo_web)
     thread = threading.Thread(target=loop.run_forever, name="demo web", daemon=True)
     thread.start()
     try:
-        yield asyncio.run_coroutine_threadsafe(server.start(), loop).result()
+        yield asyncio.run_coroutine_threadsafe(server.start(port), loop).result()
     finally:
         asyncio.run_coroutine_threadsafe(server.stop(), loop).result()
         loop.call_soon_threadsafe(loop.stop)

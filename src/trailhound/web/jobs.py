@@ -118,6 +118,23 @@ class Jobs:
             raise NotThereError(f"There is no job {number}.")
         return self._jobs[number]
 
+    def running(self, kind: str, topic: str) -> Job | None:
+        """The job of this kind that is under way for a topic, if there is one."""
+        return next(
+            (
+                job
+                for job in self.all()
+                if job.state == "running" and (job.kind, job.topic) == (kind, topic)
+            ),
+            None,
+        )
+
+    def wait(self, job: Job) -> None:
+        """Until it has ended."""
+        thread = self._threads.get(job.id)
+        if thread is not None:
+            thread.join()
+
     def stop(self, number: int) -> Job:
         """Ask a job to end soon."""
         job = self.one(number)

@@ -20,6 +20,7 @@ from trailhound.web.api import handler_of
 from trailhound.web.documents import PREFIX
 from trailhound.web.hub import Happening, Hub
 from trailhound.web.jobs import Jobs
+from trailhound.web.learning import learn_after_submit
 from trailhound.web.openapi import describe
 from trailhound.web.portal_server import PortalServer
 from trailhound.web.routes import ALL_ROUTES
@@ -115,7 +116,13 @@ class AppServer:
             report(text)
             hub.tell(Happening(kind="session", text=text))
 
-        self._collector = Collector(workspace, pairing, learn=learn, report=tell)
+        self._collector = Collector(
+            workspace,
+            pairing,
+            learn=learn and (lambda topic: learn_after_submit(self.app, topic)),
+            report=tell,
+            arrived=lambda topic: hub.tell(Happening(kind="session", topic=topic)),
+        )
         self._runner: web.AppRunner | None = None
         self._listening = Listening()
 
@@ -178,6 +185,7 @@ class AppServer:
         await self._collector.stop()
         await self.app.portal.stop()
         await asyncio.to_thread(self.app.jobs.finish, 10.0)
+        await asyncio.to_thread(self.app.playground.stop)
 
     async def __aenter__(self) -> Self:
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from trailhound.collector import Pairing
@@ -12,6 +13,7 @@ from trailhound.web.api import NotThereError
 from trailhound.web.documents import Documents
 from trailhound.web.hub import Hub
 from trailhound.web.jobs import Jobs
+from trailhound.web.playground import Playground
 from trailhound.web.portal_server import PortalServer
 
 
@@ -30,6 +32,11 @@ class App:
     config_file: Path | None = None
     """With settings for crawls, if the user named one."""
     options: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def playground(self) -> Playground:
+        """The demo web, for first steps."""
+        return Playground(self.workspace.folder)
 
     def topic(self, name: str) -> TopicFolder:
         """One that exists; NotThereError otherwise."""

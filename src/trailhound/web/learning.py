@@ -1,0 +1,69 @@
+"""Learning as a job: from a button, after a session was submitted, or for the playground."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from trailhound.collector import learned_in_words
+from trailhound.errors import TrailhoundError
+from trailhound.topics.learning import LearningRequest, learn_into, same_request
+from trailhound.web.api import ConflictError
+from trailhound.web.hub import Happening
+from trailhound.web.jobs import Handle, Job
+
+if TYPE_CHECKING:
+    from trailhound.topics.workspace import TopicFolder
+    from trailhound.web.state import App
+
+KIND = "learn"
+
+Prepare = Callable[[Handle], LearningRequest]
+"""Finds out what is to be learned; this may take a while itself."""
+
+
+def request_as_before(folder: TopicFolder) -> LearningRequest:
+    """All sessions of the topic, with the parameters that were chosen last."""
+    try:
+        return same_request(folder, folder.load()) if folder.is_learned() else _plain(folder)
+    except TrailhoundError:
+        return _plain(folder)  # a model that cannot be read is made anew
+
+
+def _plain(folder: TopicFolder) -> LearningRequest:
+    return LearningRequest(folder.name)
+
+
+def start_learning(app: App, topic: str, prepare: Prepare) -> Job:
+    """Learn in the background; ConflictError when the topic is being learned already."""
+
+    def work(handle: Handle) -> str:
+        learned = learn_into(app.workspace, prepare(handle), handle.report)
+        app.hub.tell(Happening(kind="topic", topic=topic))
+        return learned_in_words(learned)
+
+    return app.jobs.start(KIND, topic, work)
+
+
+def learn_again(app: App, topic: str, changed: LearningRequest | None = None) -> Job:
+    """Learn from all sessions the topic has: as before, or as ``changed`` says."""
+    folder = app.topic(topic)
+    folder.require_sessions()
+    request = changed and replace(changed, topic=folder.name)
+    return start_learning(app, folder.name, lambda _: request or request_as_before(folder))
+
+
+def learn_after_submit(app: App, topic: str) -> str:
+    """Learn as soon as what is being learned for the topic has ended, and wait for the end."""
+    while True:
+        try:
+            job = learn_again(app, topic)
+            break
+        except ConflictError:
+            if (other := app.jobs.running(KIND, topic)) is not None:
+                app.jobs.wait(other)
+    app.jobs.wait(job)
+    if job.state == "failed":
+        raise TrailhoundError(job.message)
+    return job.message
