@@ -146,7 +146,11 @@ def test_the_commands(crawled: CrawlFolder, trailhound: Command, tmp_path: Path)
         page["address"]: page
         for page in json.loads(trailhound("results", name, "--known", "--json", "-n999")[1])
     }
-    assert (shown[first]["marked"], shown[second]["marked"]) == ("useful", "not useful")
+    assert shown[first]["marked"] == "useful"
+    assert second not in shown
+    every = json.loads(trailhound("results", name, "--all", "--json", "-n999")[1])
+    marked = {page["address"]: page["marked"] for page in every}
+    assert (marked[first], marked[second]) == ("useful", "not useful")
     new = json.loads(trailhound("results", name, "--json", "-n999")[1])
     assert new == [page for page in shown.values() if not page["known"] and page["marked"] is None]
     assert shown[third]["marked"] is None

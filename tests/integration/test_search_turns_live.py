@@ -20,6 +20,7 @@ from trailhound.crawling.budget import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError
 from trailhound.sessions.events import Mark, Visit
+from trailhound.sessions.path_sessions import SEARCH_TURNS
 from trailhound.sources import Charged, SearchSource
 from trailhound.storage.results_reading import Results
 from trailhound.topics.crawl import TopicCrawl
@@ -27,7 +28,7 @@ from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.marking import archived_sources, session_of_crawl
 from trailhound.topics.sources import open_search
 from trailhound.topics.turn_planning import TurnLimits
-from trailhound.topics.turns import RECORDER, SearchTurns, TurnsRequest
+from trailhound.topics.turns import SearchTurns, TurnsRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 
@@ -77,7 +78,7 @@ def test_rounds_ask_crawl_and_learn_without_a_single_seed(
     assert adopted >= 1
     assert len(after.targets) == len(before.targets) + adopted <= 2 * len(before.targets)
     assert len(after.pages) > len(before.pages)
-    own = [each for each in topic.sessions().values() if each.recorder == RECORDER]
+    own = [each for each in topic.sessions().values() if each.recorder == SEARCH_TURNS]
     marked = {event.url for each in own for event in each.events if isinstance(event, Mark)}
     assert len(marked) == adopted
     assert marked <= found

@@ -96,13 +96,13 @@ def export(
       trailhound export bees --format urls | head
     """
     from trailhound.storage.exporting import write_urls, write_warc
-    from trailhound.storage.results_reading import Results
+    from trailhound.topics.heeding import open_results
 
     chosen = format_ or _format_of(out)
     if text and chosen not in _TABLES_WITH_TEXT:
         _refuse_text(chosen)
     folder = crawl_folder(topic, workspace)
-    with Results(folder.results) as stored:
+    with open_results(folder) as stored:
 
         def pages() -> Iterator[StoredPage]:
             return stored.iterate(limit, min_score=min_score, everything=everything, only_new=new)

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trailhound.cli.options import JsonOption, TopicArgument, WorkspaceOption, open_workspace
+from trailhound.cli.options import (
+    INTERRUPTED_EXIT_CODE,
+    JsonOption,
+    TopicArgument,
+    WorkspaceOption,
+    open_workspace,
+)
 from trailhound.cli.terminal import messages, patiently, print_json, say, show_pairs
 from trailhound.counting import counted
 
@@ -21,9 +27,16 @@ if TYPE_CHECKING:
     from trailhound.sessions.events import Session
     from trailhound.sessions.shown_pages import Content
     from trailhound.topics.learned import LearnedTopic
+    from trailhound.topics.rejudging import Rejudged
+    from trailhound.topics.workspace import TopicFolder, Workspace
 
-    Learned = Sequence[tuple[LearnedTopic, Path]]
-
+RejudgeOption = Annotated[
+    bool,
+    typer.Option(
+        "--rejudge/--no-rejudge",
+        help="With what was learned, judge the pages that the topic's crawl has archived again.",
+    ),
+]
 MAX_TOPICS_NAMED = 5
 
 
@@ -75,6 +88,7 @@ def learn(
         float | None,
         typer.Option(min=0.0, max=1.0, help="The judge's γ. Default: calibrated on the session."),
     ] = None,
+    rejudge: RejudgeOption = True,
     as_json: JsonOption = False,
 ) -> None:
     """Learn from browsing what leads to the pages you marked useful.
@@ -122,8 +136,7 @@ def learn(
             learned = learn_each_label(place, request, report)
         else:
             learned = [learn_into(place, request, report)]
-    shown = [(each, place.folder_for(each.origin.topic).model_path) for each in learned]
-    tell_learned(shown, as_json=as_json)
+    tell_learned(learned, place, rejudge=rejudge, as_json=as_json)
 
 
 def _parameters(**chosen: Any) -> TopicParameters:
@@ -204,16 +217,48 @@ def _figures(judge: JudgeFigures) -> dict[str, object]:
     }
 
 
-def tell_learned(learned: Learned, *, as_json: bool) -> None:
-    """A table for each topic, or one JSON object, on stdout; warnings on stderr."""
+def tell_learned(
+    learned: Sequence[LearnedTopic], place: Workspace, *, rejudge: bool, as_json: bool
+) -> None:
+    """A table for each topic, or one JSON object, on stdout; warnings on stderr.
+
+    Then, if that is wanted, pages of their crawls are judged again, and it is told what changed.
+    """
+    folders = [place.folder_for(each.origin.topic) for each in learned]
+    if not as_json:
+        for each, folder in zip(learned, folders, strict=True):
+            _show_figures(each)
+            show_warnings(each.warnings)
+            say(f"Saved in {folder.model_path}")
+        say(f"Look at it with: trailhound inspect {quote(learned[-1].origin.topic)}")
+    again = [_judged_again(folder) if rejudge else None for folder in folders]
     if as_json:
-        print_json([_summary(each, path) for each, path in learned])
-        return
-    for each, path in learned:
-        _show_figures(each)
-        show_warnings(each.warnings)
-        say(f"Saved in {path}")
-    say(f"Look at it with: trailhound inspect {quote(learned[-1][0].origin.topic)}")
+        print_json(
+            [
+                _summary(each, folder.model_path) | {"rejudged": done}
+                for each, folder, done in zip(learned, folders, again, strict=True)
+            ]
+        )
+    if any(done is not None and not done.is_complete for done in again):
+        raise typer.Exit(INTERRUPTED_EXIT_CODE)
+
+
+def _judged_again(topic: TopicFolder) -> Rejudged | None:
+    """What came of it; ``None`` for a topic without a crawl, or whose pages cannot be judged."""
+    from trailhound.cli.rejudge import rejudge_shown
+    from trailhound.errors import TrailhoundError
+    from trailhound.topics.crawl_folder import CrawlFolder
+
+    folder = CrawlFolder(topic)
+    if not (folder.exists() and folder.results.is_file()):
+        return None
+    try:
+        done = rejudge_shown(folder)
+    except TrailhoundError as error:
+        say(f"Note: the pages found so far were not judged again. {error}")
+        return None
+    say(f"Pages of its crawl were judged again: {done.in_words()}")
+    return done
 
 
 def show_warnings(warnings: Sequence[Advice]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trailhound.cli.learn import RejudgeOption, tell_learned
 from trailhound.cli.options import (
     JsonOption,
     TopicArgument,
@@ -40,12 +41,14 @@ def mark(
         typer.Option("--from", metavar="FILE", help="File of URLs, one in a line; - is stdin."),
     ] = None,
     learn: Annotated[bool, typer.Option("--learn", help="Learn from the marks at once.")] = False,
+    rejudge: RejudgeOption = True,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Mark results of a crawl as useful or not; the topic's next learning takes them along.
 
-    Their content comes from the crawl's archive, together with the path that led there.
+    What is useful is in the results at once, and what is not leaves them. The pages' content comes
+    from the crawl's archive, together with the path that led there.
 
     Examples:
 
@@ -71,12 +74,11 @@ def mark(
     elif not as_json:
         _tell(marked, verdict, topic, learn=learn)
     if learn:
-        _learn(topic, workspace, as_json=as_json)
+        _learn(topic, workspace, rejudge=rejudge, as_json=as_json)
 
 
-def _learn(topic: str, workspace: Path | None, *, as_json: bool) -> None:
+def _learn(topic: str, workspace: Path | None, *, rejudge: bool, as_json: bool) -> None:
     """As ``trailhound learn TOPIC`` would, with the parameters of an earlier learning, if any."""
-    from trailhound.cli.learn import tell_learned
     from trailhound.topics.learning import LearningRequest, learn_into, same_request
 
     place = open_workspace(workspace)
@@ -85,7 +87,7 @@ def _learn(topic: str, workspace: Path | None, *, as_json: bool) -> None:
         known = folder.load() if folder.is_learned() else None
         request = same_request(folder, known) if known else LearningRequest(folder.name)
         learned = learn_into(place, request, report)
-    tell_learned([(learned, folder.model_path)], as_json=as_json)
+    tell_learned([learned], place, rejudge=rejudge, as_json=as_json)
 
 
 def _tell(marked: Marked, verdict: bool | None, topic: str, *, learn: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -78,16 +78,15 @@ def results(
     """
     import msgspec
 
-    from trailhound.storage.results_reading import Results
     from trailhound.topics.explaining import shown_path
-    from trailhound.topics.exporting import marks_in_words
+    from trailhound.topics.exporting import mark_in_words
+    from trailhound.topics.heeding import open_results
 
     folder = crawl_folder(topic, workspace)
     if text is not None:
         _show_text(folder, text, as_json)
         return
-    marks = marks_in_words(folder)
-    with Results(folder.results) as stored:
+    with open_results(folder) as stored:
         matches: list[StoredPage] = []
         if search is not None:
             with patiently("Searching; what was found since the last time is indexed first"):
@@ -96,24 +95,24 @@ def results(
         else:
             found = stored.iterate(min_score=min_score, everything=everything)
         if new and not everything:
-            found = (page for page in found if not page.known and page.address not in marks)
+            found = (page for page in found if not page.known and page.marked is None)
         pages = list(islice(found, limit))
         hidden = len(matches) - len(pages) - sum(1 for _ in found) if matches else 0
         if as_json:
             rows = [
                 msgspec.structs.asdict(page)
-                | {"path": shown_path(stored, page), "marked": marks.get(page.address)}
+                | {"path": shown_path(stored, page), "marked": mark_in_words(page.marked)}
                 for page in pages
             ]
             for row in rows:
                 del row["memory"]
             print_json(rows)
         else:
-            _show(stored, pages, marks)
+            _show(stored, pages)
             if search is not None and stored.summary().relevant:
                 say(_count_matches(search, len(pages), len(matches), hidden, topic))
             else:
-                say(_count(stored, pages, marks, topic))
+                say(_count(stored, pages, topic))
 
 
 def _show_text(folder: CrawlFolder, url: str, as_json: bool) -> None:
@@ -138,13 +137,14 @@ def crawl_folder(topic: str, workspace: Path | None) -> CrawlFolder:
     return CrawlFolder(open_workspace(workspace).topic(topic)).require()
 
 
-def _show(stored: Results, pages: list[StoredPage], marks: Mapping[str, str]) -> None:
+def _show(stored: Results, pages: list[StoredPage]) -> None:
     """Prose is wrapped between words; addresses are left whole, to be copied."""
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
     from trailhound.topics.explaining import shown_path
+    from trailhound.topics.exporting import mark_in_words
 
     for rank, page in enumerate(pages, start=1):
         score = f"{page.score:.2f}" if page.score is not None else " –  "
@@ -154,7 +154,7 @@ def _show(stored: Results, pages: list[StoredPage], marks: Mapping[str, str]) ->
         head.add_row(f"{rank:>3}  {score}", Text(harmless(page.title) or page.address, "bold"))
         output.print(head)
         known = "  (in your sessions)" if page.known else ""
-        marked = f"  (marked {marks[page.address]})" if page.address in marks else ""
+        marked = f"  (marked {mark_in_words(page.marked)})" if page.marked is not None else ""
         output.print(Text(f"{_INDENT}{page.address}{known}{marked}", style="cyan"), soft_wrap=True)
         if page.snippet:
             snippet = Text(harmless(page.snippet), style="dim")
@@ -188,18 +188,16 @@ def _count_matches(words: str, shown: int, matches: int, hidden: int, topic: str
     return f"{shown:,} of {counted(matches, 'matching page')}{also}"
 
 
-def _count(stored: Results, pages: list[StoredPage], marks: Mapping[str, str], topic: str) -> str:
+def _count(stored: Results, pages: list[StoredPage], topic: str) -> str:
     total = stored.summary()
     if not pages and not total.relevant:
         return (
             f"Nothing relevant among {counted(total.pages, 'page')}. Look at the best ones with "
             f"--min-score 0, or at what was learned with: trailhound inspect {topic}"
         )
-    latest = [event for url in marks for event in stored.events_of(url)[-1:]]
-    known = total.known + sum(event.relevant and not event.known for event in latest)
     also = []
-    if known:
-        also.append(f"{known:,} of them visited or marked by you: --known")
+    if total.known:
+        also.append(f"{total.known:,} of them visited or marked by you: --known")
     if total.duplicates:
         also.append(f"besides {counted(total.duplicates, 'copy')}: --all")
     if total.unlisted:

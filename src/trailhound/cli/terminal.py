@@ -258,6 +258,19 @@ def counting_bar(what: str, total: int) -> Iterator[Callable[[Iterable[_T]], Ite
         yield counted
 
 
+@contextmanager
+def pages_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Counts pages when it is told how many are done, and of how many; shown after two seconds."""
+    with _bar() as bar:
+        line = bar.add_task(what, total=None, visible=False)
+        appears_at = time.monotonic() + PATIENCE_SECONDS
+
+        def show(done: int, total: int) -> None:
+            bar.update(line, completed=done, total=total, visible=time.monotonic() > appears_at)
+
+        yield show
+
+
 def _bar() -> Progress:
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
     from rich.text import Text

@@ -48,7 +48,7 @@ class Knowledge:
     graph: PageGraph = field(default_factory=lambda: PageGraph((), (), frozenset()))
     model: TopicModel | None = None
     thresholds: Mapping[str, float] = field(default_factory=dict)
-    """Of the judges that were calibrated, by name."""
+    """Of the judges, by name: calibrated, or chosen by a person."""
     fingerprint: str = ""
     """Another one when the topic was learned again."""
 

@@ -22,7 +22,7 @@ from trailhound.models.topic_model import learn_topic
 from trailhound.records import Outcome, PageEvent
 from trailhound.sessions.events import Session
 from trailhound.sessions.page_graph import build_page_graph
-from trailhound.sessions.path_sessions import PathPage, session_of_paths
+from trailhound.sessions.path_sessions import SEARCH_TURNS, PathPage, session_of_paths
 from trailhound.sources import Sources
 from trailhound.topics.turn_planning import (
     ScoredFind,
@@ -32,7 +32,6 @@ from trailhound.topics.turn_planning import (
     strong_finds,
 )
 
-RECORDER = "search turns"
 MAX_PATH_PAGES = 200
 
 
@@ -185,7 +184,7 @@ class _Run:
         if strong:
             paths = [path_to(self._events, url) for url in strong]
             topic = self._bench.topic.name
-            self._sessions.append(session_of_paths(topic, paths, recorder=RECORDER))
+            self._sessions.append(session_of_paths(topic, paths, recorder=SEARCH_TURNS))
             self._adopted += strong
             self._graph = build_page_graph(self._sessions, self._bench.corpus.page)
             self._shown = {page.url for page in self._graph.pages}

@@ -32,6 +32,7 @@ from trailhound.strategies.base import Strategy
 from trailhound.topics.crawl import TopicCrawl, open_crawl
 from trailhound.topics.crawl_folder import CrawlFolder, NoCrawlFolder
 from trailhound.topics.crawl_plan import CrawlRequest, knowledge_from
+from trailhound.topics.heeding import open_results
 from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.model_folder import save_model, saved_fingerprint
 from trailhound.topics.workspace import TopicFolder
@@ -318,8 +319,8 @@ class Crawl:
     @contextmanager
     def _read(self) -> Iterator[Results]:
         running = self._opened()
-        store = running.results
-        with Results(store.path) if running.folder.is_kept else Results.of(store) as results:
+        is_kept, store = running.folder.is_kept, running.results
+        with open_results(running.folder) if is_kept else Results.of(store) as results:
             yield results
 
     async def _in_thread(self, work: Callable[[], T]) -> T:

@@ -11,6 +11,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Self
@@ -21,6 +22,7 @@ from trailhound.counting import counted
 from trailhound.errors import UNREADABLE, SessionError, UsageError
 from trailhound.sessions.events import (
     Event,
+    Header,
     Mark,
     Reading,
     Session,
@@ -72,6 +74,13 @@ def marks_in(path: Path) -> Iterator[Mark]:
     for line in _read_bytes(path).splitlines():
         if b'"mark"' in line and isinstance(event := event_in(line), Mark):
             yield event
+
+
+def recorder_of(path: Path) -> str:
+    """What wrote the session, without reading it; empty when that is not told."""
+    with suppress(*UNREADABLE, OSError), path.open("rb") as file:
+        return msgspec.json.decode(file.readline(), type=Header).recorder
+    return ""
 
 
 def load_sessions(

@@ -12,6 +12,9 @@ import msgspec
 
 from trailhound.sessions.events import Event, Mark, Reached, Session, Submit, Visit
 
+SEARCH_TURNS = "search turns"
+"""Who recorded a session that no person did."""
+
 
 class PathPage(msgspec.Struct, frozen=True):
     """One page on the way."""

@@ -18,6 +18,7 @@ from trailhound.records import header_value
 from trailhound.storage.cdxj import INDEX_NAME, PART_SUFFIX, merge_index, parse_line, write_part
 from trailhound.storage.files import explaining, replace_file
 from trailhound.storage.results import (
+    MARKS,
     PAGES,
     REQUESTS,
     RESULTS,
@@ -60,6 +61,7 @@ _REMOVE = (
     "DELETE FROM event WHERE forgotten(url) OR forgotten(address)",
     "UPDATE event SET parent = NULL, why = '' WHERE forgotten(parent)",
     "UPDATE event SET duplicate_of = NULL, why = '' WHERE forgotten(duplicate_of)",
+    "DELETE FROM marked WHERE forgotten(address)",
     "DELETE FROM refusal WHERE forgotten(url)",
     "UPDATE refusal SET parent = NULL WHERE forgotten(parent)",
     # The words of removed pages stay in the index until its parts are merged.
@@ -162,8 +164,8 @@ def _remove(connection: sqlite3.Connection, clean_state: CleanState) -> None:
     connection.execute(_KEEP_COUNT, (REQUESTS,))
     for statement in _REMOVE:
         connection.execute(statement)
-    counts = (REQUESTS, ROBOTS_REQUESTS, PAGES, UNARCHIVED)
-    others = "SELECT name, data FROM state WHERE name NOT IN (?, ?, ?, ?)"
+    counts = (REQUESTS, ROBOTS_REQUESTS, PAGES, UNARCHIVED, MARKS)
+    others = "SELECT name, data FROM state WHERE name NOT IN (?, ?, ?, ?, ?)"
     for name, data in connection.execute(others, counts).fetchall():
         connection.execute("DELETE FROM state WHERE name = ?", (name,))
         if (kept := clean_state(data)) is not None:

@@ -7,7 +7,8 @@ both, or in the results only: then it is fetched again, and the last row counts.
     One row for each page that the crawl dealt with, in order. ``address`` is where the content
     lives: the end of the redirects. ``current`` marks the latest row that says what is at an
     address: of a page that was fetched twice the last counts, and a failed attempt to fetch it
-    again does not hide what was found before.
+    again does not hide what was found before. ``relevant`` is what counts: a person's mark, else
+    what the judge says (:mod:`trailhound.storage.verdicts`).
 ``refusal``
     URLs that were not queued, or not fetched, by a rule of the crawl's own: traps, say.
 ``state``
@@ -16,6 +17,10 @@ both, or in the results only: then it is fetched again, and the last row counts.
     A full-text index over titles and texts of the relevant pages; ``rowid`` is the event's ``id``.
 ``unindexed``
     What belongs into it and waits until somebody searches: indexing takes as long as judging.
+``marked``
+    Addresses that a person has marked, fetched or not, each with what the judge had said.
+``judged``
+    Which judge the events from ``first`` on were judged by, up to the next row.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ from pathlib import Path
 import msgspec
 
 from trailhound.errors import StorageError
-from trailhound.records import FinishedPage, Outcome
+from trailhound.records import FinishedPage, Outcome, PageEvent
 from trailhound.storage.snippets import snippet_of
 from trailhound.storage.sqlite import DatabaseKind, transaction
 
@@ -58,6 +63,18 @@ _TABLES = (
     "CREATE TABLE state (name TEXT PRIMARY KEY, data BLOB NOT NULL)",
     SEARCHABLE,
 )
+_ADDITIONS = (
+    "CREATE TABLE IF NOT EXISTS unindexed "
+    "(id INTEGER PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS marked (address TEXT PRIMARY KEY, useful INTEGER NOT NULL, "
+    "judged INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS judged "
+    "(first INTEGER PRIMARY KEY, judge TEXT NOT NULL, threshold REAL)",
+    "CREATE INDEX IF NOT EXISTS event_by_miss ON event (score DESC, noindex) "
+    "WHERE current AND NOT relevant",
+    "CREATE INDEX IF NOT EXISTS event_by_original ON event (duplicate_of) "
+    "WHERE duplicate_of IS NOT NULL",
+)
 RESULTS = DatabaseKind(
     name="results",
     none="There are no results",
@@ -67,12 +84,9 @@ RESULTS = DatabaseKind(
     version=1,
     tables=_TABLES,
     pragmas=("PRAGMA busy_timeout = 2000",),  # ms: a reader may hold the file for a moment
+    additions=_ADDITIONS,
 )
 IN_MEMORY = ":memory:"
-_UNINDEXED = (
-    "CREATE TABLE IF NOT EXISTS unindexed "
-    "(id INTEGER PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL)"
-)
 INDEX_TOGETHER = 200
 """Pages that are indexed in one transaction, in a fifth of a second: a crawl may be waiting."""
 REQUESTS = "requests"
@@ -83,7 +97,9 @@ UNARCHIVED = "unarchived"
 """In ``state``: numbers of pages whose archived content is known to be lost, as MessagePack."""
 PAGES = "pages"
 """In ``state``: how many there were when stores were last mended; later ones are numbered on."""
-_SAVE_STATE = "INSERT OR REPLACE INTO state VALUES (?, ?)"
+MARKS = "marks"
+"""In ``state``: which session files the marks were taken from, as a checksum."""
+SAVE_STATE = "INSERT OR REPLACE INTO state VALUES (?, ?)"
 
 MAX_INDEXED_CHARS = 200_000
 """Of a page's text in the full-text index."""
@@ -138,7 +154,6 @@ class ResultsStore:
         self._known = known
         self._connection = RESULTS.open(self.path)
         with RESULTS.explaining(self.path):
-            self._connection.execute(_UNINDEXED)
             (self._refusals,) = self._connection.execute("SELECT count(*) FROM refusal").fetchone()
         self._promised = self._next_promise = self.progress().requests, self.robots_requests()
 
@@ -161,12 +176,35 @@ class ResultsStore:
             execute("UPDATE event SET current = 0 WHERE id = ?", before[:1])
             execute("DELETE FROM found WHERE rowid = ?", before[:1])
             execute("DELETE FROM unindexed WHERE id = ?", before[:1])
-        known = event.final_url in self._known
-        added = execute(_INSERT, {**_row(finished), "known": known, "current": not stands})
-        is_relevant = event.relevance is not None and event.relevance.relevant
-        if page is not None and is_relevant and not stands:
-            words = _storable(page.title), _storable(page.text[:MAX_INDEXED_CHARS])
+        row = _row(finished) | {"known": event.final_url in self._known, "current": not stands}
+        if event.outcome is Outcome.FETCHED and not stands:
+            row |= self._heeded(event, judged=bool(row["relevant"]))
+        added = execute(_INSERT, row)
+        if page is not None and row["relevant"] and not stands:
+            words = storable(page.title), storable(page.text[:MAX_INDEXED_CHARS])
             execute("INSERT INTO unindexed VALUES (?, ?, ?)", (added.lastrowid, *words))
+
+    def _heeded(self, event: PageEvent, *, judged: bool) -> dict[str, object]:
+        """What a person's mark changes: a page marked useful is listed, copy or not."""
+        find = "SELECT useful FROM marked WHERE address IN (?, ?) ORDER BY address <> ?"
+        asked = (event.final_url, event.url, event.final_url)
+        marked = self._connection.execute(find, asked).fetchone()
+        if marked is None:
+            return {}
+        row = (event.final_url, marked[0], judged)
+        self._connection.execute("INSERT OR REPLACE INTO marked VALUES (?, ?, ?)", row)
+        return {"relevant": True, "duplicate_of": None} if marked[0] else {"relevant": False}
+
+    def note_judge(self, judge: str, threshold: float | None) -> None:
+        """Write down who judges the pages to come, and from which score on they are relevant."""
+        last = "SELECT judge, threshold FROM judged ORDER BY first DESC LIMIT 1"
+        note = "INSERT OR REPLACE INTO judged SELECT coalesce(max(id), 0) + 1, ?, ? FROM event"
+        # Numbers of rows that were forgotten are given again.
+        tidy = "DELETE FROM judged WHERE first > (SELECT coalesce(max(id), 0) FROM event)"
+        with RESULTS.explaining(self.path), transaction(self._connection):
+            self._connection.execute(tidy)
+            if self._connection.execute(last).fetchone() != (judge, threshold):
+                self._connection.execute(note, (judge, threshold))
 
     def note_refusals(self, refusals: Iterable[tuple[str, str, str | None]]) -> None:
         """Keep why URLs were not queued or not fetched: ``(url, reason, parent)`` each."""
@@ -181,7 +219,7 @@ class ResultsStore:
     def save_state(self, name: str, data: bytes) -> None:
         """Replace what is kept under ``name``."""
         with RESULTS.explaining(self.path):
-            self._connection.execute(_SAVE_STATE, (name, data))
+            self._connection.execute(SAVE_STATE, (name, data))
 
     def state(self, name: str) -> bytes | None:
         """What is kept under ``name``."""
@@ -214,7 +252,7 @@ class ResultsStore:
             (REQUESTS, ROBOTS_REQUESTS), self._next_promise, self._promised, strict=True
         ):
             if now != before:
-                self._connection.execute(_SAVE_STATE, (name, str(now).encode()))
+                self._connection.execute(SAVE_STATE, (name, str(now).encode()))
 
     def settle(self, requests: int, robots: int) -> None:
         """A run has ended with so many requests: what was promised beyond them was not made."""
@@ -260,7 +298,7 @@ class ResultsStore:
         )
         with RESULTS.explaining(self.path):
             for address, fingerprint in self._connection.execute(query):
-                yield address, fingerprint % (1 << 64)
+                yield address, unsigned(fingerprint)
 
     def copy(self) -> sqlite3.Connection:
         """All of it in memory, as it is now."""
@@ -278,18 +316,19 @@ class ResultsStore:
 def index_texts(path: Path, texts: Iterable[tuple[int, str, str]]) -> None:
     """Let some rows be found by these words: ``(id, title, text)`` each."""
     rows = [
-        (row, _storable(title), _storable(text[:MAX_INDEXED_CHARS])) for row, title, text in texts
+        (row, storable(title), storable(text[:MAX_INDEXED_CHARS])) for row, title, text in texts
     ]
-    with RESULTS.explaining(path), closing(RESULTS.open(path)) as connection:
-        connection.execute(_UNINDEXED)
-        with transaction(connection):
-            connection.executemany("DELETE FROM found WHERE rowid = ?", [row[:1] for row in rows])
-            connection.executemany("INSERT OR REPLACE INTO unindexed VALUES (?, ?, ?)", rows)
+    with (
+        RESULTS.explaining(path),
+        closing(RESULTS.open(path)) as connection,
+        transaction(connection),
+    ):
+        connection.executemany("DELETE FROM found WHERE rowid = ?", [row[:1] for row in rows])
+        connection.executemany("INSERT OR REPLACE INTO unindexed VALUES (?, ?, ?)", rows)
 
 
 def index_waiting(connection: sqlite3.Connection) -> None:
     """Let the full-text index catch up."""
-    connection.execute(_UNINDEXED)
     some = "SELECT max(id) FROM (SELECT id FROM unindexed ORDER BY id LIMIT ?)"
     while True:
         with transaction(connection):
@@ -335,18 +374,27 @@ def _row(finished: FinishedPage) -> dict[str, object]:
         "memory": finished.candidate.memory,
         "score": min(relevance.score, 1.0) if relevance else None,  # rounding may exceed 1
         "relevant": bool(relevance and relevance.relevant),
-        "why": _storable(event.why),
-        "title": _storable(event.title),
-        "snippet": _storable(snippet_of(page)) if page is not None else "",
+        "why": storable(event.why),
+        "title": storable(event.title),
+        "snippet": storable(snippet_of(page)) if page is not None else "",
         "language": page.language if page is not None else "",
         "status": result.status,
-        "etag": _storable(result.header("ETag")),
-        "last_modified": _storable(result.header("Last-Modified")),
-        # SQLite's integers have a sign.
-        "fingerprint": fingerprint and fingerprint - (fingerprint >> 63 << 64),
+        "etag": storable(result.header("ETag")),
+        "last_modified": storable(result.header("Last-Modified")),
+        "fingerprint": signed(fingerprint),
     }
 
 
-def _storable(text: str) -> str:
+def signed(fingerprint: int | None) -> int | None:
+    """As SQLite keeps it: its integers have a sign."""
+    return fingerprint and fingerprint - (fingerprint >> 63 << 64)
+
+
+def unsigned(kept: int) -> int:
+    """A fingerprint that SQLite kept."""
+    return kept % (1 << 64)
+
+
+def storable(text: str) -> str:
     """Text without lone surrogates, which UTF-8 cannot carry."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -60,6 +60,8 @@ class StoredPage(msgspec.Struct, frozen=True, kw_only=True):
     last_modified: str
     known: bool
     """Whether it was in the sessions learned from."""
+    marked: bool | None = None
+    """What a person has marked it: useful, not useful, or nothing."""
     memory: bytes = b""
     """What the strategy knew about the path that led here."""
 
@@ -91,7 +93,7 @@ class ResultsSummary(msgspec.Struct, frozen=True):
     relevant: int
     """Without duplicates and pages that ask not to be listed."""
     known: int
-    """Those of them that were in the sessions learned from."""
+    """Those of them that were in the sessions learned from, or are marked."""
     duplicates: int
     """Relevant pages that say what an earlier one says."""
     unlisted: int
@@ -101,11 +103,33 @@ class ResultsSummary(msgspec.Struct, frozen=True):
     ended_at: float
 
 
-_SELECT = "SELECT * FROM event WHERE "
 _WAITING = "SELECT 1 FROM sqlite_schema WHERE name = 'unindexed'"
 """Whether texts may wait to be indexed: in older files there is no table of them."""
+
+
+class ThresholdEffect(msgspec.Struct, frozen=True):
+    """What another threshold would do to the results, about: a judge may have further reasons."""
+
+    finds: int
+    """Pages that would be in the results."""
+    joined: int
+    left: int
+
+
+_MARK = "(SELECT useful FROM marked WHERE marked.address = event.address)"
+_LISTED = "current AND relevant AND duplicate_of IS NULL AND NOT noindex"
+_NO_MARK = "NULL"  # a file that nobody has written to since marks count
+_SELECT = "SELECT *, {mark} AS marked FROM event WHERE "
+_FINDS = """
+    SELECT count(nullif(duplicate_of IS NULL AND NOT noindex, 0)),
+        count(nullif(duplicate_of IS NULL AND NOT noindex AND (known OR {mark} IS NOT NULL), 0)),
+        count(duplicate_of), count(nullif(noindex, 0))
+    FROM event WHERE current AND relevant
+"""
+_COUNT = "SELECT count(*) FROM event WHERE "
+_IS_MARKED = "address IN (SELECT address FROM marked) AND "
 _SEARCH = """
-    SELECT event.*, snippet(found, 1, '', '', '…', 32) AS passage
+    SELECT event.*, {mark} AS marked, snippet(found, 1, '', '', '…', 32) AS passage
     FROM event JOIN found ON found.rowid = event.id
     WHERE found MATCH ? AND current AND relevant AND duplicate_of IS NULL AND NOT noindex
         AND score >= ?
@@ -121,6 +145,9 @@ class Results:
         self._connection = connection or RESULTS.open_for_reading(self.path)
         self._connection.row_factory = sqlite3.Row
         self._parent_of = lru_cache(maxsize=_REMEMBERED_PARENTS)(self._read_parent)
+        with RESULTS.explaining(self.path):
+            tables = "SELECT 1 FROM sqlite_schema WHERE name = 'marked'"
+            self._mark = _MARK if self._connection.execute(tables).fetchone() else _NO_MARK
 
     @classmethod
     def of(cls, store: ResultsStore) -> Self:
@@ -155,16 +182,51 @@ class Results:
         where = "current AND score >= ?" if min_score is not None else "current"
         if not everything:
             where += " AND duplicate_of IS NULL AND NOT noindex"
-            where += " AND relevant" if min_score is None else ""
+            where += f" AND {self._mark} IS NOT 0" if min_score is not None else " AND relevant"
         if only_new:
             where += " AND NOT known"
         values = () if min_score is None else (min_score,)
         best_first = " ORDER BY score DESC, id LIMIT ?"
-        return self._pages(_SELECT + where + best_first, *values, _sql_limit(limit))
+        return self._pages(where + best_first, *values, _sql_limit(limit))
 
-    def _pages(self, query: str, *values: str | float) -> Iterator[StoredPage]:
+    def near_misses(
+        self, limit: int | None = None, offset: int = 0, *, min_score: float = 0.0
+    ) -> list[StoredPage]:
+        """Pages below the threshold, best first: neither marked nor asking not to be listed.
+
+        ``min_score`` is a threshold to try: it would take these in.
+        """
+        where = f"current AND NOT relevant AND score >= ? AND NOT noindex AND {self._mark} IS NULL"
+        best_first = " ORDER BY score DESC, id LIMIT ? OFFSET ?"
+        return list(self._pages(where + best_first, min_score, _sql_limit(limit), offset))
+
+    def weakest(self, below: float, limit: int | None = None, offset: int = 0) -> list[StoredPage]:
+        """Finds with a score ``below`` a threshold to try, best first: it would drop these."""
+        where = f"{_LISTED} AND score < ? AND {self._mark} IS NULL"
+        best_first = " ORDER BY score DESC, id LIMIT ? OFFSET ?"
+        return list(self._pages(where + best_first, below, _sql_limit(limit), offset))
+
+    def at_threshold(self, threshold: float) -> ThresholdEffect:
+        """How many pages another threshold would take in and drop; quick enough for a slider."""
+        misses = "current AND NOT relevant AND score >= ? AND NOT noindex"
+        weak = f"{_LISTED} AND score < ?"
+        joined = self._count(misses, threshold) - self._count_marked(misses, threshold)
+        left = self._count(weak, threshold) - self._count_marked(weak, threshold)
+        return ThresholdEffect(self._count(_LISTED) + joined - left, joined, left)
+
+    def _count(self, where: str, *values: float) -> int:
         with RESULTS.explaining(self.path):
-            for row in self._connection.execute(query, values):
+            return int(self._connection.execute(_COUNT + where, values).fetchone()[0])
+
+    def _count_marked(self, where: str, *values: float) -> int:
+        if self._mark == _NO_MARK:
+            return 0
+        return self._count(_IS_MARKED + where, *values)
+
+    def _pages(self, where: str, *values: str | float) -> Iterator[StoredPage]:
+        with RESULTS.explaining(self.path):
+            query = _SELECT.format(mark=self._mark)
+            for row in self._connection.execute(query + where, values):
                 yield stored_page(row)
 
     def search(
@@ -176,17 +238,18 @@ class Results:
             return []
         index_for_search(self.path)
         with RESULTS.explaining(self.path):
-            rows = self._connection.execute(_SEARCH, (phrase, min_score or 0.0, _sql_limit(limit)))
+            query = _SEARCH.format(mark=self._mark)
+            rows = self._connection.execute(query, (phrase, min_score or 0.0, _sql_limit(limit)))
             return [stored_page(row, snippet=tidied(row["passage"])) for row in rows]
 
     def events_of(self, url: str) -> list[StoredPage]:
         """All that happened to a URL, asked for or redirected to, in order of time."""
-        query = _SELECT + "address = ? OR (url = ? AND url <> address) ORDER BY id"
-        return list(self._pages(query, url, url))
+        where = "address = ? OR (url = ? AND url <> address) ORDER BY id"
+        return list(self._pages(where, url, url))
 
     def since(self, number: int) -> list[StoredPage]:
         """All that happened after the page with this number, in order of time."""
-        return list(self._pages(_SELECT + "number > ? ORDER BY id", number))
+        return list(self._pages("number > ? ORDER BY id", number))
 
     def outcomes_until(self, number: int) -> dict[str, bool]:
         """Whether pages were relevant, of those fetched up to a number, by all their addresses."""
@@ -232,7 +295,9 @@ class Results:
             indexed = {row[0] for row in execute("SELECT id FROM found_docsize")}
             if execute(_WAITING).fetchone():
                 indexed |= {row[0] for row in execute("SELECT id FROM unindexed")}
-            rows = execute(_SELECT + "current AND relevant AND outcome = 'fetched' ORDER BY id")
+            rows = execute(
+                "SELECT * FROM event WHERE current AND relevant AND outcome = 'fetched' ORDER BY id"
+            )
             return [(row["id"], stored_page(row)) for row in rows if row["id"] not in indexed]
 
     def stray_texts(self) -> list[int]:
@@ -291,10 +356,7 @@ class Results:
             ).fetchone()
             noted = execute("SELECT data FROM state WHERE name = ?", (REQUESTS,)).fetchone()
             relevant, known, duplicates, unlisted = execute(
-                "SELECT count(nullif(duplicate_of IS NULL AND NOT noindex, 0)), "
-                "count(nullif(duplicate_of IS NULL AND NOT noindex AND known, 0)), "
-                "count(duplicate_of), count(nullif(noindex, 0)) "
-                "FROM event WHERE current AND relevant"
+                _FINDS.format(mark=self._mark)
             ).fetchone()
             by_outcome = "SELECT outcome, count(*) FROM event GROUP BY outcome ORDER BY 2 DESC"
             outcomes = dict(execute(by_outcome).fetchall())

@@ -63,6 +63,8 @@ class DatabaseKind:
     """For whoever writes, besides the write-ahead log."""
     migrations: Mapping[int, Migration] = field(default_factory=dict)
     """From a version to the step that makes the next one of it."""
+    additions: tuple[str, ...] = ()
+    """What came later without another format: statements that do nothing where it is there."""
 
     def open(self, path: Path) -> sqlite3.Connection:
         """The file for writing: made when it is missing, migrated when it is old."""
@@ -73,6 +75,8 @@ class DatabaseKind:
                     connection.execute(pragma).fetchall()
                 with transaction(connection):
                     self._prepare(connection, path)
+                    for statement in self.additions:
+                        connection.execute(statement)
             except BaseException:
                 connection.close()
                 raise

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import io
 import logging
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
 
 import msgspec
 
 from trailhound.records import FetchResult, Outcome, Page, PageEvent
 from trailhound.storage.archive_reading import ArchivedAnswer, ArchivedFetch
+from trailhound.storage.archived_answers import ArchivedAnswers
 from trailhound.storage.event_log import LoggedPage
 from trailhound.storage.warc_records import CaptureNotes
 from trailhound.text.extract import extract_page
-from trailhound.web_archives import Archive, ArchiveDamageError, read_captures
+from trailhound.urls import canonicalize
+from trailhound.web_archives import Archive, ArchiveDamageError, ServerAnswer, read_captures
 
 _log = logging.getLogger(__name__)
 
@@ -86,13 +92,54 @@ def page_of(fetch: ArchivedFetch | None) -> Page | None:
     """The page as it was archived; ``None`` when it was not, or cannot be read any more."""
     if fetch is None or fetch.last.is_revisit:
         return None
-    record = fetch.last.record()
-    try:
+    answer = _answer_in(fetch.last.record())
+    return None if answer is None else _extracted(answer, fetch.last.url)
+
+
+def _answer_in(record: bytes) -> ServerAnswer | None:
+    """What a record holds; ``None`` when it is damaged."""
+    with suppress(ArchiveDamageError):
         for capture in read_captures(Archive("archive", lambda: io.BytesIO(record))):
-            answer = capture.answer
-            return extract_page(answer.body, fetch.last.url, answer.content_type)
-    except ArchiveDamageError:
-        pass
-    except Exception:  # an error of ours costs that page
-        _log.exception("Page %s could not be read again", fetch.last.url)
+            return capture.answer
     return None
+
+
+def _extracted(answer: ServerAnswer, url: str) -> Page | None:
+    try:
+        return extract_page(answer.body, url, answer.content_type)
+    except Exception:  # an error of ours costs that page
+        _log.exception("Page %s could not be read again", url)
+        return None
+
+
+class ArchivedContent:
+    """What was fetched last from each address. Close it, or use it in a ``with`` statement.
+
+    Nothing is found where there is no archive. ``wanted`` are the only addresses to be asked for.
+    """
+
+    def __init__(self, archive: Path, wanted: Iterable[str] | None = None) -> None:
+        self._answers = ArchivedAnswers(archive, wanted)
+
+    def answer(self, address: str) -> ServerAnswer | None:
+        """As it was archived; ``None`` when it was not, or cannot be read any more."""
+        record = self._answers.record(address)
+        answer = None if record is None else _answer_in(record)
+        # An archive from which pages are taken out meanwhile has others in their place.
+        is_its_own = answer is not None and (canonicalize(answer.url) or answer.url) == address
+        return answer if is_its_own else None
+
+    def page(self, address: str) -> Page | None:
+        """The same, read; of a page that could cost too much, its beginning."""
+        answer = self.answer(address)
+        return None if answer is None else _extracted(answer, address)
+
+    def close(self) -> None:
+        """Let the archive go."""
+        self._answers.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -24,6 +24,7 @@ from trailhound.fetching.base import Fetcher
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import FrontierStats
+from trailhound.judges.base import RelevanceJudge
 from trailhound.records import PageEvent
 from trailhound.sources import Sources
 from trailhound.storage.results import ResultsProgress, ResultsStore
@@ -40,6 +41,8 @@ from trailhound.topics.crawl_plan import (
 )
 from trailhound.topics.crawl_stores import CrawlStores
 from trailhound.topics.failures import Failure, SeedWatch
+from trailhound.topics.heeding import heed_marks
+from trailhound.topics.judging import OWN_JUDGE, judged_by, threshold_in
 from trailhound.topics.mending import Mending
 from trailhound.topics.notices import CrawlNotices, Notify
 from trailhound.topics.sources import open_sources, tell_unused
@@ -150,6 +153,8 @@ class TopicCrawl:
         self._mending = self._new_mending(guides, own)
         if plan.record is not None:
             self._mending.before_the_crawl()
+        self._note_verdicts(guides.judge, known, own)
+        if plan.record is not None:
             self._memory.catch_up(partial(pages_since, folder))
         min_free = plan.settings.crawl.min_free if folder.is_kept else 0
         self.disk = DiskWatch(
@@ -194,6 +199,14 @@ class TopicCrawl:
             path, is_same = earlier
             in_full = is_same and own.judge is None
             self._memory.inherit(path, in_full=in_full, notify=self.notify)
+
+    def _note_verdicts(self, judge: RelevanceJudge, known: Knowledge, own: OwnParts) -> None:
+        """Who judges from here on, and what people have marked."""
+        by = judged_by(judge, self.settings, known) if own.judge is None else None
+        name = OWN_JUDGE if by is None else by.judge
+        self._stores.results.note_judge(name, threshold_in(judge))
+        if self.folder.is_kept:
+            heed_marks(self.folder)
 
     def _new_mending(self, guides: Guides, own: OwnParts) -> Mending:
         before = self._plan.record.settings if self._plan.record is not None else self.settings

@@ -6,7 +6,7 @@ Settings come from flags and files, or from the run before; the topic was learne
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trailhound.config.settings import DEFAULT_MAX_REQUESTS, Settings, SourceSettings
@@ -260,10 +260,14 @@ def _check_user_agent(settings: Settings) -> None:
 
 
 def knowledge_of(topic: TopicFolder) -> Knowledge:
-    """What was learned, if anything; ModelError when that cannot be read."""
+    """What was learned, if anything, with thresholds that were chosen instead of learned ones.
+
+    ModelError when that cannot be read.
+    """
     if not topic.is_learned():
         return Knowledge()
-    return knowledge_from(topic.load(), saved_fingerprint(topic.model_path))
+    known = knowledge_from(topic.load(), saved_fingerprint(topic.model_path))
+    return replace(known, thresholds={**known.thresholds, **topic.record().thresholds})
 
 
 def knowledge_from(learned: LearnedTopic, fingerprint: str | None = None) -> Knowledge:

@@ -11,13 +11,12 @@ from trailhound.text.main_content import TextForm, require_extractor
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.explaining import shown_path
 from trailhound.topics.main_texts import MainText, MainTexts, Source
-from trailhound.topics.marking import fetched_page, marks_of
+from trailhound.topics.marking import fetched_page
 
 
-def marks_in_words(folder: CrawlFolder) -> dict[str, str]:
-    """``useful`` or ``not useful`` by address, of the pages that the person has marked."""
-    marks = marks_of(folder.topic)
-    return {url: "useful" if useful else "not useful" for url, useful in marks.items()}
+def mark_in_words(useful: bool | None) -> str | None:
+    """``useful`` or ``not useful``; ``None`` for a page that is not marked."""
+    return None if useful is None else "useful" if useful else "not useful"
 
 
 class Export:
@@ -38,7 +37,6 @@ class Export:
             require_extractor()
         self.sources: Mapping[Source, int] = {}
         """How many texts came from where."""
-        self._folder = folder
         self._results = results
         self._choose = choose
         self._form = form
@@ -47,12 +45,11 @@ class Export:
         self.total = len(addresses)
 
     def __iter__(self) -> Iterator[ExportedPage]:
-        marks = marks_in_words(self._folder)
         for page, text in self._with_texts():
             yield ExportedPage(
                 page,
                 self._answers.content_type(page.address),
-                marks.get(page.address),
+                mark_in_words(page.marked),
                 shown_path(self._results, page),
                 text,
             )

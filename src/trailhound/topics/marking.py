@@ -22,6 +22,7 @@ from trailhound.storage.exporting import write_warc
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.text.encoding import decode
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.heeding import heed_marks
 from trailhound.topics.workspace import TopicFolder
 from trailhound.urls import canonicalize, strip_tracking, typed_url
 from trailhound.web_archives import Archive, ArchiveDamageError, read_captures
@@ -46,6 +47,7 @@ def mark_results(
 ) -> Marked:
     """Mark pages that the crawl fetched; ``useful=None`` takes back what was marked here before.
 
+    What is useful is in the results from now on, and what is not is in them no longer.
     Marks that a person has set while browsing are hers, and count again then. All or nothing:
     UsageError names an address that the crawl has not fetched, or whose source it did not keep.
     """
@@ -56,11 +58,14 @@ def mark_results(
         paths = [path[-1:] for path in paths]
     before = _read(folder.topic)
     if useful is None:
-        return _cleared(folder.topic, before, pages)
+        cleared = _cleared(folder.topic, before, pages)
+        heed_marks(folder)
+        return cleared
     visits = _visits(folder, before, pages, paths)
     label = folder.topic.record().label or ""
     marks = [Mark(now, page.address, useful, label) for page in pages]
     _write(folder.topic, before, (*before.events, *visits, *marks))
+    heed_marks(folder)
     return Marked(pages, len({visit.url for visit in visits} - {page.address for page in pages}))
 
 

@@ -8,8 +8,8 @@ import msgspec
 
 from trailhound.errors import StorageError, TrailhoundError
 from trailhound.sessions.files import marks_in
-from trailhound.storage.results_reading import Results
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.heeding import open_results
 from trailhound.topics.workspace import TopicFolder, Workspace
 from trailhound.urls import canonicalize
 
@@ -21,7 +21,7 @@ class CrawlOverview(msgspec.Struct, frozen=True):
     """Why its last run ended; empty while it runs, or when it was killed."""
     pages: int
     finds: int
-    """Relevant pages, without copies."""
+    """Relevant pages, without copies, and what a person has marked useful."""
 
 
 class TopicOverview(msgspec.Struct, frozen=True):
@@ -62,7 +62,7 @@ def _crawl(topic: TopicFolder) -> CrawlOverview | None:
         return None
     ended = folder.read().ended
     try:
-        with Results(folder.results) as results:
+        with open_results(folder) as results:
             summary = results.summary()
     except StorageError:
         if folder.results.exists():

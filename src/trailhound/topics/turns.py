@@ -24,6 +24,7 @@ from trailhound.models.topic_model import learn_topic
 from trailhound.plugins import STRATEGY, absolute
 from trailhound.sessions.events import Mark, Session
 from trailhound.sessions.page_graph import build_page_graph
+from trailhound.sessions.path_sessions import SEARCH_TURNS
 from trailhound.sessions.shown_pages import page_from_source
 from trailhound.sources import Charged
 from trailhound.storage.results_reading import Results, StoredPage
@@ -51,8 +52,6 @@ RunCrawl = Callable[[TopicCrawl], None]
 """Runs a crawl to its end, showing it as it likes."""
 ASKED = frozenset({"search"})
 """By the turns themselves, not by their crawls."""
-RECORDER = "search turns"
-"""Who recorded a session that no person did."""
 MAX_CONSIDERED = 500
 """Finds of a turn that are looked at, the best by the crawl's judge."""
 
@@ -333,7 +332,7 @@ class TurnLearning:
         shown = {page.url for page in learned.model.graph.pages}
         new = [page for page in found if page.address not in shown][:MAX_CONSIDERED]
         sessions = list(self._folder.topic.sessions().values())
-        own = [session for session in sessions if session.recorder != RECORDER]
+        own = [session for session in sessions if session.recorder != SEARCH_TURNS]
         if not new or not own:
             return TurnFinds(len(found), ())
         self._report(f"Judging {counted(len(new), 'find')}")
@@ -345,7 +344,7 @@ class TurnLearning:
             ScoredFind(verdicts.score(page_from_source(source, address)), address)
             for address, source in sources.items()
         ]
-        adopted = _marked([each for each in sessions if each.recorder == RECORDER])
+        adopted = _marked([each for each in sessions if each.recorder == SEARCH_TURNS])
         strong = strong_finds(scored, adopted=adopted, own_scores=verdicts.own_scores)
         return TurnFinds(len(found), tuple(page for page in new if page.address in strong))
 
@@ -355,7 +354,7 @@ class TurnLearning:
             results,
             finds.strong,
             self._folder.archive,
-            recorder=RECORDER,
+            recorder=SEARCH_TURNS,
             label=learned.origin.label or "",
         )
 

@@ -75,6 +75,8 @@ class TopicRecord(msgspec.Struct, frozen=True):
     name: str
     label: str | None = None
     """Which of the topics in its sessions it is, when it was learned with a label."""
+    thresholds: dict[str, float] = {}
+    """By the judge's name: from which score on a page is relevant, where a person has chosen it."""
     created_by: str = MADE_BY
     format: str = FORMAT_NAME
     version: int = FORMAT_VERSION
@@ -103,7 +105,7 @@ class TopicFolder:
         if self.exists():
             self.record()
         else:
-            write_whole(self.path / "topic.json", msgspec.json.encode(TopicRecord(self.name)))
+            self._write(TopicRecord(self.name))
 
     def exists(self) -> bool:
         """Whether the topic was ever saved."""
@@ -122,6 +124,17 @@ class TopicFolder:
                 f"'{self.name}'. Move it away, or choose another name."
             )
         return record
+
+    def choose_threshold(self, judge: str, threshold: float | None) -> None:
+        """Let a threshold hold for a judge; ``None`` for the learned one."""
+        record = self.record()
+        chosen = {name: each for name, each in record.thresholds.items() if name != judge}
+        if threshold is not None:
+            chosen[judge] = threshold
+        self._write(msgspec.structs.replace(record, thresholds=chosen))
+
+    def _write(self, record: TopicRecord) -> None:
+        write_whole(self.path / "topic.json", msgspec.json.encode(record))
 
     def sessions(self) -> dict[str, Session]:
         """The sessions learned from, by file name."""
@@ -188,8 +201,10 @@ class TopicFolder:
             if not (self.path / "sessions" / name).exists():
                 write_session(session, self.path / "sessions" / name)
         content.write(self.path / "content.json")
-        record = TopicRecord(self.name, learned.origin.label)
-        write_whole(self.path / "topic.json", msgspec.json.encode(record))
+        chosen: dict[str, float] = {}
+        with contextlib.suppress(ModelError):  # there is no record yet, or a damaged one
+            chosen = self.record().thresholds
+        self._write(TopicRecord(self.name, learned.origin.label, chosen))
         save_model(learned, self.model_path)
         for name in set(replaced) - set(sessions):
             with contextlib.suppress(OSError):
