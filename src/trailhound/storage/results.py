@@ -58,7 +58,6 @@ _TABLES = (
     """,
     "CREATE INDEX event_by_address ON event (address)",
     "CREATE INDEX event_by_url ON event (url) WHERE url <> address",
-    "CREATE INDEX event_by_score ON event (score DESC) WHERE current AND relevant",
     "CREATE TABLE refusal (url TEXT PRIMARY KEY, reason TEXT NOT NULL, parent TEXT) WITHOUT ROWID",
     "CREATE TABLE state (name TEXT PRIMARY KEY, data BLOB NOT NULL)",
     SEARCHABLE,
@@ -70,8 +69,13 @@ _ADDITIONS = (
     "judged INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS judged "
     "(first INTEGER PRIMARY KEY, judge TEXT NOT NULL, threshold REAL)",
-    "CREATE INDEX IF NOT EXISTS event_by_miss ON event (score DESC, noindex) "
-    "WHERE current AND NOT relevant",
+    # All that counts ask for, so that they need not read the pages themselves.
+    "CREATE INDEX IF NOT EXISTS event_by_find "
+    "ON event (score DESC, id, duplicate_of, noindex, current, relevant) "
+    "WHERE current AND relevant",
+    "CREATE INDEX IF NOT EXISTS event_by_miss "
+    "ON event (score DESC, id, noindex, current, relevant) WHERE current AND NOT relevant",
+    "DROP INDEX IF EXISTS event_by_score",
     "CREATE INDEX IF NOT EXISTS event_by_original ON event (duplicate_of) "
     "WHERE duplicate_of IS NOT NULL",
 )
