@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 from archived_exchanges import AT, exchange, read_folder
+from kept_pages import keep, u
 from learned_topics import HOST, park_session
-from test_results_store import keep, u
 
 from trailhound.cli.results import path_lines
 from trailhound.errors import StorageError, UsageError
