@@ -13,10 +13,11 @@ import typer
 
 from trailhound.cli.options import TopicArgument, WorkspaceOption, make_folder_of
 from trailhound.cli.results import AllOption, MinScoreOption, crawl_folder
-from trailhound.cli.terminal import counting_bar, say
+from trailhound.cli.terminal import counting_bar, patiently, say
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
+    from trailhound.portal import Portal
     from trailhound.storage.results_reading import Results, StoredPage
     from trailhound.text.main_content import TextForm
     from trailhound.topics.crawl_folder import CrawlFolder
@@ -33,6 +34,7 @@ class ExportFormat(StrEnum):
     URLS = "urls"
     MARKDOWN = "markdown"
     TEXT = "text"
+    SITE = "site"
 
 
 _TEXTS = (ExportFormat.MARKDOWN, ExportFormat.TEXT)
@@ -78,6 +80,12 @@ def export(
         bool, typer.Option("--new", help="Leave out pages of the sessions it learned from.")
     ] = False,
     everything: AllOption = False,
+    title: Annotated[
+        str, typer.Option(metavar="TEXT", help="What a site is called. Default: the topic's name.")
+    ] = "",
+    url: Annotated[
+        str, typer.Option(metavar="URL", help="Where a site will be, for readers of its feeds.")
+    ] = "",
     workspace: WorkspaceOption = None,
 ) -> None:
     """Write the results to a file, best first; those that you know already, too, unless --new.
@@ -85,7 +93,7 @@ def export(
     jsonl, csv and parquet have all fields, urls (.txt) only addresses. warc has the pages as they
     were received, compressed: name the file .warc.gz. markdown and text have the main text of each
     page, without menus and banners: one file a page if FILE is a folder, else (.md, .txt, stdout)
-    all in one.
+    all in one. site is a folder of web pages with search, to open from disk or to publish.
 
     Examples:
 
@@ -93,8 +101,11 @@ def export(
 
       trailhound export bees --format markdown -o bees-pages
 
+      trailhound export bees --format site -o bees-site
+
       trailhound export bees --format urls | head
     """
+    from trailhound.portal import Portal
     from trailhound.storage.exporting import write_urls, write_warc
     from trailhound.topics.heeding import open_results
 
@@ -102,6 +113,10 @@ def export(
     if text and chosen not in _TABLES_WITH_TEXT:
         _refuse_text(chosen)
     folder = crawl_folder(topic, workspace)
+    if chosen is ExportFormat.SITE:
+        _check_site(out, chooses_others=new or everything or min_score is not None)
+        _write_site(Portal(folder, title), out, limit, url)
+        return
     with open_results(folder) as stored:
 
         def pages() -> Iterator[StoredPage]:
@@ -124,10 +139,33 @@ def _refuse_text(chosen: ExportFormat) -> None:
 
     advice = (
         "has the texts anyway: leave --text out"
-        if chosen in _TEXTS
+        if chosen in (*_TEXTS, ExportFormat.SITE)
         else "has no room for texts: take --format jsonl, parquet, markdown or text"
     )
     raise UsageError(f"An export as {chosen} {advice}.")
+
+
+def _check_site(out: Path, *, chooses_others: bool) -> None:
+    from trailhound.errors import UsageError
+
+    if str(out) == "-":
+        raise UsageError("A site is many files. Name a folder for them with -o FOLDER.")
+    if chooses_others:
+        raise UsageError(
+            "A site has the relevant pages: leave out --new, --all and --min-score. Take pages out "
+            "of it with: trailhound mark TOPIC URL --not-useful"
+        )
+
+
+def _write_site(portal: Portal, out: Path, limit: int | None, url: str) -> None:
+    from trailhound.portal.site import write_site
+
+    with patiently("Indexing what was found since the last time"):
+        total = min(len(portal.listing), limit or len(portal.listing))
+    make_folder_of(out)
+    with counting_bar("pages", total) as told:
+        number = write_site(portal, out, limit=limit, site_url=url, passing=told)
+    say(f"{counted(number, 'page')} in {out}: open {out / 'index.html'}")
 
 
 def _write_pages(

@@ -27,7 +27,7 @@ from trailhound.counting import counted
 from trailhound.errors import UsageError
 from trailhound.portal.feeds import FeedKind, atom_feed, rss_feed
 from trailhound.portal.languages import language_name
-from trailhound.portal.listing import FreshListing
+from trailhound.portal.listing import FreshListing, Listing
 from trailhound.portal.searching import Answer, Hit, Order, search_listing
 from trailhound.topics.crawl_folder import CrawlFolder
 
@@ -86,7 +86,7 @@ class Portal:
         order: Order = "best",
     ) -> Answer:
         """One page of results as data; UsageError when the search takes too long."""
-        listing, results = self._listing.get(), self.folder.results
+        listing, results = self.listing, self.folder.results
         return search_listing(listing, results, query, page=page, facets=facets, order=order)
 
     def search_page(
@@ -105,12 +105,18 @@ class Portal:
             answer, trouble = self.search(), str(error)
         return self._rendered("search.html.j2", answer=answer, query=query, trouble=trouble)
 
-    def about_page(self) -> str:
-        """What this is, and how it came to be."""
-        listing = self._listing.get()
+    @property
+    def listing(self) -> Listing:
+        """All pages, as they are now."""
+        return self._listing.get()
+
+    def about_page(self, **shared: Any) -> str:
+        """What this is, and how it came to be; ``shared`` are values for a static site."""
+        listing = self.listing
         latest = float(listing.found_at.max()) if len(listing) else None
         hosts = len(set(listing.facets["host"].codes.tolist()))
-        return self._rendered("about.html.j2", pages=len(listing), hosts=hosts, latest=latest)
+        counts = {"pages": len(listing), "hosts": hosts, "latest": latest}
+        return self._rendered("about.html.j2", **counts, **shared)
 
     def feed(self, kind: FeedKind = "rss", site_url: str = "./") -> bytes:
         """The latest finds; ``site_url`` is the address of the portal, for readers of the feed."""
@@ -120,7 +126,7 @@ class Portal:
     def latest(self) -> tuple[Hit, ...]:
         """What was found last, newest first."""
         return search_listing(
-            self._listing.get(), self.folder.results, order="newest", page_size=FEED_ENTRIES
+            self.listing, self.folder.results, order="newest", page_size=FEED_ENTRIES
         ).hits
 
     @property
@@ -165,6 +171,8 @@ def environment() -> Environment:
     made.globals.update(
         counted=counted,
         links=Links(),
+        root="",
+        policy="",
         is_static=False,
         facet_titles=FACET_TITLES,
         address_of=_address_of,

@@ -59,14 +59,9 @@ class ListedPages:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connection = RESULTS.open_for_reading(path)
-        ends_at = time.monotonic() + SEARCH_SECONDS
-        self._connection.set_progress_handler(
-            lambda: time.monotonic() > ends_at, _STEPS_BETWEEN_LOOKS
-        )
 
     def facts(self) -> Iterator[ListedFacts]:
         """Of every page, in no particular order."""
-        self._connection.set_progress_handler(None, 0)
         with RESULTS.explaining(self.path):
             yield from map(ListedFacts._make, self._connection.execute(_FACTS))
 
@@ -97,6 +92,9 @@ class ListedPages:
         return self._words("title", ids)
 
     def _search(self, query: str, expression: str) -> list[Any]:
+        ends_at = time.monotonic() + SEARCH_SECONDS
+        watch = self._connection.set_progress_handler
+        watch(lambda: time.monotonic() > ends_at, _STEPS_BETWEEN_LOOKS)
         with RESULTS.explaining(self.path):
             try:
                 return self._connection.execute(query, (expression,)).fetchall()
@@ -106,6 +104,8 @@ class ListedPages:
                         "The search took too long. Take longer or rarer words."
                     ) from None
                 raise
+            finally:
+                watch(None, 0)
 
     def pages(self, ids: Sequence[int]) -> dict[int, StoredPage]:
         """Pages by id, as far as they are still there."""
