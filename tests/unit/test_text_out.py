@@ -20,10 +20,10 @@ from trailhound.crawling.limited_process import (
 )
 from trailhound.crawling.page_limits import PageLimits
 from trailhound.errors import UsageError
-from trailhound.storage.archived_answers import ArchivedAnswers
 from trailhound.storage.export_folder import MARKER, ExportFolder, file_stem
 from trailhound.storage.results_reading import Results
 from trailhound.text.main_content import TextForm, harmless_markdown
+from trailhound.topics.archived_pages import ArchivedContent
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.exporting import Export
 from trailhound.topics.main_texts import MainTexts
@@ -211,9 +211,11 @@ def test_a_costly_page_costs_itself_and_is_counted(tmp_path: Path) -> None:
     crawl = crawl_of(tmp_path, finds)
     with Results(crawl.results) as results:
         pages = sorted(results.iterate(), key=lambda page: page.number)
-        answers = ArchivedAnswers(crawl.archive, (page.address for page in pages))
         limits = PageLimits(0.5, 100_000_000)
-        with MainTexts(results, answers, limits=limits, processes=2, recipe=stubborn) as texts:
+        with (
+            ArchivedContent(crawl.archive) as archive,
+            MainTexts(results, archive, limits=limits, processes=2, recipe=stubborn) as texts,
+        ):
             found = [text for _, text in texts.iterate(pages)]
     greedy = "costly" if sys.platform == "linux" else "main"
     assert [each.source for each in found] == ["costly", greedy, "costly", "whole", "main"]
@@ -247,8 +249,10 @@ def test_real_bombs_cost_no_more_than_their_limits(tmp_path: Path) -> None:
     crawl = crawl_of(tmp_path, [Find(f"https://a.test/{n}", html=x) for n, x in enumerate(bombs)])
     with Results(crawl.results) as results:
         pages = sorted(results.iterate(), key=lambda page: page.number)
-        answers = ArchivedAnswers(crawl.archive, (page.address for page in pages))
-        with MainTexts(results, answers, limits=PageLimits(1.0), processes=1) as texts:
+        with (
+            ArchivedContent(crawl.archive) as archive,
+            MainTexts(results, archive, limits=PageLimits(1.0), processes=1) as texts,
+        ):
             found = [text for _, text in texts.iterate(pages)]
     assert len(found) == 4
     assert PROSE in found[-1].text, "a process goes on after them"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -13,10 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trailhound.errors import StorageError
 from trailhound.storage.listed_pages import ListedFacts, ListedPages
 from trailhound.storage.results import index_for_search
 from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.marking import MARKS_FILE, marks_of
+from trailhound.topics.heeding import heed_marks, marks_by_url
 from trailhound.urls import host_key
 
 Positions = NDArray[np.intp]
@@ -67,7 +69,7 @@ class Listing:
 
 def read_listing(folder: CrawlFolder) -> Listing:
     """All that may be shown now; pages that the person has rejected are left out."""
-    rejected = {url for url, useful in marks_of(folder.topic).items() if not useful}
+    rejected = _rejected(folder)
     with ListedPages(folder.results) as stored:
         facts = [page for page in stored.facts() if page.address not in rejected]
     facts.sort()
@@ -77,6 +79,15 @@ def read_listing(folder: CrawlFolder) -> Listing:
         np.array([page.at for page in facts], dtype=np.float64),
         {name: Column.of([_VALUE_OF[name](page) for page in facts]) for name in FACETS},
     )
+
+
+def _rejected(folder: CrawlFolder) -> set[str]:
+    """Pages marked not useful that the results still list: none, unless they cannot be written."""
+    try:
+        heed_marks(folder)
+    except StorageError:
+        return {url for url, useful in marks_by_url(folder.topic).items() if not useful}
+    return set()
 
 
 @lru_cache(maxsize=4096)
@@ -114,11 +125,15 @@ class FreshListing:
             return self._looked_after()
 
     def _looked_after(self) -> Listing:
-        started, stamp = time.monotonic(), self._stamp()
-        if self._listing is not None and (stamp == self._seen or started < self._fresh_until):
+        started = time.monotonic()
+        if self._listing is not None and (
+            self._stamp() == self._seen or started < self._fresh_until
+        ):
             return self._listing
+        with suppress(StorageError):
+            heed_marks(self._folder)  # words of pages that marks take in are indexed as well
         index_for_search(self._folder.results)
-        self._seen = self._stamp()  # indexing has changed it
+        self._seen = self._stamp()  # both have changed it
         self._listing = read_listing(self._folder)
         ended = time.monotonic()
         self._fresh_until = ended + _REST * (ended - started)
@@ -126,10 +141,10 @@ class FreshListing:
 
     def _stamp(self) -> object:
         """Changes whenever results or marks do."""
-        results = self._folder.results
+        results, topic = self._folder.results, self._folder.topic
         log = results.with_name(f"{results.name}-wal")
-        marks = self._folder.topic.sessions_path / MARKS_FILE
-        return [_stamp_of(path) for path in (results, log, marks)]
+        sessions = (topic.sessions_path / name for name in sorted(topic.session_names()))
+        return [_stamp_of(path) for path in (results, log, *sessions)]
 
 
 def _stamp_of(path: Path) -> tuple[int, int]:

@@ -24,7 +24,7 @@ SEARCH_SECONDS = 5.0
 _STEPS_BETWEEN_LOOKS = 20_000
 
 _LISTED = "current AND relevant AND duplicate_of IS NULL AND NOT noindex"
-_FACTS = f"SELECT id, address, language, at, score FROM event WHERE {_LISTED}"  # noqa: S608
+_FACTS = f"SELECT id, address, language, at, coalesce(score, 0.0) FROM event WHERE {_LISTED}"  # noqa: S608
 _PASSAGES = """
     SELECT rowid, highlight(found, 0, char(2), char(3)),
         snippet(found, 1, char(2), char(3), '…', 40)

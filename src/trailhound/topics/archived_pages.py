@@ -129,6 +129,10 @@ class ArchivedContent:
         is_its_own = answer is not None and (canonicalize(answer.url) or answer.url) == address
         return answer if is_its_own else None
 
+    def content_type(self, address: str) -> str:
+        """The media type that the server stated, without parameters; empty when unknown."""
+        return self._answers.content_type(address)
+
     def page(self, address: str) -> Page | None:
         """The same, read; of a page that could cost too much, its beginning."""
         answer = self.answer(address)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from trailhound.storage.archived_answers import ArchivedAnswers
 from trailhound.storage.exporting import ExportedPage
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.text.main_content import TextForm, require_extractor
+from trailhound.topics.archived_pages import ArchivedContent
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.explaining import shown_path
 from trailhound.topics.main_texts import MainText, MainTexts, Source
@@ -41,24 +41,25 @@ class Export:
         self._choose = choose
         self._form = form
         addresses = [page.address for page in choose()]
-        self._answers = ArchivedAnswers(folder.archive, addresses)
+        self._archive = ArchivedContent(folder.archive, addresses)
         self.total = len(addresses)
 
     def __iter__(self) -> Iterator[ExportedPage]:
-        for page, text in self._with_texts():
-            yield ExportedPage(
-                page,
-                self._answers.content_type(page.address),
-                mark_in_words(page.marked),
-                shown_path(self._results, page),
-                text,
-            )
+        with self._archive:
+            for page, text in self._with_texts():
+                yield ExportedPage(
+                    page,
+                    self._archive.content_type(page.address),
+                    mark_in_words(page.marked),
+                    shown_path(self._results, page),
+                    text,
+                )
 
     def _with_texts(self) -> Iterator[tuple[StoredPage, str | None]]:
         if self._form is None:
             yield from ((page, None) for page in self._choose())
             return
-        with MainTexts(self._results, self._answers, self._form) as texts:
+        with MainTexts(self._results, self._archive, self._form) as texts:
             self.sources = texts.counts
             for page, found in texts.iterate(self._choose()):
                 yield page, found.text
@@ -70,6 +71,8 @@ def main_text_of(
     """A page that the crawl fetched, and its main text; UsageError names one that it did not."""
     require_extractor()
     page = fetched_page(results, address, folder.topic.name, "there is nothing to read")
-    answers = ArchivedAnswers(folder.archive, [page.address])
-    with MainTexts(results, answers, processes=1) as texts:
+    with (
+        ArchivedContent(folder.archive, [page.address]) as archive,
+        MainTexts(results, archive, processes=1) as texts,
+    ):
         return page, texts.of(page)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +22,6 @@ from trailhound.crawling.limited_process import (
 )
 from trailhound.crawling.page_limits import PAGE_LIMITS, PageLimits
 from trailhound.errors import StorageError
-from trailhound.storage.archived_answers import ArchivedAnswers
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.text.main_content import (
     PageSource,
@@ -32,7 +30,7 @@ from trailhound.text.main_content import (
     harmless_markdown,
     require_extractor,
 )
-from trailhound.web_archives import Archive, ArchiveDamageError, read_captures
+from trailhound.topics.archived_pages import ArchivedContent
 
 MAX_PROCESSES = 4
 _AHEAD = 4
@@ -59,7 +57,7 @@ class MainTexts:
     def __init__(
         self,
         results: Results,
-        archive: ArchivedAnswers,
+        archive: ArchivedContent,
         form: TextForm = "text",
         *,
         limits: PageLimits = PAGE_LIMITS,
@@ -81,7 +79,7 @@ class MainTexts:
 
     def of(self, page: StoredPage) -> MainText:
         """The text of one page."""
-        return self._settled(page, self._extracted(page))
+        return self._settled(page, self._extracted(self._source_of(page)))
 
     def iterate(self, pages: Iterable[StoredPage]) -> Iterator[tuple[StoredPage, MainText]]:
         """The texts of many pages, in their order, with several processes at work."""
@@ -89,20 +87,31 @@ class MainTexts:
         waiting: deque[tuple[StoredPage, Future[MainText]]] = deque()
         while True:
             for page in islice(coming, self._n_processes * _AHEAD - len(waiting)):
-                waiting.append((page, self._threads.submit(self._extracted, page)))
+                waiting.append((page, self._begun(page)))
             if not waiting:
                 return
             page, found = waiting.popleft()
             yield page, self._settled(page, found.result())
 
-    def _extracted(self, page: StoredPage) -> MainText:
-        """In a thread: what the archive has."""
-        job = _job_of(self._archive, page.address)
-        if job is None:
+    def _begun(self, page: StoredPage) -> Future[MainText]:
+        """The archive is read here, as threads may not share it."""
+        return self._threads.submit(self._extracted, self._source_of(page))
+
+    def _source_of(self, page: StoredPage) -> PageSource | None:
+        """``None`` for a page that was not archived, or cannot be read any more."""
+        with suppress(StorageError):
+            answer = self._archive.answer(page.address)
+            if answer is not None and answer.body:
+                return PageSource(answer.body, page.address, answer.content_type)
+        return None
+
+    def _extracted(self, source: PageSource | None) -> MainText:
+        """In a thread: the main content, or all that is shown."""
+        if source is None:
             return MainText("", "whole")
         process = self._idle.get()
         try:
-            text, _, whole = process.ask(msgspec.msgpack.encode(job)).decode().partition("\0")
+            text, _, whole = process.ask(msgspec.msgpack.encode(source)).decode().partition("\0")
             return MainText(text, "main") if text else MainText(whole, "whole")
         except TooCostlyError:
             return MainText("", "costly")
@@ -132,15 +141,3 @@ class MainTexts:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _job_of(archive: ArchivedAnswers, address: str) -> PageSource | None:
-    """``None`` for a page that was not archived, or cannot be read any more."""
-    with suppress(ArchiveDamageError, StorageError):
-        record = archive.record(address)
-        captures = read_captures(Archive("archive", lambda: io.BytesIO(record or b"")))
-        for capture in captures if record else ():
-            answer = capture.answer
-            if answer.body:
-                return PageSource(answer.body, address, answer.content_type)
-    return None
