@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import http.client
+from random import Random
+from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 import pytest
-from learned_topics import park_session
+from learned_topics import HOST, park_session
 
 from app_server import RefusedError, ServedApp, wait_until
+from trailhound.web.graph_layout import ASPECT, lay_out
 
 
 def test_a_topic_is_made_renamed_and_deleted(app: ServedApp) -> None:
@@ -61,3 +65,104 @@ def test_a_submitted_session_is_learned_as_a_job(app: ServedApp) -> None:
         ("learn", "bees", "done")
     ]
     assert app.get("/api/topics/bees")["learned"]
+
+
+@pytest.fixture
+def browsed(app: ServedApp) -> ServedApp:
+    """With a session for the topic "bees" that was learned from."""
+    app.browsed(park_session())
+    wait_until(lambda: app.get("/api/topics/bees")["learned"])
+    return app
+
+
+def by_name(picture: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {node["url"].removeprefix(HOST): node for node in picture["nodes"]}
+
+
+def test_sessions_are_listed_with_what_they_hold(browsed: ServedApp) -> None:
+    (session,) = browsed.get("/api/topics/bees/sessions")
+    assert session["recorder"] == "extension 1"
+    assert (session["pages"], session["useful"], session["not_useful"]) == (10, 3, 0)
+    assert session["submitted"]
+
+
+def test_the_session_is_drawn_with_hops_and_dead_ends(browsed: ServedApp) -> None:
+    picture = browsed.get("/api/topics/bees/session")
+    nodes = by_name(picture)
+    assert nodes["bee1"]["mark"] is True
+    assert [nodes[each].get("hops") for each in ("bee1", "hall1", "gate", "car1")] == [
+        0,
+        1,
+        2,
+        None,
+    ]
+    assert nodes["gate"]["start"]
+    assert len({(node["x"], node["y"]) for node in picture["nodes"]}) == 10
+    for node in picture["nodes"]:
+        assert 0 <= node["x"] <= picture["width"]
+        assert 0 <= node["y"] <= picture["height"]
+    assert picture["links_in_all"] == len(picture["links"])
+    (path,) = picture["paths"]
+    assert [picture["nodes"][step]["url"] for step in path["steps"][:2]] == [
+        HOST + "gate",
+        HOST + "hall1",
+    ]
+
+
+def test_a_mark_counts_at_once_moves_nothing_and_is_learned(browsed: ServedApp) -> None:
+    before = browsed.get("/api/topics/bees/session")
+    page = browsed.put("/api/topics/bees/mark", {"url": HOST + "bee4", "useful": True})
+    assert (page["mark"], page["hops"]) == (True, 0)
+    page = browsed.put("/api/topics/bees/mark", {"url": HOST + "bee1", "useful": False})
+    assert page["mark"] is False
+    browsed.put("/api/topics/bees/mark", {"url": HOST + "bee2", "useful": None})
+    after = browsed.get("/api/topics/bees/session")
+    assert by_name(after)["bee2"].get("mark") is None
+    places = [(node["x"], node["y"]) for node in after["nodes"]]
+    assert places == [(node["x"], node["y"]) for node in before["nodes"]]
+    assert browsed.get("/api/topics/bees")["marked"] == 2
+    browsed.put("/api/topics/bees/mark", {"url": HOST + "bee1", "useful": True})
+    assert browsed.get("/api/topics/bees")["marked"] == 3
+
+
+def test_a_page_is_shown_as_text_and_must_have_been_visited(browsed: ServedApp) -> None:
+    page = browsed.get(f"/api/topics/bees/page?url={quote(HOST + 'hall1')}")
+    assert page["title"] == "The hall1"
+    assert page["text"].startswith("exhibition hall")
+    assert HOST + "bee1" in page["links_to"]
+    assert page["linked_from"] == [HOST + "gate", HOST + "hall2"][:1]
+    for method, path, body in (
+        ("GET", "/api/topics/bees/page?url=http://else.test/", None),
+        ("PUT", "/api/topics/bees/mark", {"url": "http://else.test/", "useful": True}),
+    ):
+        with pytest.raises(RefusedError, match="404"):
+            browsed.right(method, path, body)
+
+
+def test_a_page_and_a_session_are_forgotten(browsed: ServedApp) -> None:
+    job = browsed.post("/api/topics/bees/forget", {"url": HOST + "car1"})
+    assert browsed.job_done(job)["state"] == "done"
+    assert "car1" not in by_name(browsed.get("/api/topics/bees/session"))
+    (session,) = browsed.get("/api/topics/bees/sessions")
+    job = browsed.delete(f"/api/topics/bees/sessions/{session['name']}")
+    assert browsed.job_done(job)["state"] == "done"
+    assert browsed.get("/api/topics/bees/sessions") == []
+    assert browsed.get("/api/topics/bees/session")["nodes"] == []
+    assert not browsed.get("/api/topics/bees")["learned"]
+
+
+@pytest.mark.parametrize("name", ["..%2Ftopic.json", "%2E%2E", "none.jsonl", "../../app.json"])
+def test_only_sessions_can_be_deleted(browsed: ServedApp, name: str) -> None:
+    status, _ = browsed.ask("DELETE", f"/api/topics/bees/sessions/{name}")
+    assert status in (404, 405)
+    assert (browsed.workspace.folder_for("bees").path / "topic.json").exists()
+
+
+def test_a_large_session_is_drawn_the_same_way_each_time() -> None:
+    random = Random(3)
+    links = [(random.randrange(max(0, end - 40), end), end) for end in range(1, 2000)]
+    places = lay_out(2000, links)
+    assert np.array_equal(places, lay_out(2000, links))
+    assert places.min() >= 0
+    assert (places <= (ASPECT, 1)).all()
+    assert len(np.unique(places.round(3), axis=0)) > 1950

@@ -54,7 +54,13 @@ def build_page_graph(
     events = events_in_order(sessions)
     # Not "content or …": a source that is empty still, and so false, may be filled on the way.
     source = (lambda _: None) if content is None else content
-    book = AddressBook(collect_pages(events, source))
+    return graph_of(events, AddressBook(collect_pages(events, source)), label)
+
+
+def graph_of(
+    events: Sequence[Visit | Mark], book: AddressBook, label: str | None = None
+) -> PageGraph:
+    """The same, where the pages of the events are known already."""
     targets, rejected = _verdicts(events, book, label)
     return PageGraph(
         tuple(book.pages), _edges(events, book), targets, rejected - targets, _starts(events, book)

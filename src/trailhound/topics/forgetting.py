@@ -50,6 +50,12 @@ class ForgetReport:
     model: str = ""
     """What became of the model; empty when nothing did."""
 
+    def in_words(self) -> str:
+        """``Forgotten: 3 visits and marks in sessions; the model was learned again ….``"""
+        parts = [f"{count:,} {what}" for what, count in self.removed.items()]
+        told = "; ".join([", ".join(parts) or "nothing was found", *filter(None, [self.model])])
+        return f"Forgotten: {told}."
+
     def add(self, what: str, count: int) -> None:
         """Count something that was removed."""
         if count:
@@ -97,6 +103,21 @@ def forget_pages(
             plan = "the model would be learned again from what is left, or removed"
             work.report.model = plan if dry_run else _renew_model(workspace, folder)
     return work.report
+
+
+def forget_session(workspace: Workspace, topic: str, name: str) -> ForgetReport:
+    """Remove one session, by the name of its file; the model is learned again from the others."""
+    folder = workspace.topic(topic)
+    if name not in folder.session_names():
+        raise UsageError(f"The topic '{folder.name}' has no session '{name}'. It may be gone.")
+    path = folder.sessions_path / name
+    report = ForgetReport()
+    report.add("visits and marks in sessions", len(read_session(path, strict=False).events))
+    with explaining(path):
+        path.unlink()
+    if folder.model_path.exists():
+        report.model = _renew_model(workspace, folder)
+    return report
 
 
 def forget_everything(workspace: Workspace, topic: str, *, dry_run: bool = False) -> ForgetReport:

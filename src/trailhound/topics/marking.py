@@ -16,7 +16,7 @@ from trailhound.counting import counted
 from trailhound.errors import StorageError, UsageError
 from trailhound.records import Outcome
 from trailhound.sessions.events import Event, Mark, Session, Visit
-from trailhound.sessions.files import read_session, write_session
+from trailhound.sessions.files import marks_in, read_session, write_session
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
 from trailhound.storage.exporting import write_warc
 from trailhound.storage.results_reading import Results, StoredPage
@@ -67,6 +67,25 @@ def mark_results(
     _write(folder.topic, before, (*before.events, *visits, *marks))
     heed_marks(folder)
     return Marked(pages, len({visit.url for visit in visits} - {page.address for page in pages}))
+
+
+def mark_visited(topic: TopicFolder, address: str, useful: bool | None, now: float) -> None:
+    """Mark a page that the sessions show, over what was marked before; ``None`` takes that back.
+
+    The last mark counts, whatever clock an earlier one was made by. Where the topic takes marks
+    of all labels together, the new one is for each of them.
+    """
+    before = _read(topic)
+    marks = [
+        mark for name in topic.session_names() for mark in marks_in(topic.sessions_path / name)
+    ]
+    chosen = topic.record().label
+    labels = {"", *(mark.label for mark in marks)} if chosen is None else {chosen}
+    time = max([now, *(mark.time + 1 for mark in marks)])
+    kept = [
+        event for event in before.events if not (isinstance(event, Mark) and event.url == address)
+    ]
+    _write(topic, before, [*kept, *(Mark(time, address, useful, each) for each in sorted(labels))])
 
 
 def _cleared(topic: TopicFolder, before: Session, pages: Iterable[StoredPage]) -> Marked:

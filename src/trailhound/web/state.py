@@ -15,6 +15,7 @@ from trailhound.web.hub import Hub
 from trailhound.web.jobs import Jobs
 from trailhound.web.playground import Playground
 from trailhound.web.portal_server import PortalServer
+from trailhound.web.session_graphs import SessionGraphs
 
 
 @dataclass
@@ -32,6 +33,7 @@ class App:
     config_file: Path | None = None
     """With settings for crawls, if the user named one."""
     options: dict[str, str] = field(default_factory=dict)
+    session_graphs: SessionGraphs = field(default_factory=SessionGraphs)
 
     @cached_property
     def playground(self) -> Playground:

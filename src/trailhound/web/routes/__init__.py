@@ -1,10 +1,11 @@
 """What the app can be asked, part by part."""
 
 from trailhound.web.api import Route
-from trailhound.web.routes import happenings, lab, playground, portal, topics
+from trailhound.web.routes import happenings, lab, playground, portal, sessions, topics
 
 ALL_ROUTES: list[Route] = [
     *topics.routes.all,
+    *sessions.routes.all,
     *playground.routes.all,
     *portal.routes.all,
     *lab.routes.all,
