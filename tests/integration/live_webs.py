@@ -79,10 +79,12 @@ class Site:
             yield crawl
 
     @contextmanager
-    def resumed(self, *, refresh: bool = False, **more: Any) -> Iterator[TopicCrawl]:
+    def resumed(
+        self, *, refresh: bool = False, only_due: bool = False, **more: Any
+    ) -> Iterator[TopicCrawl]:
         """The same crawl again."""
         flags = {name.replace("__", "."): value for name, value in more.items()}
-        request = CrawlRequest(flags=flags, resume=True, refresh=refresh)
+        request = CrawlRequest(flags=flags, resume=True, refresh=refresh, only_due=only_due)
         with open_crawl(self.topic, request, self.notices.append) as crawl:
             yield crawl
 

@@ -79,3 +79,17 @@ def test_a_crawl_that_has_not_begun_has_nothing(tmp_path: Path) -> None:
     assert not crawl_errors(folder)
     assert not crawl_frontier(folder)
     assert crawl_refusals(folder).by_rule == {}
+
+
+def test_what_is_new_is_told_once_on_the_command_line(
+    folder: CrawlFolder, trailhound: Command, crawl: Command
+) -> None:
+    first = trailhound("results", TOPIC, "--since-last", "--json").report
+    assert (first["new"], first["changed"]) == (len(first["pages"]), 0)
+    assert first["new"] == crawl_curve(folder)[-1].finds
+    assert {page["news"] for page in first["pages"]} == {"new"}
+    assert "Nothing is new since" in trailhound("results", TOPIC, "--since-last").err
+    assert crawl("--resume", "--max-requests", "40").code == 0
+    later = trailhound("results", TOPIC, "--since-last")
+    assert "new page" in later.err
+    assert "Page 39" in later.out

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import io
 import re
+import time
 import urllib.request
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -25,10 +27,12 @@ from trailhound.fetching.http import HttpFetcher, polite_settings
 from trailhound.fetching.politeness import Politeness, polite_delay
 from trailhound.fetching.resolver import MappedResolver, mapped_resolver
 from trailhound.records import Candidate, Outcome, PageEvent
+from trailhound.storage.results import RESULTS
 from trailhound.storage.results_reading import Results
 from trailhound.topics.crawl import TopicCrawl, open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.explaining import Explainer
+from trailhound.topics.news import news
 from trailhound.topics.opinions import Opinions
 from trailhound.topics.start_pages import sitemap_candidates
 from trailhound.topics.workspace import TopicFolder
@@ -201,6 +205,7 @@ def test_a_refresh_asks_relevant_pages_for_news(topic: TopicFolder, bodies: list
             run(crawl)
             assert crawl.progress.relevant == 3
         server.asked.clear()
+        before = time.time()
         server.resources["/1"] = Resource(bodies[3], headers={"ETag": '"new"'})
         del server.resources["/2"]
         with site.resumed(refresh=True) as crawl:
@@ -210,6 +215,29 @@ def test_a_refresh_asks_relevant_pages_for_news(topic: TopicFolder, bodies: list
         with Results(crawl.folder.results) as results:
             left = {each.address: each.etag for each in results.ranked()}
         assert left == {"http://tiny.test/0": '"0"', "http://tiny.test/1": '"new"'}
+        (changed,) = news(crawl.folder, since=before).pages
+        assert (changed.page.address, changed.is_new) == ("http://tiny.test/1", False)
+
+
+def test_only_pages_that_are_due_are_asked_for_news(
+    topic: TopicFolder, bodies: list[bytes]
+) -> None:
+    relevant = {f"/{number}": Resource(body) for number, body in enumerate(bodies[:3])}
+    with TinySite({"/": page("/0", "/1", "/2"), **relevant}) as server:
+        site = tiny(topic, server)
+        with site.begun(crawl__seeds=["http://tiny.test/"], crawl__scope=("tiny.test",)) as crawl:
+            run(crawl)
+            assert crawl.progress.relevant == 3
+        with site.resumed(refresh=True, only_due=True) as crawl:
+            assert run(crawl) == []
+        with closing(RESULTS.open(crawl.folder.results)) as results:
+            results.execute("UPDATE visit SET seen_at = seen_at - 100000 WHERE address LIKE '%/1'")
+        server.asked.clear()
+        with site.resumed(refresh=True, only_due=True) as crawl:
+            (event,) = run(crawl)
+        assert event.final_url == "http://tiny.test/1"
+        assert server.paths() == ["/1"]
+        assert news(crawl.folder, since=event.at - 1e-6).pages == [], "it says what it said"
 
 
 def test_copies_do_not_count_twice_even_after_a_restart(

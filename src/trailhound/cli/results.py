@@ -61,6 +61,10 @@ def results(
         str | None,
         typer.Option(metavar="URL", help="Print the main text of this page instead."),
     ] = None,
+    since_last: Annotated[
+        bool,
+        typer.Option("--since-last", help="What is new or has changed since you last asked so."),
+    ] = False,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -74,6 +78,8 @@ def results(
 
       trailhound results bees --search "varroa treatment"
 
+      trailhound results bees --since-last
+
       trailhound results bees --text https://example.org/varroa
     """
     import msgspec
@@ -83,6 +89,11 @@ def results(
     from trailhound.topics.heeding import open_results
 
     folder = crawl_folder(topic, workspace)
+    if since_last:
+        from trailhound.cli.news import tell_news
+
+        tell_news(folder, limit, as_json=as_json)
+        return
     if text is not None:
         _show_text(folder, text, as_json)
         return

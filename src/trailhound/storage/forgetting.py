@@ -62,6 +62,7 @@ _REMOVE = (
     "UPDATE event SET parent = NULL, why = '' WHERE forgotten(parent)",
     "UPDATE event SET duplicate_of = NULL, why = '' WHERE forgotten(duplicate_of)",
     "DELETE FROM marked WHERE forgotten(address)",
+    "DELETE FROM visit WHERE forgotten(address)",
     "DELETE FROM refusal WHERE forgotten(url)",
     "UPDATE refusal SET parent = NULL WHERE forgotten(parent)",
     # The words of removed pages stay in the index until its parts are merged.

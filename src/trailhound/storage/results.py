@@ -21,6 +21,8 @@ both, or in the results only: then it is fetched again, and the last row counts.
     Addresses that a person has marked, fetched or not, each with what the judge had said.
 ``judged``
     Which judge the events from ``first`` on were judged by, up to the next row.
+``visit``
+    When finds were found and changed, and when they are due: :mod:`trailhound.storage.visits`.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from trailhound.errors import StorageError
 from trailhound.records import FinishedPage, Outcome, PageEvent
 from trailhound.storage.snippets import snippet_of
 from trailhound.storage.sqlite import DatabaseKind, transaction
+from trailhound.storage.visits import VISITS, note_visit
 
 SEARCHABLE = (
     "CREATE VIRTUAL TABLE found USING fts5 "
@@ -88,7 +91,7 @@ RESULTS = DatabaseKind(
     version=1,
     tables=_TABLES,
     pragmas=("PRAGMA busy_timeout = 2000",),  # ms: a reader may hold the file for a moment
-    additions=_ADDITIONS,
+    additions=(*_ADDITIONS, *VISITS),
 )
 IN_MEMORY = ":memory:"
 INDEX_TOGETHER = 200
@@ -165,6 +168,7 @@ class ResultsStore:
         """Write one page, for good."""
         with RESULTS.explaining(self.path), transaction(self._connection):
             self._write(finished)
+            note_visit(self._connection, finished.event)
             self._write_promise()
         self._promised = self._next_promise
 

@@ -225,8 +225,14 @@ class TopicCrawl:
         if not self._plan.refresh:
             return 0
         fetcher = self._http_fetcher("--refresh")
-        self._plan.budget(self._stores.results.promised[0], 1)  # raises before any page waits
-        fetcher.versions = versions = queue_refresh(self.folder.results, self._stores.frontier)
+        made = self._stores.results.promised[0]
+        limit = self._plan.budget(made, 1).max_requests  # raises before any page waits
+        due_by = time.time() if self._plan.only_due else None
+        most: int | None = None
+        if self._plan.only_due and self._plan.limit_was_said and limit is not None:
+            most = max(1, (limit - made) // 2)  # the other half is for what is new
+        results, frontier = self.folder.results, self._stores.frontier
+        fetcher.versions = versions = queue_refresh(results, frontier, due_by, most)
         self._notices.tell(f"{counted(len(versions), 'relevant page')} will be asked for news.")
         return len(versions)
 

@@ -19,6 +19,7 @@ from trailhound.models.topic_model import TopicModel
 from trailhound.records import Candidate, FetchResult, Outcome
 from trailhound.sources import SearchSource
 from trailhound.storage.results_reading import Results
+from trailhound.storage.visit_reading import due_pages
 from trailhound.strategies.choosing import parse_spec
 from trailhound.topics.notices import Notify, Progress
 from trailhound.topics.turn_planning import cluster_queries
@@ -183,10 +184,18 @@ async def _listed_by(
     return list(found.values())
 
 
-def queue_refresh(results: Path, frontier: Frontier) -> dict[str, Validators]:
-    """Queue the relevant pages again; which, and what their servers said of them."""
-    with Results(results) as stored:
-        pages = stored.ranked()
+def queue_refresh(
+    results: Path, frontier: Frontier, due_by: float | None = None, limit: int | None = None
+) -> dict[str, Validators]:
+    """Queue the relevant pages again; which, and what their servers said of them.
+
+    Only those that are due by then, and only the best of them, if that is said.
+    """
+    if due_by is not None:
+        pages = due_pages(results, due_by, limit)
+    else:
+        with Results(results) as stored:
+            pages = stored.ranked(limit)
     frontier.requeue(
         Candidate(page.address, REFRESH_PRIORITY, page.memory, page.parent, page.depth)
         for page in pages
