@@ -25,6 +25,7 @@ from trailhound.web.openapi import describe
 from trailhound.web.portal_server import PortalServer
 from trailhound.web.routes import ALL_ROUTES
 from trailhound.web.state import App
+from trailhound.web.watching import CrawlWatcher
 
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = "127.0.0.1"
@@ -123,6 +124,8 @@ class AppServer:
             report=tell,
             arrived=lambda topic: hub.tell(Happening(kind="session", topic=topic)),
         )
+        self._watcher = CrawlWatcher(workspace, hub)
+        self._watching: asyncio.Task[None] | None = None
         self._runner: web.AppRunner | None = None
         self._listening = Listening()
 
@@ -157,6 +160,7 @@ class AppServer:
         self._runner, self._listening = runner, listening
         self._serve_at(int(runner.addresses[0][1]))
         await self._open_portal()
+        self._watching = asyncio.create_task(self._watcher.run())
         return self.port
 
     async def _open_portal(self) -> None:
@@ -179,6 +183,8 @@ class AppServer:
 
     async def stop(self) -> None:
         """Stop listening, end what goes on in order, close all files. Crawls go on."""
+        if self._watching is not None:
+            self._watching.cancel()
         if self._runner is not None:
             await self._runner.cleanup()
         self._runner, self.app.port = None, 0

@@ -1,12 +1,23 @@
 """What the app can be asked, part by part."""
 
 from trailhound.web.api import Route
-from trailhound.web.routes import happenings, lab, playground, portal, sessions, topics
+from trailhound.web.routes import (
+    crawl_figures,
+    crawls,
+    happenings,
+    lab,
+    playground,
+    portal,
+    sessions,
+    topics,
+)
 
 ALL_ROUTES: list[Route] = [
     *topics.routes.all,
     *sessions.routes.all,
     *playground.routes.all,
+    *crawls.routes.all,
+    *crawl_figures.routes.all,
     *portal.routes.all,
     *lab.routes.all,
     *happenings.routes.all,

@@ -3,16 +3,20 @@
 import { listen, Refused, setToken, takeToken } from "./lib/api.js";
 import { field, h, replace } from "./lib/dom.js";
 import { notice } from "./lib/shell.js";
+import { crawl } from "./views/crawl.js";
+import { crawls } from "./views/crawls.js";
 import { home } from "./views/home.js";
 import { lab } from "./views/lab.js";
 
 /** [pattern, view, title]. A view fills a place and may return a function that ends what it has begun. */
 const VIEWS = [
   [/^\/$/, home, () => "Topics"],
+  [/^\/crawls$/, crawls, () => "Crawls"],
   [/^\/lab$/, lab, () => "Lab"],
+  [/^\/topics\/([^/]+)\/crawl$/, crawl, (topic) => `Crawl of ${topic}`],
 ];
 
-const LINKS = [["/", "Topics"], ["/lab", "Lab"]];
+const LINKS = [["/", "Topics"], ["/crawls", "Crawls"], ["/lab", "Lab"]];
 
 const content = document.getElementById("content");
 let leave = null;

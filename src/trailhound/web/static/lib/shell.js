@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 
 /** [name in the address, title] of a topic's views. */
 export const TABS = [
+  ["crawl", "Crawl"],
 ];
 
 /** Shows another view, by its address without the "#". */

@@ -1,0 +1,207 @@
+"""Crawls: started, watched, paused, stopped and gone on with, whoever has started them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from trailhound.errors import unknown_name
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawl_status import RunningCrawl
+from trailhound.topics.running import (
+    Mode,
+    all_crawls,
+    pause,
+    request_stop,
+    running_crawl,
+    start_crawl,
+)
+from trailhound.web.api import ConflictError, Nothing, NotThereError, OneTopic, Routes
+from trailhound.web.contact import remember_user_agent
+from trailhound.web.hub import Happening
+
+if TYPE_CHECKING:
+    from trailhound.web.state import App
+
+Count = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+
+routes = Routes("Crawls")
+
+
+class CrawlSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """How a crawl was set up, as far as a person asks."""
+
+    seeds: tuple[str, ...]
+    strategy: str
+    judge: str
+    user_agent: str
+    delay_seconds: float | None
+    max_requests: int | None
+    max_seconds: float | None
+    same_domain: bool
+    scope: tuple[str, ...]
+    exclude: tuple[str, ...]
+
+
+class CrawlView(msgspec.Struct, frozen=True, kw_only=True):
+    """A topic's crawl."""
+
+    topic: str
+    learned: bool
+    """Whether there is a model to crawl with."""
+    crawl: RunningCrawl | None
+    """As it is, or as its last run left it; nothing when there never was one."""
+    setup: CrawlSetup | None
+    earlier: int
+    """Crawls that were set aside when another was begun anew."""
+
+
+class StartCrawl(msgspec.Struct, frozen=True, kw_only=True):
+    """What a crawl is to do. What is left out is as in the run before, or as the settings say."""
+
+    topic: str
+    mode: Mode = "new"
+    """``new``; ``resume`` to go on; ``refresh`` to go on and look first whether finds have changed;
+    ``restart`` to begin anew, which keeps the old one beside it."""
+    seeds: list[str] = []
+    """Pages to start from; a crawl that goes on gets them in addition."""
+    strategy: str = ""
+    max_requests: Count | None = None
+    """In all, earlier runs included."""
+    max_time: str = ""
+    """Of this run: ``90m``, ``8h``."""
+    user_agent: str = ""
+    """Who crawls, with a contact; remembered for other crawls."""
+    delay_seconds: Seconds | None = None
+    """Between two requests to a host."""
+    same_domain: bool | None = None
+    scope: list[str] = []
+    """Hosts or beginnings of addresses to stay in."""
+    exclude: list[str] = []
+    sitemaps: bool | None = None
+    words: str = ""
+    """For a topic without sessions: pages with these words are useful."""
+    resolve: list[str] = []
+    """``HOST=ADDRESS:PORT``: where hosts are, for a web of this machine."""
+    allow_addresses: list[str] = []
+    """Hosts that may be at addresses inside."""
+
+
+@routes.get("/api/crawls")
+def list_crawls(app: App, asked: Nothing) -> list[RunningCrawl]:
+    """The crawls of all topics, those that run first."""
+    del asked
+    return list(all_crawls(app.workspace))
+
+
+@routes.get("/api/topics/{topic}/crawl")
+def show_crawl(app: App, asked: OneTopic) -> CrawlView:
+    """How a topic's crawl is, or how its last run ended."""
+    topic = app.topic(asked.topic)
+    folder = CrawlFolder(topic)
+    return CrawlView(
+        topic=topic.name,
+        learned=topic.is_learned(),
+        crawl=running_crawl(topic),
+        setup=_setup(folder) if folder.exists() else None,
+        earlier=sum(path.name != "crawl" for path in folder.crawls()),
+    )
+
+
+@routes.post("/api/topics/{topic}/crawl/start")
+def begin_crawl(app: App, asked: StartCrawl) -> RunningCrawl:
+    """Start a crawl, or go on with one, in a process of its own; answers once it has begun."""
+    topic = app.topic(asked.topic)
+    present = running_crawl(topic)
+    if present is not None and present.is_alive:
+        raise ConflictError(f"'{topic.name}' is being crawled already. Stop that crawl first.")
+    if asked.strategy:
+        _check_strategy(asked.strategy)
+    if asked.user_agent.strip():
+        remember_user_agent(app.workspace.folder, asked.user_agent.strip())
+    begun = start_crawl(app.workspace, topic.name, _settings(asked), mode=asked.mode)
+    _tell(app, topic.name)
+    return begun
+
+
+@routes.post("/api/topics/{topic}/crawl/pause")
+def pause_crawl(app: App, asked: OneTopic) -> RunningCrawl:
+    """End a crawl for the time being, remembered as paused."""
+    topic = app.topic(asked.topic)
+    _require_running(running_crawl(topic), topic.name)
+    status = pause(topic)
+    _tell(app, topic.name)
+    return status
+
+
+@routes.post("/api/topics/{topic}/crawl/stop")
+def stop_crawl(app: App, asked: OneTopic) -> RunningCrawl:
+    """End a crawl cleanly, wherever it was started; what is in flight is dealt with first."""
+    topic = app.topic(asked.topic)
+    _require_running(running_crawl(topic), topic.name)
+    status = request_stop(topic)
+    _tell(app, topic.name)
+    return status
+
+
+def _require_running(status: RunningCrawl | None, topic: str) -> None:
+    if status is None:
+        raise NotThereError(f"The topic '{topic}' has not been crawled yet.")
+    if not status.is_alive:
+        raise ConflictError(f"No crawl of '{topic}' is running: it has ended meanwhile.")
+
+
+def _setup(folder: CrawlFolder) -> CrawlSetup:
+    settings = folder.read().settings
+    return CrawlSetup(
+        seeds=settings.crawl.seeds,
+        strategy=settings.crawl.strategy,
+        judge=settings.judge.kind,
+        user_agent=settings.fetch.user_agent,
+        delay_seconds=settings.fetch.delay_seconds,
+        max_requests=settings.crawl.max_requests,
+        max_seconds=settings.crawl.max_time,
+        same_domain=settings.crawl.same_domain,
+        scope=settings.crawl.scope,
+        exclude=settings.crawl.exclude,
+    )
+
+
+def _check_strategy(spec: str) -> None:
+    """By its name alone: a file with a program is for whoever sits at the command line."""
+    from trailhound.strategies.choosing import live_strategy_names, parse_spec
+
+    name, _ = parse_spec(spec)
+    if name not in live_strategy_names():
+        raise unknown_name("strategy", name, live_strategy_names())
+
+
+def _settings(asked: StartCrawl) -> dict[str, Any]:
+    """By ``section.name``, only what was said."""
+    words = asked.words.replace(",", "\\,").strip()
+    said = {
+        "crawl.seeds": _lines(asked.seeds),
+        "crawl.strategy": asked.strategy,
+        "crawl.max_requests": asked.max_requests,
+        "crawl.max_time": asked.max_time.strip(),
+        "crawl.same_domain": asked.same_domain,
+        "crawl.scope": _lines(asked.scope),
+        "crawl.exclude": _lines(asked.exclude),
+        "crawl.sitemaps": asked.sitemaps,
+        "judge.kind": f"keywords:words={words}" if words else "",
+        "fetch.user_agent": asked.user_agent.strip(),
+        "fetch.delay_seconds": asked.delay_seconds,
+        "fetch.resolve": _lines(asked.resolve),
+        "fetch.allow_addresses": _lines(asked.allow_addresses),
+    }
+    return {key: value for key, value in said.items() if value not in (None, "", ())}
+
+
+def _lines(texts: list[str]) -> tuple[str, ...]:
+    return tuple(text.strip() for text in texts if text.strip())
+
+
+def _tell(app: App, topic: str) -> None:
+    app.hub.tell(Happening(kind="crawl", topic=topic))

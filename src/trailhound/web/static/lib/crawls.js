@@ -1,0 +1,76 @@
+// A crawl in words, and rows of tables that change without losing the reader's place.
+
+import { counted, h, number, when } from "./dom.js";
+
+const ALIVE = ["starting", "running", "stopping"];
+const STARTERS = { terminal: "on the command line", app: "in the app", schedule: "by the schedule", program: "by a program" };
+
+export function isAlive(crawl) {
+  return ALIVE.includes(crawl.state);
+}
+
+export function stateBadge(crawl) {
+  const kind = { running: "good", starting: "good", "cut-short": "bad", paused: "new" }[crawl.state] ?? "";
+  return h("span.badge", { class: crawl.failed ? "bad" : kind }, crawl.state.replace("-", " "));
+}
+
+/** What it is doing, or why it does nothing. */
+export function stateInWords(crawl) {
+  const by = STARTERS[crawl.started_by] ? ` ${STARTERS[crawl.started_by]}` : "";
+  if (crawl.state === "starting") return "It is being prepared.";
+  if (crawl.state === "stopping") return "It deals with what is in flight, and ends.";
+  if (crawl.state === "running") return crawl.remark || `Started${by}, ${when(crawl.started_at)}.`;
+  if (crawl.state === "cut-short") return "It was cut short: its process was killed, or the machine went down. Everything up to its last page is safe, and Go on continues there.";
+  return `${sentence(crawl.failed || crawl.ended || "it has ended")} ${when(crawl.ended_at)}.`;
+}
+
+export function sentence(text) {
+  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`;
+}
+
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined) return "–";
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 90) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : counted(Math.round(hours / 24), "day");
+}
+
+export function perHundred(crawl) {
+  return crawl.requests ? (100 * crawl.finds / crawl.requests).toFixed(1) : "–";
+}
+
+export function ranFor(crawl) {
+  const end = isAlive(crawl) ? Date.now() / 1000 : crawl.ended_at ?? crawl.updated_at;
+  return crawl.started_at ? Math.max(0, end - crawl.started_at) : null;
+}
+
+export function ofBudget(crawl) {
+  return crawl.max_requests ? `${number(crawl.requests)} of ${number(crawl.max_requests)}` : number(crawl.requests);
+}
+
+/** A table whose rows are kept while they stay the same, so that focus stays where it is.
+ *  heads as for table(); cells(item) gives the cells of a row. Returns {element, show(items)}. */
+export function steadyTable(caption, heads, cells, nothing) {
+  const body = h("tbody");
+  const kind = (tag, at) => (heads[at].number ? `${tag}.number` : tag);
+  const whole = h("div.scroll", { tabindex: "0", role: "region", "aria-label": caption, hidden: true },
+    h("table", h("thead", h("tr", heads.map((head, at) => h(kind("th", at), { scope: "col" }, head.title ?? head)))), body));
+  const empty = h("p.quiet", nothing);
+  const rows = new Map();
+
+  function show(items) {
+    whole.hidden = items.length === 0;
+    empty.hidden = items.length > 0;
+    const keys = items.map((item) => JSON.stringify(item));
+    for (const [key, row] of rows) if (!keys.includes(key)) { row.remove(); rows.delete(key); }
+    items.forEach((item, at) => {
+      const key = keys[at];
+      if (!rows.has(key)) rows.set(key, h("tr", cells(item).map((cell, place) => h(kind("td", place), cell))));
+      if (body.children[at] !== rows.get(key)) body.insertBefore(rows.get(key), body.children[at] ?? null);
+    });
+  }
+  return { element: h("div", whole, empty), show };
+}
