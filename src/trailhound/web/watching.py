@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import NamedTuple
 
+from trailhound.errors import TrailhoundError
 from trailhound.topics.crawl_status import STATUS
 from trailhound.topics.running import running_crawl
 from trailhound.topics.workspace import TopicFolder, Workspace
@@ -35,8 +37,9 @@ class CrawlWatcher:
         """Until it is cancelled."""
         while True:
             if self._hub.has_listeners:
-                for topic in await asyncio.to_thread(self.changed):
-                    self._hub.tell(Happening(kind="crawl", topic=topic))
+                with suppress(TrailhoundError):  # a workspace that cannot be read just now
+                    for topic in await asyncio.to_thread(self.changed):
+                        self._hub.tell(Happening(kind="crawl", topic=topic))
             await asyncio.sleep(LOOK_EVERY_SECONDS)
 
     def changed(self) -> list[str]:
@@ -56,5 +59,7 @@ class CrawlWatcher:
         before = self._seen.get(topic.name)
         if before is not None and before == (written_at, False):
             return before
-        status = running_crawl(topic)
-        return _Seen(written_at, status is not None and status.is_alive)
+        with suppress(TrailhoundError):  # of a damaged one, the view itself tells
+            status = running_crawl(topic)
+            return _Seen(written_at, status is not None and status.is_alive)
+        return _Seen(written_at, False)

@@ -181,8 +181,11 @@ def explain_page(app: App, asked: OnePage) -> Explanation:
 
 
 def _suggestions(topic: TopicFolder) -> list[SeedSuggestion]:
-    del topic
-    return []
+    from trailhound.topics.seed_suggestions import suggested_seeds
+
+    if not topic.is_learned():
+        return []
+    return [SeedSuggestion(url=each.url, reason=each.reason) for each in suggested_seeds(topic)]
 
 
 def _strategies(usual: str) -> list[StrategyChoice]:

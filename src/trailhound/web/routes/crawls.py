@@ -43,6 +43,8 @@ class CrawlSetup(msgspec.Struct, frozen=True, kw_only=True):
     same_domain: bool
     scope: tuple[str, ...]
     exclude: tuple[str, ...]
+    allow_addresses: tuple[str, ...]
+    resolve: tuple[str, ...]
 
 
 class CrawlView(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,6 +168,8 @@ def _setup(folder: CrawlFolder) -> CrawlSetup:
         same_domain=settings.crawl.same_domain,
         scope=settings.crawl.scope,
         exclude=settings.crawl.exclude,
+        allow_addresses=settings.fetch.allow_addresses,
+        resolve=settings.fetch.resolve,
     )
 
 

@@ -2,10 +2,11 @@
 
 import { number, s } from "./dom.js";
 
-const WIDTH = 640, HEIGHT = 240, LEFT = 48, RIGHT = 12, TOP = 18, BOTTOM = 36;
+const WIDEST = 640, NARROWEST = 280, HEIGHT = 240, LEFT = 48, RIGHT = 12, TOP = 18, BOTTOM = 36;
 
-/** A chart of lines. series: [{points: [[x, y], …], second: true for a dashed one}]. */
-export function lineChart({ series, xTitle, yTitle, description, yMax }) {
+/** A chart of lines. series: [{points: [[x, y], …], second: true for a dashed one}]; width: of its place, in pixels. */
+export function lineChart({ series, xTitle, yTitle, description, yMax, width }) {
+  const WIDTH = Math.min(WIDEST, Math.max(NARROWEST, width || WIDEST));
   const all = series.flatMap((each) => each.points);
   const xMost = Math.max(1, ...all.map((point) => point[0]));
   const yMost = yMax ?? niceMost(Math.max(0, ...all.map((point) => point[1])));
@@ -15,7 +16,7 @@ export function lineChart({ series, xTitle, yTitle, description, yMax }) {
     [0, 0.25, 0.5, 0.75, 1].map((share) => [
       s("line.axis", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(share * yMost), y2: y(share * yMost) }),
       s("text", { x: LEFT - 6, y: y(share * yMost) + 4, "text-anchor": "end" }, short(share * yMost)),
-      s("text", { x: x(share * xMost), y: HEIGHT - BOTTOM + 16, "text-anchor": "middle" }, short(share * xMost)),
+      s("text", { x: x(share * xMost), y: HEIGHT - BOTTOM + 16, "text-anchor": "middle" }, short(Math.round(share * xMost))),
     ]),
     s("text", { x: WIDTH - RIGHT, y: HEIGHT - 4, "text-anchor": "end" }, xTitle),
     s("text", { x: LEFT, y: TOP - 6 }, yTitle),

@@ -51,26 +51,31 @@ export function ofBudget(crawl) {
   return crawl.max_requests ? `${number(crawl.requests)} of ${number(crawl.max_requests)}` : number(crawl.requests);
 }
 
-/** A table whose rows are kept while they stay the same, so that focus stays where it is.
- *  heads as for table(); cells(item) gives the cells of a row. Returns {element, show(items)}. */
+/** Children of a place by their content: what stays the same is not touched, so that focus stays where it is.
+ *  Returns show(items); make(item) builds the element of one. */
+export function steadily(place, make) {
+  const kept = new Map();
+  return (items) => {
+    const keys = items.map((item) => JSON.stringify(item));
+    for (const [key, element] of kept) if (!keys.includes(key)) { element.remove(); kept.delete(key); }
+    items.forEach((item, at) => {
+      if (!kept.has(keys[at])) kept.set(keys[at], make(item));
+      const element = kept.get(keys[at]);
+      if (place.children[at] !== element) place.insertBefore(element, place.children[at] ?? null);
+    });
+  };
+}
+
+/** A table of such rows. heads as for table(); cells(item) gives the cells of a row. Returns {element, show(items)}. */
 export function steadyTable(caption, heads, cells, nothing) {
-  const body = h("tbody");
   const kind = (tag, at) => (heads[at].number ? `${tag}.number` : tag);
-  const whole = h("div.scroll", { tabindex: "0", role: "region", "aria-label": caption, hidden: true },
+  const body = h("tbody");
+  const whole = h("div.scroll.roomy", { tabindex: "0", role: "region", "aria-label": caption, hidden: true },
     h("table", h("thead", h("tr", heads.map((head, at) => h(kind("th", at), { scope: "col" }, head.title ?? head)))), body));
   const empty = h("p.quiet", nothing);
-  const rows = new Map();
-
-  function show(items) {
-    whole.hidden = items.length === 0;
-    empty.hidden = items.length > 0;
-    const keys = items.map((item) => JSON.stringify(item));
-    for (const [key, row] of rows) if (!keys.includes(key)) { row.remove(); rows.delete(key); }
-    items.forEach((item, at) => {
-      const key = keys[at];
-      if (!rows.has(key)) rows.set(key, h("tr", cells(item).map((cell, place) => h(kind("td", place), cell))));
-      if (body.children[at] !== rows.get(key)) body.insertBefore(rows.get(key), body.children[at] ?? null);
-    });
-  }
-  return { element: h("div", whole, empty), show };
+  const fill = steadily(body, (item) => h("tr", cells(item).map((cell, at) => h(kind("td", at), cell))));
+  return {
+    element: h("div", whole, empty),
+    show: (items) => { whole.hidden = !items.length; empty.hidden = items.length > 0; fill(items); },
+  };
 }

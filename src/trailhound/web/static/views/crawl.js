@@ -3,7 +3,7 @@
 import { get, path, post } from "../lib/api.js";
 import { lineChart } from "../lib/charts.js";
 import { counted, h, number, outside, replace } from "../lib/dom.js";
-import { duration, isAlive, ofBudget, perHundred, ranFor, sentence, stateBadge, stateInWords, steadyTable } from "../lib/crawls.js";
+import { duration, isAlive, ofBudget, perHundred, ranFor, sentence, stateBadge, stateInWords, steadily } from "../lib/crawls.js";
 import { attempt, topicHead, topicLink, whenever } from "../lib/shell.js";
 import { goOnForm, startForm } from "./crawl_form.js";
 import { crawlTables, storyPanel, whyButton } from "./crawl_tables.js";
@@ -12,9 +12,9 @@ const FIGURES = [
   ["Requests", ofBudget],
   ["Pages", (crawl) => number(crawl.pages)],
   ["Finds", (crawl) => number(crawl.finds)],
-  ["Finds per 100 requests", perHundred],
+  ["Per 100 requests", perHundred],
   ["Waiting", (crawl) => number(crawl.waiting)],
-  ["Hosts with something waiting", (crawl) => number(crawl.hosts_waiting)],
+  ["Hosts", (crawl) => number(crawl.hosts_waiting)],
   ["Pages a second", (crawl) => (isAlive(crawl) ? crawl.pages_per_second.toFixed(1) : "–")],
   ["Time", (crawl) => duration(ranFor(crawl))],
   ["Left", (crawl) => (isAlive(crawl) ? duration(crawl.seconds_left) : "–")],
@@ -49,8 +49,8 @@ function watch(topic, draw) {
   const status = statusCard(topic, draw);
   const figures = FIGURES.map(() => h("dd.figure"));
   const curves = curveCards(topic);
-  const latest = steadyTable("Last pages", ["Page", { title: "Score", number: true }, "What came of it", ""],
-    (page) => latestRow(page, panel.explain), "No page yet.");
+  const latest = h("ul.plain.rows");
+  const showLatest = steadily(latest, (page) => latestPage(page, panel.explain));
   const tables = crawlTables(topic, panel.explain);
   const anew = h("details.card", h("summary", "Begin anew"));
   const setup = h("dl.setup");
@@ -65,7 +65,7 @@ function watch(topic, draw) {
     last = view;
     status.show(view);
     FIGURES.forEach(([, value], at) => replace(figures[at], value(view.crawl)));
-    latest.show(view.crawl.latest.slice(0, 12));
+    showLatest(view.crawl.latest.slice(0, 12));
     anew.hidden = isAlive(view.crawl);
     replace(setup, setupInWords(view.setup));
     if (moved) await Promise.all([curves.refresh(view.crawl), tables.refresh()]);
@@ -75,7 +75,7 @@ function watch(topic, draw) {
       status.element,
       h("dl.figures.card", FIGURES.map(([title], at) => h("div", h("dt", title), figures[at]))),
       curves.element,
-      h("section.card", h("h2", "Last pages"), latest.element),
+      h("section.card", h("h2", "Last pages"), latest),
       tables.element,
       h("details.card", h("summary", "How it is set up"), setup),
       anew, panel.element),
@@ -122,14 +122,10 @@ function liveButtons(topic, now, draw) {
     h("button.danger", { onclick: ask("stop"), disabled: stopping }, "Stop"));
 }
 
-function latestRow(page, explain) {
-  const fetched = page.outcome === "fetched";
-  return [
-    h("div", page.title ? h("div", page.title) : null, h("span.url", outside(page.url))),
-    page.score === null ? "–" : page.score.toFixed(2),
-    page.relevant ? h("span.badge.good", "find") : h("span.quiet", fetched ? "not useful" : page.outcome.replaceAll("-", " ")),
-    whyButton(page.url, explain),
-  ];
+function latestPage(page, explain) {
+  const found = page.relevant ? h("span.badge.good", "find") : page.outcome === "fetched" ? null : h("span.badge", page.outcome.replaceAll("-", " "));
+  return h("li", h("div.grow", page.title ? h("div.wrap", page.title) : null, h("div.url", outside(page.url))),
+    h("div.row.end", found, h("span.quiet.small", page.score === null ? "" : `score ${page.score.toFixed(2)}`), whyButton(page.url, explain)));
 }
 
 function setupInWords(setup) {
@@ -165,12 +161,12 @@ function curveCards(topic) {
     const last = points.at(-1) ?? { requests: 0, finds: 0 };
     replace(finds, lineChart({
       series: [{ points: [[0, 0], ...points.map((each) => [each.requests, each.finds])] }],
-      xTitle: "requests", yTitle: "finds",
+      xTitle: "requests", yTitle: "finds", width: finds.clientWidth,
       description: `${counted(last.finds, "find")} after ${counted(last.requests, "request")}.`,
     }));
     const { recent, overall } = similarities(points);
     replace(similarity, lineChart({
-      series: [{ points: recent }, { points: overall, second: true }], xTitle: "requests", yTitle: "mean score",
+      series: [{ points: recent }, { points: overall, second: true }], xTitle: "requests", yTitle: "mean score", width: similarity.clientWidth,
       description: recent.length ? `The mean score of the last pages is ${recent.at(-1)[1].toFixed(2)}, of all ${overall.at(-1)[1].toFixed(2)}.` : "No page has been judged yet.",
     }));
   }

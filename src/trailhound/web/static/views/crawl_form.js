@@ -104,18 +104,22 @@ function mannerFields(choices, setup) {
 }
 
 function boundFields(setup) {
+  const list = (name, example) => h("textarea", { rows: "2", placeholder: example, spellcheck: "false", value: (setup?.[name] ?? []).join("\n") });
   const same = h("input", { type: "checkbox", checked: setup?.same_domain ?? false });
   const maps = h("input", { type: "checkbox" });
-  const scope = h("textarea", { rows: "2", placeholder: "*.example.org", spellcheck: "false", value: (setup?.scope ?? []).join("\n") });
-  const exclude = h("textarea", { rows: "2", placeholder: "https://example.org/shop/", spellcheck: "false", value: (setup?.exclude ?? []).join("\n") });
+  const scope = list("scope", "*.example.org"), exclude = list("exclude", "https://example.org/shop/");
+  const inside = list("allow_addresses", "*.intranet.example"), where = list("resolve", "wiki.intranet.example=10.0.0.7:8080");
   return {
-    element: h("details.card", { open: Boolean(setup?.scope.length || setup?.exclude.length) }, h("summary", "Where it may go"), h("div.stack.inside",
+    element: h("details.card", { open: Boolean(setup?.scope.length || setup?.exclude.length) }, h("summary", "Where it may go"), h("div.stack",
       check(same, "Stay on the domains of the pages it starts from"),
       check(maps, "Start from the sites' own lists of pages (sitemaps and feeds) as well"),
       h("div.columns",
         field("Stay in", scope, "Hosts, or beginnings of addresses, one in a line; empty: the whole web."),
-        field("Never go to", exclude, "Hosts, or beginnings of addresses, one in a line.")))),
-    said: () => ({ same_domain: same.checked, sitemaps: maps.checked, scope: lines(scope.value), exclude: lines(exclude.value) }),
+        field("Never go to", exclude, "Hosts, or beginnings of addresses, one in a line."),
+        field("Hosts of your own network", inside, "That may be visited although their addresses are not public."),
+        field("Where hosts are", where, "HOST=ADDRESS:PORT, for hosts that DNS does not know.")))),
+    said: () => ({ same_domain: same.checked, sitemaps: maps.checked, scope: lines(scope.value), exclude: lines(exclude.value),
+      allow_addresses: lines(inside.value), resolve: lines(where.value) }),
   };
 }
 
