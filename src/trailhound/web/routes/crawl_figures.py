@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
+from trailhound.demo.crawl import DEMO_USER_AGENT
 from trailhound.storage.results_figures import CurvePoint
 from trailhound.topics.crawl_figures import (
     HostFigures,
@@ -23,6 +24,7 @@ from trailhound.topics.failures import Failure
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import NotThereError, OneTopic, Routes
 from trailhound.web.contact import remembered_user_agent
+from trailhound.web.playground import MAX_REQUESTS, is_of_playground
 
 if TYPE_CHECKING:
     from trailhound.web.state import App
@@ -78,6 +80,8 @@ class StartChoices(msgspec.Struct, frozen=True, kw_only=True):
     delay_seconds: float
     user_agent: str
     """As it was given last; empty when it must be asked for."""
+    playground: bool
+    """Whether it is about the demo web, which the app serves."""
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,13 +126,15 @@ def show_choices(app: App, asked: OneTopic) -> StartChoices:
     usual = configure({}, os.environ, file).settings
     remembered = remembered_user_agent(app.workspace.folder)
     delay = usual.fetch.delay_seconds
+    plays = is_of_playground(topic)
     return StartChoices(
+        playground=plays,
         seeds=_suggestions(topic),
         strategies=_strategies(usual.crawl.strategy),
         strategy=usual.crawl.strategy,
-        max_requests=usual.crawl.max_requests or DEFAULT_MAX_REQUESTS,
+        max_requests=MAX_REQUESTS if plays else usual.crawl.max_requests or DEFAULT_MAX_REQUESTS,
         delay_seconds=1.0 if delay is None else delay,
-        user_agent=remembered or usual.fetch.user_agent,
+        user_agent=remembered or usual.fetch.user_agent or (DEMO_USER_AGENT if plays else ""),
     )
 
 

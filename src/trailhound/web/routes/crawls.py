@@ -17,9 +17,11 @@ from trailhound.topics.running import (
     running_crawl,
     start_crawl,
 )
+from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import ConflictError, Nothing, NotThereError, OneTopic, Routes
 from trailhound.web.contact import remember_user_agent
 from trailhound.web.hub import Happening
+from trailhound.web.playground import is_of_playground
 
 if TYPE_CHECKING:
     from trailhound.web.state import App
@@ -123,7 +125,8 @@ def begin_crawl(app: App, asked: StartCrawl) -> RunningCrawl:
         _check_strategy(asked.strategy)
     if asked.user_agent.strip():
         remember_user_agent(app.workspace.folder, asked.user_agent.strip())
-    begun = start_crawl(app.workspace, topic.name, _settings(asked), mode=asked.mode)
+    settings = {**_of_playground(app, topic, asked), **_settings(asked)}
+    begun = start_crawl(app.workspace, topic.name, settings, mode=asked.mode)
     _tell(app, topic.name)
     return begun
 
@@ -180,6 +183,15 @@ def _check_strategy(spec: str) -> None:
     name, _ = parse_spec(spec)
     if name not in live_strategy_names():
         raise unknown_name("strategy", name, live_strategy_names())
+
+
+def _of_playground(app: App, topic: TopicFolder, asked: StartCrawl) -> dict[str, Any]:
+    """Where the demo web is, for topics that come from it; it is served from now on."""
+    if asked.resolve or not is_of_playground(topic):
+        return {}
+    settings = app.playground.settings()
+    is_new = asked.mode in ("new", "restart")
+    return settings if is_new else {"fetch.resolve": settings["fetch.resolve"]}
 
 
 def _settings(asked: StartCrawl) -> dict[str, Any]:

@@ -14,7 +14,7 @@ export async function startForm(topic, { mode, learned, setup, begun }) {
   const strategy = strategyFields(choices, setup);
   const limits = limitFields(choices, setup);
   const manners = mannerFields(choices, setup);
-  const bounds = boundFields(setup);
+  const bounds = boundFields(setup, choices.playground);
   const words = learned ? null : h("input", { type: "text", placeholder: "hive \"honey bee\" varroa" });
   const trouble = h("p.trouble", { role: "alert", hidden: true });
   const button = h("button.primary", { type: "submit" }, mode === "new" ? "Start the crawl" : "Begin anew");
@@ -29,6 +29,7 @@ export async function startForm(topic, { mode, learned, setup, begun }) {
     });
   }
   return h("form.stack", { onsubmit: start, "aria-label": "A new crawl" },
+    choices.playground ? h("p.card", "This topic is about the demo web. The app serves it on this machine: a crawl of it disturbs nobody, and takes a minute or so.") : null,
     words && h("div.card", h("p", "Nothing has been learned for this topic yet. ", h("a", { href: topicLink(topic) }, "Learn from a session"), " first, or say which words make a page useful."),
       field("Words of useful pages", words)),
     seeds.element, strategy.element, limits.element, manners.element, bounds.element, trouble, h("div.row", button));
@@ -103,7 +104,7 @@ function mannerFields(choices, setup) {
   };
 }
 
-function boundFields(setup) {
+function boundFields(setup, playground) {
   const list = (name, example) => h("textarea", { rows: "2", placeholder: example, spellcheck: "false", value: (setup?.[name] ?? []).join("\n") });
   const same = h("input", { type: "checkbox", checked: setup?.same_domain ?? false });
   const maps = h("input", { type: "checkbox" });
@@ -116,10 +117,11 @@ function boundFields(setup) {
       h("div.columns",
         field("Stay in", scope, "Hosts, or beginnings of addresses, one in a line; empty: the whole web."),
         field("Never go to", exclude, "Hosts, or beginnings of addresses, one in a line."),
-        field("Hosts of your own network", inside, "That may be visited although their addresses are not public."),
-        field("Where hosts are", where, "HOST=ADDRESS:PORT, for hosts that DNS does not know.")))),
+        playground ? null : [
+          field("Hosts of your own network", inside, "That may be visited although their addresses are not public."),
+          field("Where hosts are", where, "HOST=ADDRESS:PORT, for hosts that DNS does not know.")]))),
     said: () => ({ same_domain: same.checked, sitemaps: maps.checked, scope: lines(scope.value), exclude: lines(exclude.value),
-      allow_addresses: lines(inside.value), resolve: lines(where.value) }),
+      ...(playground ? {} : { allow_addresses: lines(inside.value), resolve: lines(where.value) }) }),
   };
 }
 
