@@ -166,3 +166,43 @@ def test_a_large_session_is_drawn_the_same_way_each_time() -> None:
     assert places.min() >= 0
     assert (places <= (ASPECT, 1)).all()
     assert len(np.unique(places.round(3), axis=0)) > 1950
+
+
+def test_the_model_is_shown_with_advice_that_has_actions(browsed: ServedApp) -> None:
+    model = browsed.get("/api/topics/bees/model")
+    assert model["states"][0] == "target"
+    assert model["clusters"][0] == "targets"
+    figures = model["diagnosis"]
+    assert len(figures["transition"]) == len(figures["emission"]) == 4
+    assert sum(figures["level_sizes"]) == 10
+    assert model["judge"] in model["judges"]
+    low, high = figures["judge"]["f1_range"]
+    assert low < figures["judge"]["f1"] < high
+    assert {each["action"] for each in model["advice"]} <= {"", "mark", "browse", "label"}
+    links = browsed.get("/api/topics/bees/model/links")
+    assert links["strategy"] == "trail"
+    assert links["lessons"]
+
+
+def test_learning_again_with_other_parameters_is_remembered(browsed: ServedApp) -> None:
+    assert not browsed.get("/api/topics/bees/learning")["stale"]
+    job = browsed.post("/api/topics/bees/learn", {"parameters": {"n_states": 3}})
+    assert browsed.job_done(job)["state"] == "done"
+    assert browsed.get("/api/topics/bees/model")["diagnosis"]["parameters"]["n_states"] == 3
+    browsed.put("/api/topics/bees/mark", {"url": HOST + "bee4", "useful": True})
+    assert browsed.get("/api/topics/bees/learning")["stale"]
+    job = browsed.job_done(browsed.post("/api/topics/bees/learn"))
+    assert job["message"] == "Learned 'bees' from 10 pages, 4 of them useful."
+    model = browsed.get("/api/topics/bees/model")
+    assert model["diagnosis"]["parameters"]["n_states"] == 3
+    assert not browsed.get("/api/topics/bees/learning")["stale"]
+
+
+def test_what_cannot_be_learned_is_told_in_words(app: ServedApp) -> None:
+    app.post("/api/topics/bees")
+    with pytest.raises(RefusedError, match="has no sessions yet"):
+        app.post("/api/topics/bees/learn")
+    with pytest.raises(RefusedError, match="404"):
+        app.get("/api/topics/bees/model")
+    with pytest.raises(RefusedError, match="400"):
+        app.post("/api/topics/bees/learn", {"parameters": {"n_states": 99}})

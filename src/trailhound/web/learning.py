@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from trailhound.collector import learned_in_words
 from trailhound.errors import TrailhoundError
+from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.learning import LearningRequest, learn_into, same_request
+from trailhound.topics.rejudging import rejudge
 from trailhound.web.api import ConflictError
 from trailhound.web.hub import Happening
 from trailhound.web.jobs import Handle, Job
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from trailhound.web.state import App
 
 KIND = "learn"
+REJUDGE = "rejudge"
 
 Prepare = Callable[[Handle], LearningRequest]
 """Finds out what is to be learned; this may take a while itself."""
@@ -41,9 +44,34 @@ def start_learning(app: App, topic: str, prepare: Prepare) -> Job:
     def work(handle: Handle) -> str:
         learned = learn_into(app.workspace, prepare(handle), handle.report)
         app.hub.tell(Happening(kind="topic", topic=topic))
+        judge_again(app, topic)
         return learned_in_words(learned)
 
     return app.jobs.start(KIND, topic, work)
+
+
+def judge_again(app: App, topic: str) -> Job | None:
+    """Judge what the topic's crawl has found with what is known now, as a job of its own.
+
+    Nothing when there is no crawl; the job that is at it already when there is one.
+    """
+    folder = CrawlFolder(app.topic(topic))
+    if not (folder.exists() and folder.results.is_file()):
+        return None
+
+    def work(handle: Handle) -> str:
+        def progress(done: int, total: int) -> None:
+            told = f"Judging archived pages again: {done:,} of {total:,}"
+            handle.report(told, done / total if total else None)
+
+        done = rejudge(folder, progress=progress, stop=handle.is_stopping)
+        app.hub.tell(Happening(kind="results", topic=topic))
+        return done.in_words()
+
+    try:
+        return app.jobs.start(REJUDGE, topic, work)
+    except ConflictError:
+        return app.jobs.running(REJUDGE, topic)
 
 
 def learn_again(app: App, topic: str, changed: LearningRequest | None = None) -> Job:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from trailhound.collector import Pairing
 from trailhound.topics.crawl_folder import CrawlFolder
@@ -16,6 +18,11 @@ from trailhound.web.jobs import Jobs
 from trailhound.web.playground import Playground
 from trailhound.web.portal_server import PortalServer
 from trailhound.web.session_graphs import SessionGraphs
+
+MOST_VIEWS = 20
+"""That are remembered, of all topics together."""
+
+View = TypeVar("View")
 
 
 @dataclass
@@ -34,6 +41,20 @@ class App:
     """With settings for crawls, if the user named one."""
     options: dict[str, str] = field(default_factory=dict)
     session_graphs: SessionGraphs = field(default_factory=SessionGraphs)
+
+    _views: dict[tuple[str, Path], tuple[str, Any]] = field(default_factory=dict)
+
+    def remembered(
+        self, kind: str, folder: TopicFolder, version: str, look: Callable[[TopicFolder], View]
+    ) -> View:
+        """What ``look`` makes of a topic, which takes a while; anew when the version is another."""
+        known = self._views.get((kind, folder.path))
+        if known is None or known[0] != version:
+            if len(self._views) >= MOST_VIEWS:
+                self._views.clear()
+            known = self._views[kind, folder.path] = (version, look(folder))
+        view: View = known[1]
+        return view
 
     @cached_property
     def playground(self) -> Playground:

@@ -6,6 +6,7 @@ from trailhound.web.routes import (
     crawls,
     happenings,
     lab,
+    model,
     playground,
     portal,
     sessions,
@@ -15,6 +16,7 @@ from trailhound.web.routes import (
 ALL_ROUTES: list[Route] = [
     *topics.routes.all,
     *sessions.routes.all,
+    *model.routes.all,
     *playground.routes.all,
     *crawls.routes.all,
     *crawl_figures.routes.all,
