@@ -8,6 +8,7 @@ on the path that led to it, which show how far from a useful page one is.
 from __future__ import annotations
 
 import io
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from trailhound.web_archives import Archive, ArchiveDamageError, read_captures
 MARKS_FILE = "marks.jsonl"
 """In the topic's folder of sessions."""
 RECORDER = "trailhound mark"
+_ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,15 @@ def mark_results(
     What is useful is in the results from now on, and what is not is in them no longer.
     Marks that a person has set while browsing are hers, and count again then. All or nothing:
     UsageError names an address that the crawl has not fetched, or whose source it did not keep.
+    Threads may call it at the same time.
     """
+    with _ONE_AT_A_TIME:
+        return _mark_results(folder, addresses, useful, now)
+
+
+def _mark_results(
+    folder: CrawlFolder, addresses: Sequence[str], useful: bool | None, now: float
+) -> Marked:
     with Results(folder.results) as results:
         pages = tuple({page.address: page for page in _found(results, addresses, folder)}.values())
         paths = [path_of(results, page) for page in pages]

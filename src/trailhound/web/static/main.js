@@ -7,11 +7,13 @@ import { crawl } from "./views/crawl.js";
 import { crawls } from "./views/crawls.js";
 import { home } from "./views/home.js";
 import { lab } from "./views/lab.js";
+import { results } from "./views/results.js";
 
 /** [pattern, view, title]. A view fills a place and may return a function that ends what it has begun. */
 const VIEWS = [
   [/^\/$/, home, () => "Topics"],
   [/^\/crawls$/, crawls, () => "Crawls"],
+  [/^\/topics\/([^/]+)\/results$/, results, (topic) => `Results of ${topic}`],
   [/^\/lab$/, lab, () => "Lab"],
   [/^\/topics\/([^/]+)\/crawl$/, crawl, (topic) => `Crawl of ${topic}`],
 ];

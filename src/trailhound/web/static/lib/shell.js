@@ -5,6 +5,7 @@ import { h } from "./dom.js";
 /** [name in the address, title] of a topic's views. */
 export const TABS = [
   ["crawl", "Crawl"],
+  ["results", "Results"],
 ];
 
 /** Shows another view, by its address without the "#". */

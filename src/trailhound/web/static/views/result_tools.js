@@ -1,0 +1,90 @@
+// What can be done with all results: learn from marks, export, publish; and how far that is.
+
+import { download, get, path, post, put, remove } from "../lib/api.js";
+import { field, h, outside, replace } from "../lib/dom.js";
+import { attempt, notice, whenever } from "../lib/shell.js";
+
+const FORMATS = [
+  ["csv", "CSV, for spreadsheets"], ["jsonl", "JSON lines"], ["parquet", "Parquet"], ["urls", "Addresses only"],
+  ["markdown", "Markdown, a file for each page"], ["text", "Text, a file for each page"], ["warc", "WARC, as received"], ["site", "Web site with search"],
+];
+const SHOWN_KINDS = /^(learn|rejudge|index|export-)/;
+
+export function resultTools(state) {
+  const jobs = h("div");
+  const marks = h("p.card.row.apart", { hidden: true }, "Your marks count already.",
+    h("button.primary", { onclick: (event) => attempt(event.currentTarget, () => learn(state)) }, "Learn from them, and judge all pages again"));
+  state.marked = () => { marks.hidden = false; };
+
+  async function showJobs() {
+    const running = (await get("/api/jobs")).filter((job) => job.state === "running" && job.topic === state.topic && SHOWN_KINDS.test(job.kind));
+    replace(jobs, running.map((job) => h("div.card", h("p.row.apart", h("span", job.message || "Begins …"),
+      h("button", { onclick: (event) => attempt(event.currentTarget, () => post(`/api/jobs/${job.id}/stop`)) }, "Stop")),
+      h("progress", { max: "1", value: job.share ?? undefined, "aria-label": job.message || "Progress" }))));
+  }
+
+  showJobs().catch(() => {});
+  const end = whenever(["job"], (happening) => { if (happening.topic === state.topic || happening.kind === "awake") showJobs().catch(() => {}); });
+  return { element: h("section", { "aria-label": "What goes on" }, marks, jobs), menus: h("div.row", exportMenu(state), portalMenu(state)), end };
+}
+
+async function learn(state) {
+  await post(`${state.base}/rejudge`, { learn: true });
+  notice("Learning from sessions and marks; then every archived page is judged again.");
+}
+
+function exportMenu(state) {
+  const base = path`/api/topics/${state.topic}/exports`;
+  const format = h("select", FORMATS.map(([value, title]) => h("option", { value }, title)));
+  const isNew = h("input", { type: "checkbox" });
+  const button = h("button.primary", { onclick: () => attempt(button, write) }, "Export");
+
+  async function write() {
+    const job = await ended(await post(base, { format: format.value, new: isNew.checked }));
+    if (job.state !== "done") { notice(job.message, true); return; }
+    const ready = (await get(base)).find((each) => each.format === format.value);
+    await download(`${base}/${format.value}`, ready.file_name);
+    notice(job.message);
+  }
+
+  return menu("Export", field("Format", format), h("label.check", isNew, "Only pages that were not in my sessions"), button);
+}
+
+/** The job once it has ended; a happening wakes the look, and so does a second. */
+async function ended(job) {
+  while (job.state === "running") {
+    await new Promise((woken) => {
+      const quiet = whenever(["job"], () => { quiet(); woken(); });
+      setTimeout(() => { quiet(); woken(); }, 1000);
+    });
+    job = await get(`/api/jobs/${job.id}`);
+  }
+  return job;
+}
+
+function portalMenu(state) {
+  const base = path`/api/topics/${state.topic}/portal`;
+  const inside = h("div.stack");
+
+  function draw(portal) {
+    if (portal.published) {
+      replace(inside, h("p", "Everybody who reaches this machine's portal may search what was found, and nothing else."),
+        portal.address ? h("p", outside(portal.address)) : null,
+        h("button.danger", { onclick: (event) => attempt(event.currentTarget, async () => draw(await remove(base))) }, "Take it back"));
+      return;
+    }
+    const title = h("input", { type: "text", maxlength: "200", value: portal.title, placeholder: state.topic });
+    const description = h("input", { type: "text", maxlength: "1000", value: portal.description });
+    const button = h("button.primary", { onclick: () => attempt(button, async () => draw(await put(base, { title: title.value, description: description.value }))) }, "Publish");
+    replace(inside, h("p", "A portal lets others search what was found: titles, texts, languages and days. Your sessions, marks and scores stay here."),
+      field("Title", title), field("What it is about", description), button);
+  }
+
+  const shown = menu("Portal", inside);
+  shown.addEventListener("toggle", () => { if (shown.open && !inside.childElementCount) attempt(null, async () => draw(await get(base))); });
+  return shown;
+}
+
+function menu(title, ...content) {
+  return h("details.menu", h("summary.button", title), h("div.card.stack", content));
+}

@@ -1,0 +1,117 @@
+// What was found: a list to search, filter and mark; below it, what just missed.
+
+import { get, path, query } from "../lib/api.js";
+import { counted, field, h, number, replace } from "../lib/dom.js";
+import { topicHead, topicLink, whenever } from "../lib/shell.js";
+import { nearMisses } from "./near_misses.js";
+import { resultCard } from "./result_card.js";
+import { resultTools } from "./result_tools.js";
+
+const KINDS = [["all", "All finds"], ["new", "New to me"], ["changed", "Changed"], ["useful", "Marked useful"], ["rejected", "Marked not useful"]];
+const TYPING_MILLISECONDS = 300;
+const DAY_SECONDS = 86_400;
+
+export async function results(place, [topic]) {
+  const base = path`/api/topics/${topic}/results`;
+  const state = { topic, base, filters: filtersFromAddress() };
+  const list = h("div.stack", { "aria-live": "off" });
+  const told = h("p.quiet", { role: "status" });
+  const more = h("div");
+  let asked = 0;
+
+  async function load(after = "") {
+    const mine = ++asked;
+    const found = await get(query(base, { ...wanted(state.filters), after }));
+    if (mine !== asked) return;
+    const cards = found.results.map((result) => resultCard(result, state));
+    if (after) list.append(...cards);
+    else replace(list, cards.length ? cards : nothing(state.filters));
+    if (after && cards.length) cards[0].querySelector("a")?.focus();
+    replace(more, found.after ? h("button", { onclick: (event) => { event.target.disabled = true; load(found.after); } }, "Show more") : null);
+    if (!after) tell(found, mine).catch(() => {});
+  }
+
+  async function tell(found, mine) {
+    const { count } = await get(query(`${base}/count`, wanted(state.filters)));
+    if (mine !== asked) return;
+    const waiting = found.unsearched ? ` ${counted(found.unsearched, "page")} more are being made searchable.` : "";
+    told.textContent = `${counted(count, "page")}${state.filters.q ? ", those first that fit best" : ", best first"}.${waiting}`;
+  }
+
+  const refresh = () => load().catch((error) => { told.textContent = error.message; });
+  state.changed = refresh;
+  state.join = (result) => list.prepend(resultCard(result, state));
+
+  const refused = await load().catch((error) => error);
+  if (refused) {
+    if (refused.status !== 404) throw refused;
+    replace(place, topicHead(topic, "results"), h("div.card", h("p", "There are no results yet: this topic has not been crawled."),
+      h("p", h("a.button.primary", { href: topicLink(topic, "crawl") }, "Crawl"))));
+    return undefined;
+  }
+  const tools = resultTools(state);
+  const misses = nearMisses(state);
+  replace(place, topicHead(topic, "results"), tools.element,
+    filterForm(state, () => { filtersToAddress(state.filters); refresh(); }),
+    h("section.card", { "aria-labelledby": "finds-title" },
+      h("div.row.apart", h("div", h("h2", { id: "finds-title" }, "Finds"), told), tools.menus), list, more),
+    misses.element);
+  misses.load();
+  const quiet = whenever(["results"], (happening) => { if (happening.topic === topic) { refresh(); misses.load(); } });
+  return () => { quiet(); tools.end(); };
+}
+
+function nothing(filters) {
+  const isFiltered = Object.entries(filters).some(([name, value]) => value && !(name === "kind" && value === "all"));
+  return h("p", isFiltered ? "Nothing fits these filters." : "Nothing is relevant so far. Look at the near misses below, or mark what is useful and learn again.");
+}
+
+/** What the server is asked for; days end at midnight here, and their last day counts. */
+function wanted(filters) {
+  const { from, to, ...rest } = filters;
+  return { ...rest, since: from ? midnight(from) : "", until: to ? midnight(to) + DAY_SECONDS : "" };
+}
+
+function midnight(day) {
+  return new Date(`${day}T00:00:00`).getTime() / 1000;
+}
+
+function filtersFromAddress() {
+  const given = new URLSearchParams(location.hash.split("?")[1] ?? "");
+  const filters = { kind: "all", q: "", host: "", language: "", from: "", to: "", min_score: "" };
+  for (const name of Object.keys(filters)) filters[name] = given.get(name) ?? filters[name];
+  return filters;
+}
+
+function filtersToAddress(filters) {
+  const [address] = location.hash.split("?");
+  history.replaceState(null, "", query(address, { ...filters, kind: filters.kind === "all" ? "" : filters.kind }));
+}
+
+function filterForm({ base, filters }, changed) {
+  let timer = 0;
+  const set = (name) => (event) => { filters[name] = event.target.value; changed(); };
+  const typed = (event) => { clearTimeout(timer); timer = setTimeout(() => { filters.q = event.target.value; changed(); }, TYPING_MILLISECONDS); };
+  const search = h("input", { type: "search", value: filters.q, maxlength: "300", oninput: typed, placeholder: "Words, \"words in a row\", begin*, -without" });
+  const choices = (name, options) => options.map(([value, title]) => h("option", { value, selected: filters[name] === value }, title));
+  const choice = (name, options) => h("select", { onchange: set(name) }, choices(name, options));
+  const values = (all, some) => [["", all], ...some.map((each) => [each.value, `${each.name} (${number(each.count)})`])];
+  const scores = [["", "Any"], ...["0.5", "0.6", "0.7", "0.8", "0.9"].map((score) => [score, `${score} and better`])];
+  const hosts = choice("host", filters.host ? [["", "All sites"], [filters.host, filters.host]] : [["", "All sites"]]);
+  const languages = choice("language", [["", "All languages"]]);
+  // Counting takes longer than listing.
+  get(`${base}/facets`).then((facets) => {
+    replace(hosts, choices("host", values("All sites", facets.hosts)));
+    replace(languages, choices("language", values("All languages", facets.languages)));
+  }).catch(() => {});
+  const open = Boolean(filters.host || filters.language || filters.from || filters.to || filters.min_score);
+  return h("form.card.stack", { role: "search", onsubmit: (event) => event.preventDefault() },
+    h("div.filters", field("Search these pages", search), field("Show", choice("kind", KINDS))),
+    h("details", { open }, h("summary", "Filters"),
+      h("div.filters",
+        field("Site", hosts),
+        field("Language", languages),
+        field("Score", choice("min_score", scores)),
+        field("Fetched from", h("input", { type: "date", value: filters.from, onchange: set("from") })),
+        field("until", h("input", { type: "date", value: filters.to, onchange: set("to") })))));
+}
