@@ -22,7 +22,17 @@ from trailhound.lab.experiment import plan_experiment, run_experiment
 from trailhound.lab.importers import import_corpus
 from trailhound.lab.results import ExperimentResults
 
-GROUPS = {"demo": ("demo",), "real": ("wikispeedia", "wikispeedia-open", "webkb")}
+GROUPS = {
+    "demo": ("demo", "demo-default"),
+    "real": (
+        "wikispeedia",
+        "wikispeedia-open",
+        "webkb",
+        "wikispeedia-default",
+        "webkb-default",
+    ),
+}
+"""Suites named after a web judge by ``contrast``; ``-default`` is what a user gets unasked."""
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -45,6 +45,9 @@ class Suite(msgspec.Struct, frozen=True):
     """By whom strategies learn what is relevant; a better default does not move others' floors."""
     fingerprint: str = ""
     """Of the corpus on which the floors were measured."""
+    margin: float = MARGIN
+    """How far below a measurement its floor lies. A strategy that learns on every page goes another
+    way after one swapped link, and needs more room."""
     floors: Floors = {}
     lowered: list[str] = []
     """Why a floor was ever lowered, oldest first."""
@@ -120,7 +123,7 @@ def updated_suite(
 def _new_floor(
     suite: Suite, strategy: str, metric: str, measured: float, is_lowered: bool
 ) -> float:
-    proposed = math.floor(measured * (1 - MARGIN) * 10_000) / 10_000
+    proposed = math.floor(measured * (1 - suite.margin) * 10_000) / 10_000
     if is_lowered:
         return proposed
     return max(proposed, suite.floors.get(strategy, {}).get(metric, 0.0))

@@ -65,6 +65,13 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         Duration,
         Meta(description="End when all hosts that are left want to be left alone for longer."),
     ] = 300.0
+    wait_for_better: Annotated[
+        Duration,
+        Meta(
+            description="Wait so long at most for a host with something much better, by the "
+            "strategy's own measure; 0: never. Nor when --max-time alone limits the crawl."
+        ),
+    ] = 5.0
     min_free: Annotated[
         Size,
         Meta(description="Wait while less is free on the disk that keeps the crawl; 0: never."),

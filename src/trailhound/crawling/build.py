@@ -185,6 +185,7 @@ def build_crawl(
         limits=None if clock is VIRTUAL else PageLimits(crawl.page_seconds, crawl.page_memory),
         asked=guides.sources.asked if crawl.charge_sources else None,
         patience_seconds=crawl.max_idle,
+        wait_for_better=_wait_for_better(crawl),
         ledger=ledger,
         has_room=stores.has_room,
         troubles=troubles,
@@ -194,6 +195,12 @@ def build_crawl(
     if crawl.charge_sources:
         guides.sources.before_asking = crawler.before_asking
     return crawler
+
+
+def _wait_for_better(crawl: CrawlSettings) -> float:
+    """Not at all when time alone limits the crawl: a request costs nothing then."""
+    is_short_of_time = crawl.max_time is not None and crawl.max_requests is None
+    return 0.0 if is_short_of_time else crawl.wait_for_better
 
 
 def _gate(crawl: CrawlSettings, memory: CrawlMemory | None) -> LinkGate:

@@ -83,6 +83,8 @@ class Crawler:
     * ``troubles`` hears what plug-ins fail at without ending the crawl.
     * When every host that has something left wants to be left alone for longer than
       ``patience_seconds``, the crawl ends rather than wait; ``None`` waits for ever.
+    * When a host with something much better, by the strategy's ``much_better``, may be asked within
+      ``wait_for_better`` seconds, that is waited for.
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class Crawler:
         limits: PageLimits | None = PAGE_LIMITS,
         asked: Callable[[], int] | None = None,
         patience_seconds: float | None = None,
+        wait_for_better: float = 0.0,
         ledger: RequestLedger | None = None,
         has_room: Callable[[], bool] = lambda: True,
         troubles: Troubles | None = None,
@@ -137,6 +140,11 @@ class Crawler:
         self._note_page: Callable[[int], None] = getattr(frontier, "note_page", lambda _: None)
         self.ledger = ledger or RequestLedger()
         self._has_room = has_room
+        self._waits_for_better = wait_for_better
+        self._much_better: float | None = getattr(strategy, "much_better", None)
+        self._better_ready_in: Callable[[float, float, float], float | None] = getattr(
+            frontier, "better_in", lambda *_: None
+        )
         self._allowance = Allowance(None, self._spent)
         self._clock = clock
         self._steady = steady
@@ -295,6 +303,8 @@ class Crawler:
     def _start_fetches(self, in_flight: InFlight, allowance: Allowance) -> None:
         """One after the other: a host that has been leased from is not ready any more."""
         while len(in_flight) < self._room(in_flight) and allowance.left() != 0:
+            if self._better_in() is not None:
+                return
             leased = self.frontier.lease(1, self._clock())
             if not leased:
                 return
@@ -304,7 +314,17 @@ class Crawler:
         """A host may become ready while the fetches in flight hang: wake up for it."""
         if len(in_flight) >= self._room(in_flight) or self._is_mid_page:
             return None
-        return self.frontier.ready_in(self._clock()) or None
+        better = self._better_in()
+        return better if better is not None else self.frontier.ready_in(self._clock()) or None
+
+    def _better_in(self) -> float | None:
+        """Seconds until something much better is ready than what is; ``None``: fetch what is.
+
+        Requests are dear then, and time is not: a crawl that is limited by its time never waits.
+        """
+        if self._much_better is None or not self._waits_for_better:
+            return None
+        return self._better_ready_in(self._clock(), self._waits_for_better, self._much_better)
 
     def _room(self, in_flight: InFlight) -> int:
         """Candidates that may be in flight: more while a page waits for the answer of a source."""
@@ -313,7 +333,8 @@ class Crawler:
 
     async def _wait_for_a_host(self, budget: Budget, spent_seconds: float) -> StopReason | None:
         """Sleep until some host may be asked again; a reason to stop when none ever will be."""
-        seconds = self.frontier.ready_in(self._clock())
+        better = self._better_in()
+        seconds = better if better is not None else self.frontier.ready_in(self._clock())
         if seconds is None:
             return None if self._ranking.restock() else StopReason.FRONTIER_EMPTY
         if self.patience_seconds is not None and seconds > self.patience_seconds:

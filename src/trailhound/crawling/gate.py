@@ -305,6 +305,9 @@ class GuardedFrontier:
         self.pages_of = inner.pages_of
         self.note_page: Callable[[int], None] = getattr(inner, "note_page", lambda _: None)
         self.ready_in = inner.ready_in
+        self.better_in: Callable[[float, float, float], float | None] = getattr(
+            inner, "better_in", lambda *_: None
+        )
 
     def add(self, candidates: Iterable[Candidate]) -> int:
         """Queue what the gate admits."""

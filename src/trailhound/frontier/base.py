@@ -151,6 +151,18 @@ class Frontier(Protocol):
 
 
 @runtime_checkable
+class Foreseeing(Protocol):
+    """A frontier that knows what will be ready soon."""
+
+    def better_in(self, now: float, seconds: float, margin: float) -> float | None:
+        """Seconds until a URL is ready whose priority beats by ``margin`` all that are ready now.
+
+        ``None`` when there is none within ``seconds``, or when nothing is ready now.
+        """
+        ...
+
+
+@runtime_checkable
 class CountingPages(Protocol):
     """A frontier that keeps how far the crawl has come: a resumed one notices an older copy."""
 

@@ -130,6 +130,27 @@ class HostSchedule(Generic[_Host]):
                 self._lay_down(host)
         return None
 
+    def better_in(self, now: float, seconds: float, margin: float) -> float | None:
+        """Seconds until a host wakes whose best candidate beats all that are ready by ``margin``.
+
+        ``None`` when none does within ``seconds``, or nothing is ready. Of the sleepers only those
+        are looked at that wake in time, the top of their heap.
+        """
+        ready = self.best(now)
+        if ready is None or ready.head is None:
+            return None
+        bar, sleeping = ready.head[0] - margin, self._sleeping
+        soonest, places = math.inf, [0]
+        while places:
+            place = places.pop()
+            if place < len(sleeping) and sleeping[place][0] <= now + seconds:
+                until, _, host = sleeping[place]
+                current = host.asleep and host.until == until and host.head is not None
+                if current and host.head is not None and host.head[0] < bar:
+                    soonest = min(soonest, until)
+                places += (2 * place + 1, 2 * place + 2)
+        return soonest - now if soonest < math.inf else None
+
     def ready_in(self, now: float) -> float | None:
         """Seconds until some host with a candidate is ready; ``None`` when there is no such."""
         if self.best(now) is not None:

@@ -207,6 +207,10 @@ class SqliteFrontier:
         known = self._index.hosts.get(host)
         return known.pages if known else 0
 
+    def better_in(self, now: float, seconds: float, margin: float) -> float | None:
+        """Seconds until something is ready that beats by ``margin`` all that is now."""
+        return self._index.schedule.better_in(now, seconds, margin)
+
     def ready_in(self, now: float) -> float | None:
         """Seconds until a lease can succeed; ``None`` when nothing waits."""
         return self._index.schedule.ready_in(now)

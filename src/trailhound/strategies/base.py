@@ -109,6 +109,8 @@ class Strategy(Protocol):
     * ``remembers_states = True``: the memory of its candidates has a number for each hidden state
       of the topic's model, so that a crawl is not resumed with a model of more or fewer.
     * ``rescore_every = 50`` and ``rescore_best = None``: see :class:`Rescoring`.
+    * ``much_better = None``: by how much the priority of a link must be above another's for the
+      crawl to wait until its host may be asked.
     * ``learns_online = False`` and ``reads_surroundings = False``: see the functions below.
     """
 

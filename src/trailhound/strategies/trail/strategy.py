@@ -53,6 +53,8 @@ class TrailStrategy:
     summary: ClassVar[str] = "a model of links, learned from the session and then on every page"
     paper: ClassVar[str] = ""
     rescore_every = 10
+    much_better: ClassVar[float] = 0.5
+    """Of the logarithm: a link with 1.6 times the chance is worth a wait."""
 
     def __init__(self, graph: PageGraph, *, hub: float = 0.3, gate: float = 1.0) -> None:
         check_at_least(0.0, hub=hub, gate=gate)
