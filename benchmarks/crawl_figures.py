@@ -22,6 +22,7 @@ from trailhound.storage.results_figures import (
     refusal_counts,
     refusals,
 )
+from trailhound.storage.visit_reading import count_news, due_pages, news_pages
 from trailhound.topics.crawl_status import CrawlState, RunningCrawl, write_status
 from trailhound.topics.running import running_crawl
 from trailhound.topics.workspace import Workspace
@@ -70,14 +71,20 @@ def main() -> None:
         make_results(path, pages)
         topic = Workspace(Path(folder)).folder_for("bees")
         topic.prepare()
-        write_status(topic.path, RunningCrawl(topic="bees", run="1", state=CrawlState.ENDED))
+        status = RunningCrawl(topic="bees", run="1", state=CrawlState.ENDED)
+        write_status(topic.path, status)
         looks: dict[str, Callable[[], object]] = {
             "curve, 300 points": lambda: curve(path, 300),
             "outcomes": lambda: outcome_counts(path),
             "finds by host": lambda: finds_by_host(path),
             "refusals by rule": lambda: refusal_counts(path),
             "100 refusals": lambda: refusals(path, 100),
+            "best 50 news of all": lambda: news_pages(path, 0.0, 50),
+            "count of all news": lambda: count_news(path, 0.0),
+            "news since the end": lambda: news_pages(path, 1e10, 50),
+            "finds that are due": lambda: due_pages(path, 1e10, 1000),
             "status": lambda: running_crawl(topic),
+            "write the status": lambda: write_status(topic.path, status),
         }
         print(f"{pages:,} pages, {path.stat().st_size / 1e6:.0f} MB of results")
         for name, look in looks.items():

@@ -113,6 +113,7 @@ def test_a_crawl_started_here_is_seen_everywhere_and_stopped_on_the_command_line
     (listed,) = trailhound("crawls", "--json").report
     assert (listed["topic"], listed["state"], listed["run"]) == (TOPIC, "running", begun.run)
     assert "running" in trailhound("crawls").out
+    assert "running" in trailhound("topics").out
     with pytest.raises(UsageError, match="being crawled already"):
         start_crawl(place, TOPIC, settings)
     again = trailhound("crawl", TOPIC, "--resume")

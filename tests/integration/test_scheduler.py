@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -18,6 +20,10 @@ from command_line import Command
 from trailhound.demo import DemoWeb
 from trailhound.demo.files import with_sources
 from trailhound.sessions.files import write_session
+from trailhound.storage.results import RESULTS
+from trailhound.storage.results_reading import Results
+from trailhound.storage.visit_reading import due_pages
+from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_status import CrawlState, RunningCrawl
 from trailhound.topics.running import request_stop, running_crawl, wait_for_end
 from trailhound.topics.schedule import (
@@ -101,6 +107,24 @@ def test_a_night_begins_a_crawl_with_suggested_seeds_and_the_next_goes_on(night:
     assert [line.partition(": ")[2] for line in night.told] == [
         "The night has begun. The crawl begins."
     ] * 2
+
+
+def test_a_night_looks_again_at_finds_that_are_due_and_goes_on(night: Night) -> None:
+    night.tick("2026-05-04T22:00")
+    pages = night.until(lambda crawl: not crawl.is_alive).pages
+    folder = CrawlFolder(night.topic)
+    with closing(RESULTS.open(folder.results)) as results:
+        results.execute("UPDATE visit SET seen_at = seen_at - 100000")
+    due = {page.address for page in due_pages(folder.results, time.time(), limit=20)}
+    assert due, "the first night has found something"
+    assert night.tick("2026-05-05T22:00").decision.action is Action.START
+    done = night.until(lambda crawl: not crawl.is_alive)
+    with Results(folder.results) as results:
+        second = [page.address for page in results.since(pages)]
+    assert due <= set(second)
+    assert len(second) > len(due), "and it goes on"
+    assert done.finds >= len(due)
+    assert due.isdisjoint(page.address for page in due_pages(folder.results, time.time()))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")

@@ -41,6 +41,7 @@ def _row(each: TopicOverview) -> tuple[str, ...]:
     if crawl is None:
         state = "damaged" if each.problem else "none yet"
     else:
-        state = crawl.ended.partition(":")[0] or "runs, or was interrupted"
+        ended = crawl.ended.partition(":")[0] if crawl.state == "ended" else ""
+        state = ended or crawl.state.value.replace("-", " ")
     learned = "yes" if each.learned else "no"
     return (each.topic, f"{each.sessions:,}", f"{each.marked:,}", learned, *figures, state)

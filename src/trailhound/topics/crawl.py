@@ -122,6 +122,8 @@ class TopicCrawl:
         self._notices = CrawlNotices(notify)
         self._stack = stack
         self._beacon = beacon
+        self.looked_at_again: frozenset[str] = frozenset()
+        """Finds of earlier runs that are asked for news."""
         self.is_stopping = False
         """Whether somebody has called :meth:`stop`."""
         self._driver = Driver()
@@ -233,6 +235,7 @@ class TopicCrawl:
             most = max(1, (limit - made) // 2)  # the other half is for what is new
         results, frontier = self.folder.results, self._stores.frontier
         fetcher.versions = versions = queue_refresh(results, frontier, due_by, most)
+        self.looked_at_again = frozenset(versions)
         self._notices.tell(f"{counted(len(versions), 'relevant page')} will be asked for news.")
         return len(versions)
 

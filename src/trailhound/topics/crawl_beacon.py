@@ -27,6 +27,7 @@ from trailhound.topics.crawl_status import (
     RunningCrawl,
     Wish,
     drop_wish,
+    read_status,
     read_wish,
     write_status,
 )
@@ -68,6 +69,7 @@ class CrawlBeacon:
         self._crawl: TopicCrawl | None = None
         self._wish: Wish | None = None
         self._has_ended = False
+        self._finds = 0
         self._pages: deque[RecentPage] = deque(maxlen=LATEST_PAGES)
         self._scores: deque[float] = deque(maxlen=SCORED_PAGES)
         self._notices: deque[Notice] = deque(maxlen=LATEST_NOTICES)
@@ -80,6 +82,7 @@ class CrawlBeacon:
         if self._topic is not None:
             with suppress(OSError):
                 self._told_before = (self._topic / STATUS).read_bytes()
+            self._status = _with_figures_of(read_status(self._topic), self._status)
             drop_wish(self._topic)
             self._tell()
             self._thread = threading.Thread(target=self._watch, name="beacon", daemon=True)
@@ -130,6 +133,8 @@ class CrawlBeacon:
         self._pages.appendleft(page)
         if relevance is not None:
             self._scores.append(relevance.score)
+        is_known = self._crawl is not None and event.url in self._crawl.looked_at_again
+        self._finds += page.relevant and event.duplicate_of is None and not is_known
 
     def end(self) -> None:
         """The run has ended; its figures stay."""
@@ -144,7 +149,7 @@ class CrawlBeacon:
             ended=ended,
             ended_at=time.time(),
             asked_to=self._wish,
-            finds=_finds(crawl),
+            finds=self._counted_anew(crawl),
             failed=crawl.failed,
             seconds_left=None,
             remark="",
@@ -200,8 +205,8 @@ class CrawlBeacon:
             requests_of_run=progress.requests - before.requests,
             pages=before.pages + progress.pages,
             pages_of_run=progress.pages,
-            finds=before.finds + progress.relevant,
-            finds_of_run=progress.relevant,
+            finds=before.finds + self._finds,
+            finds_of_run=self._finds,
             max_requests=crawl.budget.max_requests,
             max_seconds=crawl.budget.max_seconds,
             share_done=progress.share_done(now),
@@ -228,10 +233,17 @@ class CrawlBeacon:
             return "all hosts that have something left are to be left alone for the moment"
         return ""
 
+    def _counted_anew(self, crawl: TopicCrawl) -> int:
+        """All finds: some may have left the results meanwhile."""
+        try:
+            return crawl.results.finds()
+        except StorageError:  # that is told elsewhere
+            return crawl.before.finds + self._finds
 
-def _finds(crawl: TopicCrawl) -> int:
-    """Counted anew: a page that was fetched again is no further find."""
-    try:
-        return crawl.results.finds()
-    except StorageError:  # that is told elsewhere
-        return crawl.before.finds + crawl.progress.relevant
+
+def _with_figures_of(earlier: RunningCrawl | None, starting: RunningCrawl) -> RunningCrawl:
+    """Until it has counted itself, a crawl is as large as it was."""
+    if earlier is None:
+        return starting
+    names = ("requests", "pages", "finds", "waiting", "hosts_waiting")
+    return msgspec.structs.replace(starting, **{name: getattr(earlier, name) for name in names})

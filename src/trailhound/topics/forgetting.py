@@ -31,6 +31,7 @@ from trailhound.topics.crawl_folder import (
 )
 from trailhound.topics.crawl_status import forget_status
 from trailhound.topics.learning import learn_into, same_request
+from trailhound.topics.schedule import SCHEDULE
 from trailhound.topics.workspace import TopicFolder, Workspace, session_file_name
 from trailhound.urls import canonicalize, host_key, without_port
 
@@ -174,6 +175,7 @@ class _Forgetting:
         self._count("backlinks asked for, and their pages", forget_answers, topic / KEPT_BACKLINKS)
         self._count("pages and links collected from archives", forget_linked, topic / CRAWL_LINKS)
         self._count("start pages of search turns", _forget_settings, topic / "turns.json")
+        self._count("start pages of scheduled crawls", _forget_settings, topic / SCHEDULE)
         traces = topic / TRACES
         if traces.is_dir():
             self.report.add("indices of access traces", len(list(traces.iterdir())))

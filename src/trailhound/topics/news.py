@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from trailhound.errors import UNREADABLE
+from trailhound.errors import UNREADABLE, StorageError
 from trailhound.storage.files import write_whole
 from trailhound.storage.visit_reading import NewsPage, count_news, news_pages
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.heeding import heed_marks
 from trailhound.topics.workspace import TopicFolder
 
 LOOKED = "looked.json"
@@ -42,6 +43,8 @@ def news(folder: CrawlFolder, since: float | None = None, limit: int | None = 50
     moment = last_looked(folder.topic) if since is None else since
     if not folder.results.is_file():
         return News(moment, 0, 0, [])
+    with suppress(StorageError):
+        heed_marks(folder)
     counts = count_news(folder.results, moment)
     return News(moment, *counts, news_pages(folder.results, moment, limit) if any(counts) else [])
 

@@ -9,7 +9,9 @@ import msgspec
 from trailhound.errors import StorageError, TrailhoundError
 from trailhound.sessions.files import marks_in
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawl_status import CrawlState
 from trailhound.topics.heeding import open_results
+from trailhound.topics.running import running_crawl
 from trailhound.topics.workspace import TopicFolder, Workspace
 from trailhound.urls import canonicalize
 
@@ -22,6 +24,8 @@ class CrawlOverview(msgspec.Struct, frozen=True):
     pages: int
     finds: int
     """Relevant pages, without copies, and what a person has marked useful."""
+    state: CrawlState = CrawlState.ENDED
+    """Whether it runs, is paused, …"""
 
 
 class TopicOverview(msgspec.Struct, frozen=True):
@@ -67,5 +71,10 @@ def _crawl(topic: TopicFolder) -> CrawlOverview | None:
     except StorageError:
         if folder.results.exists():
             raise
-        return CrawlOverview(ended, 0, 0)  # it has only just begun
-    return CrawlOverview(ended, summary.pages, summary.relevant)
+        return CrawlOverview(ended, 0, 0, _state(topic))  # it has only just begun
+    return CrawlOverview(ended, summary.pages, summary.relevant, _state(topic))
+
+
+def _state(topic: TopicFolder) -> CrawlState:
+    crawl = running_crawl(topic)
+    return crawl.state if crawl is not None else CrawlState.ENDED
