@@ -1,7 +1,8 @@
 """How long a portal takes to answer: ``python -m benchmarks.portal_search``.
 
 A crawl with many relevant pages of made-up words, whose frequencies fall as those of a language do,
-is written to a folder; then pages of results are asked for, rendered and timed.
+is written to a folder; then pages of results are asked for, rendered and timed, and the best 2,000
+are written as a static site.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from itertools import accumulate
 from pathlib import Path
 
 from trailhound.config.settings import Settings
+from trailhound.counting import in_bytes
 from trailhound.portal import Portal
+from trailhound.portal.site import write_site
 from trailhound.records import (
     Candidate,
     FetchResult,
@@ -32,6 +35,7 @@ from trailhound.topics.workspace import TopicFolder
 
 N_WORDS = 30_000
 WORDS_PER_PAGE = 150
+SITE_PAGES = 2_000
 _SYLLABLES = ("ba", "ne", "ti", "ro", "su", "la", "ke", "mo", "vi", "da", "pe", "shu", "gra", "ol")
 _LANGUAGES = ("en", "en", "en", "de", "fr", "es", "")
 
@@ -125,6 +129,10 @@ def main() -> None:
         _timed("reading the listing", portal.refresh, 1)
         for name, ask in questions(portal, made_up):
             _timed(name, ask, arguments.repeat)
+        site = Path(folder) / "site"
+        _timed("a site", lambda: write_site(portal, site, limit=SITE_PAGES), 1)
+        sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
+        print(f"{in_bytes(sum(sizes))} in {len(sizes)} files, up to {in_bytes(max(sizes))}")
 
 
 def _timed(name: str, work: Callable[[], object], times: int) -> None:

@@ -94,6 +94,7 @@ def test_markdown_has_the_main_content_and_where_it_is_from(
         assert f"\n{line}\n" in text
     assert PROSE in text
     assert "## Acids" in text
+    assert len(re.findall("^# ", text, re.MULTILINE)) == 1
     assert "- Formic acid" in text
     assert "Our shop" not in text
     assert "imprint" not in text
@@ -140,6 +141,8 @@ def test_what_strangers_write_stays_text(crawl: CrawlFolder, tmp_path: Path) -> 
     [
         ("a < b and b > c", "a < b and b > c"),
         ("<img src=x>", "&lt;img src=x>"),
+        ("m<sup>2</sup> <sub>x</sub>", "m<sup>2</sup> <sub>x</sub>"),
+        ("<sup onclick=x>", "&lt;sup onclick=x>"),
         ("</p><!-- x --><?php", "&lt;/p>&lt;!-- x -->&lt;?php"),
         ("[a](javascript:x)", "[a]\\(javascript:x)"),
         ("[a](&#106;avascript:x)", "[a]\\(&#106;avascript:x)"),

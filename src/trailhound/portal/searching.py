@@ -28,6 +28,8 @@ from trailhound.urls import host_key
 
 MAX_QUERY_CHARS = 300
 MAX_QUERY_WORDS = 16
+MIN_BEGINNING_CHARS = 3
+"""Of a word with a star: shorter ones have too many endings."""
 MAX_WEIGHED = 10_000
 FACET_VALUES = 12
 """Values of a facet that are offered, the most frequent first."""
@@ -134,7 +136,7 @@ def fts_expression(query: str) -> str:
         if not any(map(str.isalnum, text)):
             continue
         quoted = '"' + text.replace('"', "").replace("\0", "") + '"'
-        if word.endswith("*") and len(word) > 2:
+        if word.endswith("*") and len(word) > MIN_BEGINNING_CHARS:
             quoted += "*"
         (unwanted if minus else wanted).append(quoted)
     if not wanted:
@@ -183,12 +185,14 @@ def _ordered(
 def _counts(
     listing: Listing, matches: Positions, chosen: Mapping[str, str], name: str
 ) -> tuple[FacetValue, ...]:
-    """The most frequent values, the chosen one always among them."""
+    """The most frequent values, the chosen one always among them; years go by themselves."""
     others = {facet: value for facet, value in chosen.items() if facet != name}
     column = listing.facets[name]
     codes = column.codes[_filtered(listing, matches, others)]
     counts = np.bincount(codes, minlength=len(column.values))
     best = np.argsort(-counts, kind="stable")[:FACET_VALUES].tolist()
+    if name == "year":
+        best.sort(key=lambda code: column.values[code], reverse=True)
     mine = chosen.get(name)
     if mine in column.values and column.values.index(mine) not in best:
         best.append(column.values.index(mine))

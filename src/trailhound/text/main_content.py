@@ -36,7 +36,7 @@ _SOME_PAGE = PageSource(
     "",
     "text/html",
 )
-_TAG_START = re.compile("<(?=[A-Za-z/!?])")
+_TAG_START = re.compile("<(?!/?su[bp]>)(?=[A-Za-z/!?])")
 _LINK_START = re.compile(r"\](?=\(|:)(?!\(https?://)")
 
 
@@ -89,7 +89,7 @@ def _extracted(html: str, url: str, form: TextForm) -> str:
 
 
 def harmless_markdown(text: str) -> str:
-    """Markdown in which nothing is HTML, and no link leads elsewhere than to the web.
+    """Markdown in which nothing but high and low signs is HTML, and all links lead to the web.
 
     Viewers run what a page says of ``<script>`` or ``[here](javascript:…)`` in its text.
     """

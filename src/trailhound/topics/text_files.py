@@ -54,9 +54,10 @@ def write_text_stream(pages: Iterable[ExportedPage], out: BinaryIO, form: TextFo
 def document(exported: ExportedPage, form: TextForm) -> str:
     """Front matter, title and text of one page."""
     page = exported.page
-    title = " ".join(page.title.split())
-    heading = f"# {_escaped(title)}\n\n" if form == "markdown" and title else ""
-    return f"---\n{''.join(_front_matter(exported))}---\n\n{heading}{exported.text or ''}\n"
+    title, text = " ".join(page.title.split()), exported.text or ""
+    has_heading = form == "text" or not title or text.startswith("# ")
+    heading = "" if has_heading else f"# {_escaped(title)}\n\n"
+    return f"---\n{''.join(_front_matter(exported))}---\n\n{heading}{text}\n"
 
 
 def _front_matter(exported: ExportedPage) -> Iterator[str]:

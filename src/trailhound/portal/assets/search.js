@@ -220,7 +220,7 @@
       if (shown.length < 2 && !state[name]) continue;
       const rows = shown.map(([count, value]) => {
         const chosen = facet.values[value] === state[name];
-        const label = element("span", { class: "name" }, facet.name(facet.values[value]));
+        const label = element("span", { class: "name", title: facet.values[value] }, facet.name(facet.values[value]));
         const more = chosen
           ? [element("span", { class: "unseen" }, "(remove this filter)"), element("span", { class: "count", "aria-hidden": "true" }, "✕")]
           : [element("span", { class: "count" }, count.toLocaleString("en"))];
