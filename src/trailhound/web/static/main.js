@@ -7,15 +7,21 @@ import { crawl } from "./views/crawl.js";
 import { crawls } from "./views/crawls.js";
 import { home } from "./views/home.js";
 import { lab } from "./views/lab.js";
+import { model } from "./views/model.js";
 import { results } from "./views/results.js";
+import { session } from "./views/session.js";
+import { topic } from "./views/topic.js";
 
 /** [pattern, view, title]. A view fills a place and may return a function that ends what it has begun. */
 const VIEWS = [
   [/^\/$/, home, () => "Topics"],
   [/^\/crawls$/, crawls, () => "Crawls"],
-  [/^\/topics\/([^/]+)\/results$/, results, (topic) => `Results of ${topic}`],
   [/^\/lab$/, lab, () => "Lab"],
+  [/^\/topics\/([^/]+)$/, topic, (name) => name],
+  [/^\/topics\/([^/]+)\/session$/, session, (name) => `Session of ${name}`],
+  [/^\/topics\/([^/]+)\/model$/, model, (name) => `Model of ${name}`],
   [/^\/topics\/([^/]+)\/crawl$/, crawl, (topic) => `Crawl of ${topic}`],
+  [/^\/topics\/([^/]+)\/results$/, results, (topic) => `Results of ${topic}`],
 ];
 
 const LINKS = [["/", "Topics"], ["/crawls", "Crawls"], ["/lab", "Lab"]];

@@ -4,6 +4,9 @@ import { h } from "./dom.js";
 
 /** [name in the address, title] of a topic's views. */
 export const TABS = [
+  ["", "Overview"],
+  ["session", "Session"],
+  ["model", "Model"],
   ["crawl", "Crawl"],
   ["results", "Results"],
 ];

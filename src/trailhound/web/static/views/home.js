@@ -28,10 +28,19 @@ function newTopic() {
     field("What will you look for?", name), button);
 }
 
+/** Makes a topic from a recorded session, and leads there. */
+function playgroundButton(kind = "") {
+  const button = h(`button${kind}`, { onclick: () => attempt(button, async () => {
+    const made = await post("/api/playground/topic");
+    go(topicLink(made.topic).slice(1));
+  }) }, "Try it with the demo web");
+  return button;
+}
+
 function topicList(topics, draw) {
   return [
     h("h1", "Topics"),
-    h("div.grid", topics.map((topic) => topicCard(topic, draw)), h("section.card", h("h2", "Another topic"), newTopic())),
+    h("div.grid", topics.map((topic) => topicCard(topic, draw)), h("section.card", h("h2", "Another topic"), newTopic(), topics.some((each) => each.topic.endsWith("(demo)")) ? null : h("p.apart-above", playgroundButton()))),
   ];
 }
 
@@ -62,10 +71,14 @@ function firstRun() {
       h("li", h("h2", "Name a topic"), newTopic()),
       h("li", h("h2", "Browse"), h("p", "Add the extension to your browser, as shown below. Start a session in its popup, browse, and press Useful on pages that you wanted; five or more are a good beginning. Submit at the end.")),
       h("li", h("h2", "Crawl"), h("p", "Trailhound learns from the session at once. Open the topic, press Crawl, and watch the finds come in."))),
+    h("section.card", h("h2", "Nothing to browse for just now?"),
+      h("p", "Begin with a session that was recorded for you, and crawl a small web that this app makes up and serves on your own machine. Nothing leaves it, and nobody is disturbed."),
+      playgroundButton(".primary")),
   ];
 }
 
-function pairingCard(pairing, open) {
+/** How a browser is paired, to be unfolded. */
+export function pairingCard(pairing, open) {
   return h("details.card", { open }, h("summary", pairing.browsers ? `${counted(pairing.browsers, "browser")} paired` : "Pair your browser"),
     h("ol.stack",
       h("li", "Chrome, Chromium, Edge: open ", h("code", "chrome://extensions"), ", switch on Developer mode, press Load unpacked and choose the folder ", h("code", pairing.extension), "."),
