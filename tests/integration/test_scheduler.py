@@ -208,6 +208,9 @@ def test_a_schedule_is_made_and_shown_on_the_command_line(
     shown = trailhound("schedule", topic.name, "--nightly", "22:00-6:00", "--requests", "300")
     assert shown.code == 0, shown.err
     assert "every night 22:00-06:00, up to 300 requests each time" in shown.out
+    assert "crawls must say who you are" in shown.err
+    told = trailhound("schedule", topic.name, "--set", f"fetch.user_agent={USER_AGENT}")
+    assert "crawls must say" not in told.err
     trailhound("schedule", topic.name, "--on-submit", "--delay", "5", "--days", "fri,sat")
     report = trailhound("schedule", topic.name, "--json").report
     assert report["schedule"]["nightly"] == {"start": "22:00", "end": "06:00", "days": [4, 5]}

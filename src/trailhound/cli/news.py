@@ -64,5 +64,7 @@ def _count(found: News) -> str:
     since = f" since {datetime.fromtimestamp(found.since):%Y-%m-%d %H:%M}" if found.since else ""
     if not found.new and not found.changed:
         return f"Nothing is new{since}."
-    changed = f", and {counted(found.changed, 'page')} changed" if found.changed else ""
-    return f"{counted(found.new, 'new page')}{changed}{since}"
+    changed = f" and {counted(found.changed, 'changed one')}" if found.changed else ""
+    is_part = len(found.pages) < found.new + found.changed
+    best = f"The best {len(found.pages):,} of " if is_part else ""
+    return f"{best}{counted(found.new, 'new page')}{changed}{since}"

@@ -72,6 +72,7 @@ def schedule(
         changed["on"] = switch if switch is not None else True
         present = msgspec.structs.replace(before, **changed)
         write_schedule(folder, present)
+        _note_what_is_missing(folder, present)
     if present is None:
         say(f"The topic '{topic}' has no schedule. Give it one with: --nightly 22:00-06:00")
     if as_json:
@@ -104,6 +105,20 @@ def _changes(
         "settings": {**before.settings, **options.assigned(set_)} if set_ else None,
     }
     return {name: value for name, value in chosen.items() if value is not None}
+
+
+def _note_what_is_missing(folder: TopicFolder, schedule: Schedule) -> None:
+    """A first night would fail without it, when nobody is there to read why."""
+    from trailhound.topics.crawl_folder import CrawlFolder
+
+    usual = options.settings_from({}, None).fetch.user_agent
+    agent = str(schedule.settings.get("fetch.user_agent", usual)).strip()
+    if schedule.on and not agent and not CrawlFolder(folder).exists():
+        say(
+            "Note: crawls must say who you are, and nothing is set. Add --set "
+            "'fetch.user_agent=bees-bot (+https://example.org/bot)', or put user_agent under "
+            "[fetch] in trailhound.toml."
+        )
 
 
 def _told(folder: TopicFolder, schedule: Schedule | None) -> dict[str, Any]:

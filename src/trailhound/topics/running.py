@@ -8,6 +8,7 @@ for it to go on.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -246,12 +247,13 @@ def _spawn(command: list[str], output: Path) -> subprocess.Popen[bytes]:
     """In a session of its own: no signal to whoever starts it, or its terminal, reaches it."""
     with explaining(output), output.open("wb") as file:
         alone: dict[str, Any] = {"start_new_session": True}
+        words = {**os.environ, "PYTHONIOENCODING": "utf-8"}  # as the file is read
         if sys.platform == "win32":
             flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
             alone = {"creationflags": flags}
         # No shell is involved, and the program is our own.
         return subprocess.Popen(  # noqa: S603
-            command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, **alone
+            command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=words, **alone
         )
 
 
