@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from defusedxml import ElementTree
+from live_webs import wait_until
 from selectolax.lexbor import LexborHTMLParser
 
 from found_pages import DAY, NOON, Find, add_finds, crawl_of, reject
@@ -127,6 +128,17 @@ def test_it_follows_the_crawl(portal: Portal, monkeypatch: pytest.MonkeyPatch) -
     assert addresses(portal.search("wax")) == ["https://new.test/"]
     reject(portal.folder, "https://new.test/")
     assert portal.search("wax").total == 0
+
+
+def test_readers_never_wait_for_a_listing_that_takes_long(
+    portal: Portal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trailhound.portal.listing._REST", 0)
+    monkeypatch.setattr("trailhound.portal.listing._BEARABLE_SECONDS", -1.0)
+    assert portal.search().total == 3
+    add_finds(portal.folder, [Find("https://new.test/", "Wax", "wax moths")])
+    assert portal.search().total == 3, "it is read behind this reader's back"
+    wait_until(lambda: portal.search().total == 4)
 
 
 def test_nothing_that_strangers_wrote_is_markup(tmp_path: Path) -> None:

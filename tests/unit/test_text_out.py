@@ -58,6 +58,12 @@ EVIL = Find(
 UNARCHIVED = Find("https://hives.test/lost", "Lost", "What was indexed of it.")
 
 
+@pytest.fixture(autouse=True)
+def _one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Starting one takes a second."""
+    monkeypatch.setattr("trailhound.topics.main_texts.MAX_PROCESSES", 1)
+
+
 @pytest.fixture
 def crawl(tmp_path: Path) -> CrawlFolder:
     return crawl_of(tmp_path / "workspace", [START, ARTICLE, PLAIN, EVIL, UNARCHIVED])

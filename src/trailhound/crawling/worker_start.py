@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import spawn
@@ -14,6 +15,8 @@ from typing import Any
 from trailhound.errors import ConfigError
 
 _plain_command_line = spawn.get_command_line
+_starting = threading.Lock()
+"""What a start changes belongs to the whole program: threads start processes one by one."""
 
 # A parent that dies leaves a child which has just begun without its orders; Ctrl-C reaches it, too.
 # Neither is worth a traceback. Single quotes alone: Windows puts double ones around it all.
@@ -30,7 +33,7 @@ except (EOFError, pickle.UnpicklingError):
 def start_process(process: SpawnProcess, *, imports_main: bool) -> None:
     """Start it; ConfigError when what it is to work with cannot be sent there."""
     try:
-        with _main_module(imports_main), _quiet_start():
+        with _starting, _main_module(imports_main), _quiet_start():
             process.start()
     except (AttributeError, TypeError, pickle.PicklingError) as error:
         raise ConfigError(

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.errors import StorageError
+from trailhound.errors import StorageError, TrailhoundError
 from trailhound.storage.listed_pages import ListedFacts, ListedPages
 from trailhound.storage.results import index_for_search
 from trailhound.topics.crawl_folder import CrawlFolder
@@ -28,6 +28,7 @@ FACETS = ("host", "language", "year")
 
 _REST = 10
 """A listing is read anew after so many times as long as reading takes, at the earliest."""
+_BEARABLE_SECONDS = 0.2
 _SECONDS_PER_DAY = 86_400
 
 
@@ -105,8 +106,8 @@ _VALUE_OF: dict[str, Callable[[ListedFacts], str]] = {
 class FreshListing:
     """The listing of a crawl that may be running; may be asked by several threads.
 
-    It follows the stores, and spends a tenth of the time on that at most: while a crawl of 200,000
-    pages runs, it may be some seconds behind.
+    It follows the stores, and spends a tenth of the time on that at most. Where it takes longer
+    than a reader should wait, a thread does it, and the listing may be some seconds behind.
     """
 
     def __init__(self, folder: CrawlFolder) -> None:
@@ -114,29 +115,43 @@ class FreshListing:
         self._lock = threading.Lock()
         self._listing: Listing | None = None
         self._seen: object = None
+        self._seconds = 0.0
+        """How long the last reading took."""
         self._fresh_until = 0.0
 
     def get(self) -> Listing:
-        """The pages. The first call, and one after a crawl, may take a while: words are indexed."""
+        """The pages. The first call may take long: all words are indexed."""
         listing = self._listing
-        if listing is not None and time.monotonic() < self._fresh_until:
+        if listing is None:
+            with self._lock:
+                return self._listing or self._read()
+        if time.monotonic() < self._fresh_until or not self._lock.acquire(blocking=False):
             return listing
-        with self._lock:
-            return self._looked_after()
+        try:
+            if self._stamp() == self._seen:
+                return listing
+            if self._seconds <= _BEARABLE_SECONDS:
+                return self._read()
+            threading.Thread(target=self._read_behind, daemon=True).start()
+            return listing
+        finally:
+            self._lock.release()
 
-    def _looked_after(self) -> Listing:
+    def _read_behind(self) -> None:
+        with self._lock, suppress(TrailhoundError):  # the next reader tries again, and hears of it
+            if time.monotonic() >= self._fresh_until:
+                self._read()
+
+    def _read(self) -> Listing:
         started = time.monotonic()
-        if self._listing is not None and (
-            self._stamp() == self._seen or started < self._fresh_until
-        ):
-            return self._listing
         with suppress(StorageError):
             heed_marks(self._folder)  # words of pages that marks take in are indexed as well
         index_for_search(self._folder.results)
         self._seen = self._stamp()  # both have changed it
         self._listing = read_listing(self._folder)
         ended = time.monotonic()
-        self._fresh_until = ended + _REST * (ended - started)
+        self._seconds = ended - started
+        self._fresh_until = ended + _REST * self._seconds
         return self._listing
 
     def _stamp(self) -> object:

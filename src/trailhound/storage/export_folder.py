@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from trailhound.errors import UsageError
-from trailhound.storage.files import cannot_write, explaining, whole_file
+from trailhound.storage.files import cannot_write, whole_file
 
 MARKER = ".trailhound-export"
 """A file by which we know what we may overwrite; it names the kind of export."""
@@ -57,8 +57,11 @@ class ExportFolder:
     def write(self, name: str, content: bytes) -> None:
         """Write one file; ``name`` is of our making, with a slash before a name in a sub-folder."""
         path = self._path / name
-        with explaining(path), whole_file(path, sync=False) as file:
-            file.write(content)
+        try:
+            with whole_file(path, sync=False) as file:
+                file.write(content)
+        except OSError as error:
+            raise cannot_write(path, error) from error
         self._written.add(path)
 
     def __exit__(self, error: object, *_: object) -> None:

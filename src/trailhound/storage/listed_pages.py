@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 
 from trailhound.errors import UsageError
 from trailhound.storage.results import RESULTS, SEARCHABLE
-from trailhound.storage.results_reading import StoredPage, stored_page
+from trailhound.storage.results_reading import LISTED, StoredPage, stored_page
 
 MATCH_STARTS, MATCH_ENDS = "\x02", "\x03"
 """Around words that were searched for. A page that holds them too has the wrong words marked."""
@@ -23,8 +23,7 @@ SEARCH_SECONDS = 5.0
 """No search takes longer: strangers may ask for anything."""
 _STEPS_BETWEEN_LOOKS = 20_000
 
-_LISTED = "current AND relevant AND duplicate_of IS NULL AND NOT noindex"
-_FACTS = f"SELECT id, address, language, at, coalesce(score, 0.0) FROM event WHERE {_LISTED}"  # noqa: S608
+_FACTS = f"SELECT id, address, language, at, coalesce(score, 0.0) FROM event WHERE {LISTED}"  # noqa: S608
 _PASSAGES = """
     SELECT rowid, highlight(found, 0, char(2), char(3)),
         snippet(found, 1, char(2), char(3), '…', 40)

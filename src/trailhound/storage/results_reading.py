@@ -117,7 +117,8 @@ class ThresholdEffect(msgspec.Struct, frozen=True):
 
 
 _MARK = "(SELECT useful FROM marked WHERE marked.address = event.address)"
-_LISTED = "current AND relevant AND duplicate_of IS NULL AND NOT noindex"
+LISTED = "current AND relevant AND duplicate_of IS NULL AND NOT noindex"
+"""Events that are results."""
 _NO_MARK = "NULL"  # a file that nobody has written to since marks count
 _SELECT = "SELECT *, {mark} AS marked FROM event WHERE "
 _FINDS = """
@@ -202,17 +203,17 @@ class Results:
 
     def weakest(self, below: float, limit: int | None = None, offset: int = 0) -> list[StoredPage]:
         """Finds with a score ``below`` a threshold to try, best first: it would drop these."""
-        where = f"{_LISTED} AND score < ? AND {self._mark} IS NULL"
+        where = f"{LISTED} AND score < ? AND {self._mark} IS NULL"
         best_first = " ORDER BY score DESC, id LIMIT ? OFFSET ?"
         return list(self._pages(where + best_first, below, _sql_limit(limit), offset))
 
     def at_threshold(self, threshold: float) -> ThresholdEffect:
         """How many pages another threshold would take in and drop; quick enough for a slider."""
         misses = "current AND NOT relevant AND score >= ? AND NOT noindex"
-        weak = f"{_LISTED} AND score < ?"
+        weak = f"{LISTED} AND score < ?"
         joined = self._count(misses, threshold) - self._count_marked(misses, threshold)
         left = self._count(weak, threshold) - self._count_marked(weak, threshold)
-        return ThresholdEffect(self._count(_LISTED) + joined - left, joined, left)
+        return ThresholdEffect(self._count(LISTED) + joined - left, joined, left)
 
     def _count(self, where: str, *values: float) -> int:
         with RESULTS.explaining(self.path):
