@@ -71,6 +71,12 @@ def rows(folder: CrawlFolder) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
 
 
+def forget_words(folder: CrawlFolder) -> int:
+    """As if a crawl of an earlier version had kept none; how many there were."""
+    with closing(sqlite3.connect(folder.results)) as connection, connection:
+        return connection.execute("DELETE FROM words").rowcount
+
+
 def learn_again(folder: CrawlFolder) -> None:
     place = Workspace(folder.topic.path.parent.parent)
     learn_into(place, LearningRequest(folder.topic.name))
@@ -168,6 +174,25 @@ def test_every_archived_page_is_judged_with_what_was_learned(crawled: CrawlFolde
     assert rejudge(crawled) == Rejudged(), "a second time there is nothing to do"
 
 
+def test_kept_words_and_archived_content_lead_to_the_same_verdicts(
+    crawled: CrawlFolder, tmp_path: Path
+) -> None:
+    taught(crawled)
+    copy = CrawlFolder(crawled.topic, tmp_path / "copy")
+    shutil.copytree(crawled.path, copy.path)
+    assert forget_words(copy) > 100
+    by_words, by_content = rejudge(crawled), rejudge(copy)
+    assert by_words == by_content
+    assert rows(crawled) == rows(copy)
+    shutil.rmtree(crawled.archive)
+    mark_of_no_crawl = Session("x", (Mark(2e9, "http://nowhere.demo.test/"),))
+    write_session(mark_of_no_crawl, crawled.topic.sessions_path / "monday.jsonl")
+    choose_threshold(crawled, 0.01)
+    assert rejudge(crawled).joined > 0, "words are enough, though only titles are searched"
+    with Results(crawled.results) as results:
+        assert results.unsearchable() == []
+
+
 def test_it_can_be_stopped_anywhere_and_goes_on(crawled: CrawlFolder, tmp_path: Path) -> None:
     taught(crawled)
     copy = CrawlFolder(crawled.topic, tmp_path / "copy")
@@ -250,6 +275,7 @@ def test_one_at_a_time(crawled: CrawlFolder) -> None:
 def test_pages_without_archived_content_keep_their_scores(crawled: CrawlFolder) -> None:
     taught(crawled)
     shutil.rmtree(crawled.archive)
+    forget_words(crawled)
     before = rows(crawled)
     done = rejudge(crawled)
     assert done.judged == 0

@@ -36,12 +36,13 @@ def keep(
     text: str = "",
     headers: tuple[tuple[str, str], ...] = (),
     fingerprint: int | None = None,
+    terms: dict[str, int] | None = None,
 ) -> None:
     url = u(name)
     address = u(final) if final else url
     page = None
     if outcome is Outcome.FETCHED:
-        page = Page(address, title=f"Title of {name}", text=text, language="en")
+        page = Page(address, title=f"Title of {name}", text=text, language="en", terms=terms or {})
     relevance = None
     if score is not None:
         relevance = Relevance(score, score >= 0.5 if relevant is None else relevant)

@@ -6,6 +6,7 @@ goes to a process that can be stopped, as does every page when the judge itself 
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from functools import partial
 from typing import Self
@@ -18,7 +19,10 @@ from trailhound.crawling.page_limits import PageLimits
 from trailhound.crawling.page_reading import COSTLY_PAGES
 from trailhound.crawling.worker_pool import WorkerPool
 from trailhound.judges.base import RelevanceJudge, may_take_long
+from trailhound.records import Page, Relevance
 from trailhound.urls import host_key
+
+_log = logging.getLogger(__name__)
 
 
 class GuardedReading:
@@ -28,12 +32,23 @@ class GuardedReading:
         self, judge: RelevanceJudge, limits: PageLimits, *, with_fingerprints: bool
     ) -> None:
         recipe = partial(Analyst, judge, with_fingerprints=with_fingerprints, surroundings=False)
+        self._judge = judge
         self._analyst = recipe()
         self._is_judge_apart = may_take_long(judge)
         self._strong_room = WorkerPool(recipe, 1, limits, is_vital=False, imports_main=False)
         self._driver: Driver | None = None
         self._costly: Counter[str] = Counter()
         """Pages that were stopped, by host."""
+
+    def judged(self, page: Page) -> Relevance | None:
+        """The verdict on a page that is read already; ``None`` when it fails, or may take long."""
+        if self._is_judge_apart:
+            return None
+        try:
+            return self._judge.judge(page)
+        except Exception:  # an error of the judge costs that page
+            _log.exception("Page %s could not be judged again", page.url)
+            return None
 
     def analyse(self, job: PageJob) -> Analysis:
         """What is to be said of the page; ``failure`` says why when there is no verdict."""

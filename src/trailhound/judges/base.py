@@ -35,6 +35,14 @@ def may_take_long(judge: RelevanceJudge) -> bool:
     return bool(getattr(judge, "may_take_long", False))
 
 
+def needs_only_words(judge: RelevanceJudge) -> bool:
+    """Whether it looks at title, headings, language and terms alone, as its attribute says.
+
+    Pages without text and links are then enough for it, which judges many again in a short time.
+    """
+    return bool(getattr(judge, "needs_only_words", False))
+
+
 class LearningJudge(Protocol):
     """Optional, on a judge's class: it learns from sessions, and says from which and how well.
 

@@ -62,6 +62,7 @@ class ContrastJudge:
     name: ClassVar[str] = "contrast"
     summary: ClassVar[str] = "more like the pages marked useful than like the others visited"
     rank: ClassVar[float] = 0.66
+    needs_only_words: ClassVar[bool] = True
 
     def __init__(self, weights: TermWeights, separation: Separation, threshold: float) -> None:
         self._weights = weights

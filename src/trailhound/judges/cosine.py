@@ -28,6 +28,7 @@ class CosineJudge:
     name: ClassVar[str] = "cosine"
     summary: ClassVar[str] = "the largest cosine to a page marked useful"
     rank: ClassVar[float] = 0.50
+    needs_only_words: ClassVar[bool] = True
 
     def __init__(self, similarity: TargetSimilarity, threshold: float) -> None:
         self._similarity = similarity

@@ -132,6 +132,7 @@ class FieldsJudge:
     name: ClassVar[str] = "fields"
     summary: ClassVar[str] = "a chance, by text, title and headings as far as each can be trusted"
     rank: ClassVar[float] = 0.86
+    needs_only_words: ClassVar[bool] = True
 
     def __init__(self, views: PageViews, plane: Blend, threshold: float) -> None:
         self._views = views

@@ -39,6 +39,9 @@ class ArchivedAnswers:
     def __len__(self) -> int:
         return len(self._places)
 
+    def __contains__(self, address: str) -> bool:
+        return address in self._places
+
     def content_type(self, address: str) -> str:
         """The media type that the server stated, without parameters; empty when unknown."""
         place = self._places.get(address)

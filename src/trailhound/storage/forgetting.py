@@ -58,6 +58,8 @@ _KEEP_COUNT = (
 _REMOVE = (
     "DELETE FROM found WHERE rowid IN "
     "(SELECT id FROM event WHERE forgotten(url) OR forgotten(address))",
+    "DELETE FROM words WHERE id IN "
+    "(SELECT id FROM event WHERE forgotten(url) OR forgotten(address))",
     "DELETE FROM event WHERE forgotten(url) OR forgotten(address)",
     "UPDATE event SET parent = NULL, why = '' WHERE forgotten(parent)",
     "UPDATE event SET duplicate_of = NULL, why = '' WHERE forgotten(duplicate_of)",

@@ -17,6 +17,9 @@ both, or in the results only: then it is fetched again, and the last row counts.
     A full-text index over titles and texts of the relevant pages; ``rowid`` is the event's ``id``.
 ``unindexed``
     What belongs into it and waits until somebody searches: indexing takes as long as judging.
+``words``
+    What judges look at in the page of an event, so that it can be judged again
+    (:mod:`trailhound.storage.kept_words`); only where that is wanted.
 ``marked``
     Addresses that a person has marked, fetched or not, each with what the judge had said.
 ``judged``
@@ -36,6 +39,7 @@ import msgspec
 
 from trailhound.errors import StorageError
 from trailhound.records import FinishedPage, Outcome, PageEvent
+from trailhound.storage.kept_words import pack_words
 from trailhound.storage.snippets import snippet_of
 from trailhound.storage.sqlite import DatabaseKind, transaction
 from trailhound.storage.visits import VISITS, note_visit
@@ -68,6 +72,7 @@ _TABLES = (
 _ADDITIONS = (
     "CREATE TABLE IF NOT EXISTS unindexed "
     "(id INTEGER PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS words (id INTEGER PRIMARY KEY, data BLOB NOT NULL)",
     "CREATE TABLE IF NOT EXISTS marked (address TEXT PRIMARY KEY, useful INTEGER NOT NULL, "
     "judged INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS judged "
@@ -153,12 +158,20 @@ class ResultsStore:
     """Keeps every event of a crawl; a sink for :class:`trailhound.crawling.engine.Crawler`.
 
     ``path`` is made when it is missing; ``IN_MEMORY`` is no file. ``known`` are the
-    addresses of pages that were in the sessions learned from.
+    addresses of pages that were in the sessions learned from. With ``extraction``, the version of
+    the extractor, words of pages are kept for judges.
     """
 
-    def __init__(self, path: str | Path, known: Container[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        known: Container[str] = frozenset(),
+        *,
+        extraction: int | None = None,
+    ) -> None:
         self.path = Path(path)
         self._known = known
+        self._extraction = extraction
         self._connection = RESULTS.open(self.path)
         with RESULTS.explaining(self.path):
             (self._refusals,) = self._connection.execute("SELECT count(*) FROM refusal").fetchone()
@@ -184,11 +197,16 @@ class ResultsStore:
             execute("UPDATE event SET current = 0 WHERE id = ?", before[:1])
             execute("DELETE FROM found WHERE rowid = ?", before[:1])
             execute("DELETE FROM unindexed WHERE id = ?", before[:1])
+            execute("DELETE FROM words WHERE id = ?", before[:1])
         row = _row(finished) | {"known": event.final_url in self._known, "current": not stands}
         if event.outcome is Outcome.FETCHED and not stands:
             row |= self._heeded(event, judged=bool(row["relevant"]))
         added = execute(_INSERT, row)
-        if page is not None and row["relevant"] and not stands:
+        if page is None or stands:
+            return
+        if self._extraction is not None and (packed := pack_words(page, self._extraction)):
+            execute("INSERT OR REPLACE INTO words VALUES (?, ?)", (added.lastrowid, packed))
+        if row["relevant"]:
             words = storable(page.title), storable(page.text[:MAX_INDEXED_CHARS])
             execute("INSERT INTO unindexed VALUES (?, ?, ?)", (added.lastrowid, *words))
 

@@ -53,8 +53,17 @@ class PageToJudge(NamedTuple):
     score: float
     useful: bool | None
     """What a person has marked it."""
-    signed_fingerprint: int | None = None
-    """As it is kept: see :func:`~trailhound.storage.results.unsigned`."""
+    kept_fingerprint: int | None = None
+    relevant: bool = False
+    """Whether it is a find now."""
+    words: bytes | None = None
+    """What judges look at in it, where that was kept: see
+    :func:`~trailhound.storage.kept_words.unpack_words`."""
+
+    @property
+    def fingerprint(self) -> int | None:
+        """What its copies are told by, if anybody asked."""
+        return None if self.kept_fingerprint is None else unsigned(self.kept_fingerprint)
 
 
 class Ruling(NamedTuple):
@@ -130,8 +139,8 @@ class Verdicts:
 
     def pages(self, span: Span, limit: int) -> list[PageToJudge]:
         """The first pages of a span, in the order of the crawl, which is that of its archive."""
-        columns = "event.id, event.address, score, useful, fingerprint"
-        query = f"SELECT {columns} {_TO_JUDGE} ORDER BY event.id LIMIT :limit"
+        columns = "event.id, event.address, score, useful, fingerprint, relevant, data"
+        query = f"SELECT {columns} {_TO_JUDGE_WITH_WORDS} ORDER BY event.id LIMIT :limit"
         with RESULTS.explaining(self.path):
             rows = self._connection.execute(query, _asked(span) | {"limit": limit}).fetchall()
         return [PageToJudge(*row) for row in rows]
@@ -305,10 +314,12 @@ _FIRST_COPY = (
     "AND NOT noindex ORDER BY id LIMIT 1"
 )
 _WITH_MARKS = "FROM event LEFT JOIN marked ON marked.address = event.address"
-_TO_JUDGE = f"""
-    {_WITH_MARKS} WHERE event.id BETWEEN :first AND :last AND current AND score IS NOT NULL
+_WAITS = """
+    WHERE event.id BETWEEN :first AND :last AND current AND score IS NOT NULL
         AND (:threshold IS NULL OR coalesce(judged, relevant) <> (score >= :threshold))
 """
+_TO_JUDGE = f"{_WITH_MARKS} {_WAITS}"
+_TO_JUDGE_WITH_WORDS = f"{_WITH_MARKS} LEFT JOIN words ON words.id = event.id {_WAITS}"
 
 
 def _asked(span: Span) -> dict[str, float | None]:

@@ -133,6 +133,10 @@ class ArchivedContent:
         """The media type that the server stated, without parameters; empty when unknown."""
         return self._answers.content_type(address)
 
+    def __contains__(self, address: str) -> bool:
+        """Whether there is something of the page, readable or not."""
+        return address in self._answers
+
     def page(self, address: str) -> Page | None:
         """The same, read; of a page that could cost too much, its beginning."""
         answer = self.answer(address)

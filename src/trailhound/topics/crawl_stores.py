@@ -16,6 +16,7 @@ from trailhound.frontier.memory import MemoryFrontier
 from trailhound.storage.event_log import EventLog
 from trailhound.storage.results import IN_MEMORY, ResultsStore
 from trailhound.storage.warc import ArchiveWriter
+from trailhound.text.extract import EXTRACTION_VERSION
 from trailhound.topics.crawl_folder import CrawlFolder
 
 
@@ -41,7 +42,11 @@ class CrawlStores:
             open_frontier(settings.crawl.frontier, folder.frontier) if kept else MemoryFrontier()
         )
         stack.callback(self.frontier.close)
-        self.results = ResultsStore(folder.results if kept else IN_MEMORY, known)
+        self.results = ResultsStore(
+            folder.results if kept else IN_MEMORY,
+            known,
+            extraction=EXTRACTION_VERSION if kept and output.archive else None,
+        )
         if kept:
             stack.callback(self.results.close)
         self.log = EventLog(folder.log, time.time) if kept and output.log else None

@@ -1,9 +1,10 @@
 """Every archived page is judged again with what was learned, without asking anybody.
 
-Page by page in the order of the crawl, which is that of its archive: content is read from there,
-and score, verdict, copies and what searches find follow. The results remember who judged which
-page, so that it can be stopped at any page and goes on there, does nothing when all is done, and
-after another threshold was chosen reads only the pages between the two.
+Page by page in the order of the crawl, which is that of its archive. Most judges go by the words of
+a page that the results have kept; for others, and for a page that becomes a find, its content is
+read from the archive. Score, verdict, copies and what searches find follow. The results remember
+who judged which page, so that it can be stopped at any page and goes on there, does nothing when
+all is done, and after another threshold was chosen reads only the pages between the two.
 
 A crawl may be running. Pages are read outside of transactions, some at a time, and what comes of
 them is written in a few thousandths of a second; a page that the crawl fetches again meanwhile is
@@ -24,10 +25,12 @@ from trailhound.crawling.analysis import PageJob
 from trailhound.crawling.duplicates import DuplicateFinder
 from trailhound.crawling.guarded_reading import GuardedReading
 from trailhound.errors import StorageError
+from trailhound.judges.base import needs_only_words
 from trailhound.records import Candidate
+from trailhound.storage.kept_words import unpack_words
 from trailhound.storage.locks import Ownership
-from trailhound.storage.results import unsigned
 from trailhound.storage.verdicts import Changes, JudgedBy, PageToJudge, Ruling, Span, Verdicts
+from trailhound.text.extract import EXTRACTION_VERSION
 from trailhound.text.near_duplicates import fingerprint
 from trailhound.topics.archived_pages import ArchivedContent
 from trailhound.topics.crawl_folder import CrawlFolder
@@ -50,7 +53,7 @@ class Rejudged(msgspec.Struct, frozen=True):
     """Pages that are in the results now and were not."""
     left: int = 0
     unarchived: int = 0
-    """Pages that keep their score because their content is not archived."""
+    """Pages that keep their score because neither content nor words were kept."""
     unread: int = 0
     """Pages that keep it because reading or judging them failed, or would take too long."""
     is_complete: bool = True
@@ -92,7 +95,8 @@ def rejudge(
         reading = GuardedReading(judge.judge, judge.limits, with_fingerprints=judge.near_duplicates)
         stack.enter_context(reading)
         texts = DuplicateFinder(verdicts.fingerprints(spans)) if judge.near_duplicates else None
-        again = _Rejudging(judge.by, verdicts, content, reading, texts, changes)
+        by_words = needs_only_words(judge.judge)
+        again = _Rejudging(judge.by, verdicts, content, reading, texts, changes, by_words)
         return again.run(spans, progress, stop)
 
 
@@ -120,6 +124,8 @@ class _Rejudging:
     reading: GuardedReading
     texts: DuplicateFinder | None
     changes: Changes
+    by_words: bool
+    """Whether the judge needs nothing else of a page."""
     counts: Counter[str] = field(default_factory=Counter)
 
     def run(self, spans: Sequence[Span], progress: Progress, stop: Callable[[], bool]) -> Rejudged:
@@ -155,6 +161,27 @@ class _Rejudging:
         if threshold is not None and page.score < threshold:
             self.counts["judged"] += 1
             return Ruling(page.id, page.score, relevant=False)
+        return self._by_words(page) or self._by_content(page)
+
+    def _by_words(self, page: PageToJudge) -> Ruling | None:
+        """By what was kept for that; ``None`` when more is needed."""
+        if page.words is None or not self.by_words:
+            return None
+        words = unpack_words(page.words, page.address, EXTRACTION_VERSION)
+        verdict = None if words is None else self.reading.judged(words)
+        if words is None or verdict is None:
+            return None
+        is_marked, said = page.useful is not None, page.fingerprint
+        is_new = verdict.relevant and not page.relevant
+        if (is_new or (is_marked and said is None)) and page.address in self.content:
+            return None  # what is searched, and what copies are told by, is in its content
+        self.counts["judged"] += 1
+        said = said if verdict.relevant or is_marked else None
+        score = min(verdict.score, 1.0)  # rounding may exceed 1
+        copied = self._copied(said, page.address)
+        return Ruling(page.id, score, verdict.relevant, words.title, "", said, copied)
+
+    def _by_content(self, page: PageToJudge) -> Ruling | None:
         answer = self.content.answer(page.address)
         if answer is None:
             self._keep(page, "unarchived")
@@ -167,21 +194,19 @@ class _Rejudging:
         said = found.fingerprint
         if page.useful is not None and self.texts is not None:
             said = fingerprint(found.page)
-        copied = self._copied(said, page.address)
         self.counts["judged"] += 1
         return Ruling(
             page.id,
-            min(found.relevance.score, 1.0),  # rounding may exceed 1
+            min(found.relevance.score, 1.0),
             found.relevance.relevant,
             found.page.title,
             found.page.text,
             said,
-            copied,
+            self._copied(said, page.address),
         )
 
     def _keep(self, page: PageToJudge, why: str) -> None:
-        kept = page.signed_fingerprint
-        self._copied(None if kept is None else unsigned(kept), page.address)
+        self._copied(page.fingerprint, page.address)
         self.counts[why] += 1
 
     def _copied(self, said: int | None, address: str) -> str | None:
