@@ -184,6 +184,7 @@ def test_kept_words_and_archived_content_lead_to_the_same_verdicts(
     by_words, by_content = rejudge(crawled), rejudge(copy)
     assert by_words == by_content
     assert rows(crawled) == rows(copy)
+    assert forget_words(copy) > 100, "they are kept for the next time"
     shutil.rmtree(crawled.archive)
     mark_of_no_crawl = Session("x", (Mark(2e9, "http://nowhere.demo.test/"),))
     write_session(mark_of_no_crawl, crawled.topic.sessions_path / "monday.jsonl")

@@ -82,6 +82,7 @@ class LatentJudge:
     name: ClassVar[str] = "latent"
     summary: ClassVar[str] = "the largest cosine to a page marked useful, after LSI"
     rank: ClassVar[float] = 0.46
+    needs_only_words: ClassVar[bool] = True
 
     def __init__(self, model: TopicModel, threshold: float | None = None) -> None:
         self._model = model

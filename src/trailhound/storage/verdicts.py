@@ -78,6 +78,8 @@ class Ruling(NamedTuple):
     """For searches, should the page become a find."""
     fingerprint: int | None = None
     duplicate_of: str | None = None
+    words: bytes | None = None
+    """To be kept for the next time, where none were."""
 
 
 class Changes(NamedTuple):
@@ -176,6 +178,9 @@ class Verdicts:
         copied = None if row.useful else ruling.duplicate_of
         update = "UPDATE event SET score = ?, fingerprint = ? WHERE id = ?"
         self._connection.execute(update, (ruling.score, signed(ruling.fingerprint), row.id))
+        if ruling.words is not None:
+            insert = "INSERT OR REPLACE INTO words VALUES (?, ?)"
+            self._connection.execute(insert, (row.id, ruling.words))
         return self._list(row, relevant, copied, (ruling.title, ruling.text))
 
     def _row(self, where: str, *values: object) -> _Row | None:

@@ -27,7 +27,7 @@ from trailhound.crawling.guarded_reading import GuardedReading
 from trailhound.errors import StorageError
 from trailhound.judges.base import needs_only_words
 from trailhound.records import Candidate
-from trailhound.storage.kept_words import unpack_words
+from trailhound.storage.kept_words import pack_words, unpack_words
 from trailhound.storage.locks import Ownership
 from trailhound.storage.verdicts import Changes, JudgedBy, PageToJudge, Ruling, Span, Verdicts
 from trailhound.text.extract import EXTRACTION_VERSION
@@ -203,6 +203,7 @@ class _Rejudging:
             found.page.text,
             said,
             self._copied(said, page.address),
+            pack_words(found.page, EXTRACTION_VERSION) if self.by_words else None,
         )
 
     def _keep(self, page: PageToJudge, why: str) -> None:
