@@ -2,6 +2,7 @@
 // and the bars. It may be stopped at any time, so everything it knows is in storage.
 import { Refused, ask, readCode } from "./lib/collector.js";
 import { hostsOf, mayRecord } from "./lib/exclusions.js";
+import { NEWS_ALARM, beginNews, knownNews, markFind, noteSeen, refreshNews } from "./lib/news.js";
 import { deliver, queueFigures } from "./lib/queue.js";
 import { serially } from "./lib/serial.js";
 import * as sessions from "./lib/session.js";
@@ -123,6 +124,18 @@ chrome.tabs.onRemoved.addListener((id) => void serially(async () => {
   await flushWaiting(session?.state === "recording" ? session : null, tab);
   await chrome.storage.session.remove(tabName(id));
 }));
+
+// ---- new tabs ---------------------------------------------------------------------------------
+
+const NEW_TABS = new Set([
+  "chrome://newtab/", "chrome://new-tab-page/", "chrome://new-tab-page-third-party/", "edge://newtab/", "about:newtab", "about:home",
+]);
+
+/** Instead of the browser's own page, if the popup's setting says so. */
+chrome.webNavigation.onBeforeNavigate.addListener(async ({ url, tabId, frameId }) => {
+  if (frameId !== 0 || !NEW_TABS.has(url) || !(await chrome.storage.local.get("newTab")).newTab) return;
+  await chrome.tabs.update(tabId, { url: chrome.runtime.getURL("newtab.html") }).catch(() => {});
+});
 
 /** A page that was loaded in advance is shown now; browsers may not tell otherwise. */
 async function onHello(message, sender) {
@@ -273,8 +286,8 @@ async function showStateEverywhere() {
 }
 
 async function popupState(tabId) {
-  const [{ pairing, problem }, session, queue, excluded] = await Promise.all([
-    chrome.storage.local.get(["pairing", "problem"]),
+  const [{ pairing, problem, newTab }, session, queue, excluded] = await Promise.all([
+    chrome.storage.local.get(["pairing", "problem", "newTab"]),
     sessions.currentSession(),
     queueFigures(),
     sessions.excludedHosts(),
@@ -289,6 +302,7 @@ async function popupState(tabId) {
     bare: queue.bare,
     lost: queue.lost,
     excluded,
+    newTab: Boolean(newTab),
     session: session && { topic: session.topic, state: session.state, ...sessions.quality(session) },
     page: tab.current && { url: tab.current, title: page?.title ?? "", useful: Boolean(page?.useful) },
   };
@@ -299,6 +313,7 @@ async function pair(code) {
   if (!pairing) throw new Refused("That is no pairing code. Copy the line that 'trailhound collect' shows.");
   await ask(pairing, "pair", {});
   await chrome.storage.local.set({ pairing, problem: "" });
+  void beginNews();
 }
 
 async function learned() {
@@ -324,12 +339,16 @@ const FROM_POPUP = {
   exclude: async ({ hosts }) => chrome.storage.local.set({ excluded: hostsOf(hosts) }),
   submit,
   learned,
+  newTab: async ({ shown }) => chrome.storage.local.set({ newTab: shown === true }),
 };
-const SILENT = new Set(["hello", "state", "learned", "pair"]);
+// Slow, and nothing of the session: these wait for nobody, and nobody waits for them.
+const ABOUT_NEWS = { knownNews, news: refreshNews, newsMark: markFind, newsSeen: noteSeen };
+const SILENT = new Set(["hello", "state", "learned", "pair", "newTab"]);
 
 async function answer(message, sender) {
   const fromPopup = sender.url?.startsWith(chrome.runtime.getURL(""));
   const handlers = fromPopup ? FROM_POPUP : FROM_PAGES;
+  if (fromPopup && Object.hasOwn(ABOUT_NEWS, message.type)) return ABOUT_NEWS[message.type](message);
   if (!Object.hasOwn(handlers, message.type)) throw new Refused("Unknown request.");
   if (!fromPopup && (!sender.tab || sender.tab.incognito)) return { active: false };
   const found = await serially(() => handlers[message.type](message, sender));
@@ -353,12 +372,14 @@ chrome.runtime.onMessage.addListener((message, sender, reply) => {
 });
 chrome.alarms.onAlarm.addListener((alarm) => {
   if (alarm.name === RETRY_ALARM) void deliverLater();
+  if (alarm.name === NEWS_ALARM) void refreshNews();
 });
 
 async function wakeUp() {
   const session = await sessions.currentSession();
   await syncScripts(Boolean(session) && session.state !== "submitted");
   void deliverLater();
+  void beginNews();
 }
 chrome.runtime.onInstalled.addListener(() => void serially(wakeUp));
 // Tabs that a starting browser brings back were not opened for the session.

@@ -1,6 +1,9 @@
-// The popup: pairing, start, counts, pause, forget, submit. Shows only what the worker tells;
+// The popup: pairing, start, counts, pause, forget, submit; what is new. Shows only what the worker tells;
 // words from the web go in as text, never as HTML.
+import { showNews } from "./lib/news_view.js";
+
 const REFRESH_MILLISECONDS = 1000;
+const MOST_FINDS = 5;
 const find = (id) => document.getElementById(id);
 let pairingWanted = false;
 let failed = "";
@@ -42,6 +45,8 @@ function show(state) {
   find("state").textContent = { recording: "recording", paused: "paused" }[session?.state] ?? "";
   find("paired").textContent = state.paired ? `Collector on this machine, port ${state.port}.` : "";
   find("repair").hidden = !state.paired || pairingWanted;
+  find("newTabs").hidden = pairing;
+  find("newTab").checked = state.newTab;
   showProblem(failed || state.problem);
   showQueue(state);
   if (active) showSession(session, state.page);
@@ -88,6 +93,13 @@ async function refresh() {
   }
 }
 
+/** What is new: at once as far as it is known, then as the app tells it. */
+async function refreshNews(type, more) {
+  const news = await ask(type, more);
+  if (news?.topics) showNews(find("news"), news, refreshNews, MOST_FINDS);
+  else showProblem(failed);
+}
+
 function onSubmit(id, action) {
   find(id).addEventListener("submit", (event) => {
     event.preventDefault();
@@ -113,9 +125,12 @@ find("pause").addEventListener("click", () => act(find("pause").textContent === 
 find("forget").addEventListener("click", () => act("forget"));
 find("submit").addEventListener("click", () => act("submit"));
 find("exclude").addEventListener("click", () => act("exclude", { hosts: find("hosts").value }));
+find("newTab").addEventListener("change", () => act("newTab", { shown: find("newTab").checked }));
 find("repair").addEventListener("click", () => {
   pairingWanted = true;
   void refresh();
 });
 await refresh();
+await refreshNews("knownNews");
+void refreshNews("news");
 setInterval(refresh, REFRESH_MILLISECONDS);

@@ -18,6 +18,7 @@ import msgspec
 import pytest
 from learned_topics import park_session
 
+from found_pages import Find, crawl_of
 from trailhound.cli.terminal import say
 from trailhound.collector import Collector, load_pairing
 from trailhound.collector.guard import MAX_BODY_BYTES, RefusedRequestError
@@ -26,6 +27,7 @@ from trailhound.errors import ConfigError
 from trailhound.sessions.events import Mark, Submit, Visit
 from trailhound.sessions.files import read_session
 from trailhound.topics.learning import LearningRequest, learn_into
+from trailhound.topics.marking import marks_of
 from trailhound.topics.workspace import Workspace
 
 EXTENSION = "chrome-extension://" + "abcdefghijklmnop" * 2
@@ -434,3 +436,76 @@ def test_ctrl_c_stops_cleanly(tmp_path: Path) -> None:
     assert process.returncode == 0
     assert "Stopped" in said
     assert "Traceback" not in said
+
+
+HIVE = "https://bees.example/hive"
+
+
+def found_bees(folder: Path) -> None:
+    finds = [Find(HIVE, html="<title>Hive</title><p>bees"), Find("ftp://bees.example/x", "No page")]
+    crawl_of(folder, finds).topic.prepare()
+
+
+def test_news_is_told_marked_and_seen(tmp_path: Path) -> None:
+    found_bees(tmp_path)
+
+    async def use(speaker: Speaker) -> None:
+        status, told, _ = await speaker.ask("/v1/news", {})
+        assert (status, [find["url"] for find in told["topics"][0]["finds"]]) == (200, [HIVE])
+        mark = {"topic": "bees", "url": HIVE, "useful": True}
+        assert (await speaker.ask("/v1/mark", mark))[0] == 200
+        _, told, _ = await speaker.ask("/v1/news", {})
+        assert not any(topic["finds"] for topic in told["topics"])
+        assert (await speaker.ask("/v1/seen", {"topic": "bees", "at": told["at"]}))[0] == 200
+        assert (await speaker.ask("/v1/news", {}))[1]["topics"] == []
+
+    with_collector(tmp_path, use)
+    assert marks_of(Workspace(tmp_path).topic("bees")) == {HIVE: True}
+
+
+@pytest.mark.parametrize(
+    ("path", "message", "status"),
+    [
+        ("/v1/mark", {"topic": "wasps", "url": HIVE, "useful": True}, 404),
+        ("/v1/mark", {"topic": "../bees", "url": HIVE, "useful": True}, 404),
+        ("/v1/mark", {"topic": "bees", "url": "https://other.example/", "useful": True}, 400),
+        ("/v1/mark", {"topic": "bees", "url": "file:///etc/passwd", "useful": True}, 400),
+        ("/v1/mark", {"topic": "bees", "url": "x" * 20_000, "useful": True}, 400),
+        ("/v1/mark", {"topic": "bees", "url": HIVE}, 400),
+        ("/v1/seen", {"topic": "bees", "at": -1}, 400),
+        ("/v1/seen", {"topic": "\x00", "at": 1}, 400),
+        ("/v1/news", [], 400),
+    ],
+)
+def test_what_cannot_be_marked_or_seen_is_refused(
+    tmp_path: Path, path: str, message: Any, status: int
+) -> None:
+    found_bees(tmp_path)
+
+    async def use(speaker: Speaker) -> None:
+        assert (await speaker.ask(path, message))[0] == status
+
+    with_collector(tmp_path, use)
+
+
+@pytest.mark.parametrize("path", ["/v1/news", "/v1/mark", "/v1/seen"])
+def test_finds_are_told_to_nobody_but_the_paired_extension(tmp_path: Path, path: str) -> None:
+    found_bees(tmp_path)
+    mark = {"topic": "bees", "url": HIVE, "useful": False, "at": 1}
+
+    async def use(speaker: Speaker) -> None:
+        for more in (
+            {"origin": "https://evil.example"},
+            {"origin": None},
+            {"origin": FIREFOX},
+            {"token": "AAAAA-AAAAA-AAAAA-AAAAA"},
+            {"host": "evil.example"},
+            {"method": "GET"},
+            {"content_type": "text/plain"},
+        ):
+            status, told, _ = await speaker.ask(path, mark, **more)
+            assert status in (401, 403, 405, 415)
+            assert "topics" not in told
+
+    with_collector(tmp_path, use)
+    assert marks_of(Workspace(tmp_path).topic("bees")) == {}

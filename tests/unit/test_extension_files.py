@@ -31,7 +31,7 @@ def test_every_permission_is_explained(manifest: dict[str, Any]) -> None:
 
 def test_all_named_files_are_there(manifest: dict[str, Any]) -> None:
     names = [manifest["background"]["service_worker"], manifest["action"]["default_popup"]]
-    for name in [*names, *manifest["icons"].values(), "capture.js", "bar.js"]:
+    for name in [*names, *manifest["icons"].values(), "capture.js", "bar.js", "newtab.html"]:
         assert (FOLDER / name).is_file()
     for script in SCRIPTS:
         for name in re.findall(r'from "(\./[^"]+)"', script.read_text("utf-8")):

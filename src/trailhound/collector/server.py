@@ -14,6 +14,15 @@ import msgspec
 from aiohttp import hdrs, web
 
 import trailhound
+from trailhound.collector.finds import (
+    MarkMessage,
+    NewsMessage,
+    SeenMessage,
+    all_news,
+    decoded,
+    mark_find,
+    note_seen,
+)
 from trailhound.collector.guard import (
     MAX_BODY_BYTES,
     PREFIX,
@@ -204,6 +213,9 @@ class Collector:
         application.router.add_post(f"{prefix}/events", self._events)
         application.router.add_post(f"{prefix}/forget", self._forget)
         application.router.add_post(f"{prefix}/status", self._status)
+        application.router.add_post(f"{prefix}/news", self._news)
+        application.router.add_post(f"{prefix}/mark", self._mark)
+        application.router.add_post(f"{prefix}/seen", self._seen)
         return application
 
     async def _pair(self, request: web.Request) -> web.Response:
@@ -240,6 +252,28 @@ class Collector:
         if self._learner is None:
             return _answer({"learning": "no"})
         return _answer(self._learner.status(message.topic))
+
+    async def _news(self, request: web.Request) -> web.Response:
+        decoded(await request.read(), NewsMessage)
+        return await self._done(all_news)
+
+    async def _mark(self, request: web.Request) -> web.Response:
+        message = decoded(await request.read(), MarkMessage)
+        answer = await self._done(mark_find, message)
+        self._arrived(message.topic)
+        return answer
+
+    async def _seen(self, request: web.Request) -> web.Response:
+        message = decoded(await request.read(), SeenMessage)
+        return await self._done(note_seen, message)
+
+    async def _done(self, work: Callable[..., Any], *more: object) -> web.Response:
+        """In a thread: results may be large, and archives are read."""
+        try:
+            return _answer(await asyncio.to_thread(work, self._workspace, *more) or {})
+        except TrailhoundError as error:
+            self._report(str(error))
+            return error_response(507, str(error))
 
     def _tell(self, message: EventsMessage, event: Event) -> None:
         if isinstance(event, Mark):
