@@ -10,9 +10,13 @@ const TITLES = { learn: "Learning", rejudge: "Judging again", forget: "Forgettin
 export function jobWatch(topic, ended = () => {}) {
   const element = h("div", { "aria-live": "polite" });
   const running = new Set();
+  let asked = 0, answered = 0, now = [];
   async function look() {
+    const mine = ++asked;
     const jobs = (await get("/api/jobs")).filter((job) => job.topic === topic);
-    const now = jobs.filter((job) => job.state === "running");
+    if (mine < answered) return now;
+    answered = mine;
+    now = jobs.filter((job) => job.state === "running");
     for (const job of jobs) if (running.delete(job.id) && job.state !== "running") tell(job, ended);
     now.forEach((job) => running.add(job.id));
     replace(element, now.map(card));

@@ -49,6 +49,19 @@ export async function attempt(button, work) {
   }
 }
 
+/** Lets work be asked for at any time: it runs once more after it was asked for, never twice at once. */
+export function oneAtATime(work) {
+  let running = null, again = false;
+  async function run() {
+    do { again = false; await work(); } while (again);
+  }
+  return () => {
+    if (running) again = true;
+    else running = run().finally(() => { running = null; });
+    return running;
+  };
+}
+
 /** Calls act(happening) for happenings of these kinds; returns a function that ends it. */
 export function whenever(kinds, act) {
   const heard = (event) => { if (kinds.includes(event.detail.kind) || event.detail.kind === "awake") act(event.detail); };

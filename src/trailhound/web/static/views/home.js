@@ -2,14 +2,14 @@
 
 import { get, path, post, remove } from "../lib/api.js";
 import { counted, field, h, number, replace } from "../lib/dom.js";
-import { attempt, go, notice, topicLink, whenever } from "../lib/shell.js";
+import { attempt, go, notice, oneAtATime, topicLink, whenever } from "../lib/shell.js";
 
 export async function home(place) {
-  async function draw() {
+  const draw = oneAtATime(async () => {
     const [found, pairing] = await Promise.all([get("/api/home"), get("/api/pairing")]);
     replace(place, found.topics.length ? topicList(found.topics, draw) : firstRun(), pairingCard(pairing, !found.topics.length),
       h("p.quiet.small", `Everything is kept in ${found.workspace}. Trailhound ${found.version}.`));
-  }
+  });
   await draw();
   return whenever(["topic", "session", "job"], () => {
     // What is being typed stays.

@@ -4,7 +4,7 @@ import { get, path, post } from "../lib/api.js";
 import { conceptGraph, heatMap } from "../lib/concepts.js";
 import { counted, field, h, number, outside, replace, table, when } from "../lib/dom.js";
 import { jobWatch } from "../lib/jobs.js";
-import { attempt, topicHead, topicLink, whenever } from "../lib/shell.js";
+import { attempt, oneAtATime, topicHead, topicLink, whenever } from "../lib/shell.js";
 
 const WORDS = 12;
 const METHODS = {
@@ -18,14 +18,14 @@ export async function model(place, [name]) {
   const jobs = jobWatch(name, () => draw().catch(() => {}));
   let shown = 0;
 
-  async function draw() {
+  const draw = oneAtATime(async () => {
     const [learning] = await Promise.all([get(path`/api/topics/${name}/learning`), jobs.look()]);
     if (!learning.learned) { replace(place, topicHead(name, "model"), jobs.element, notYet(name, jobs, learning)); return; }
     if (learning.learned_at === shown) { replace(place.querySelector(".head"), head(name, jobs, learning)); return; }
     const found = await get(path`/api/topics/${name}/model`);
     shown = learning.learned_at;
     replace(place, topicHead(name, "model"), jobs.element, h("div.head", head(name, jobs, learning)), whole(name, jobs, found));
-  }
+  });
 
   await draw();
   const silence = whenever(["session", "topic"], (heard) => { if (!heard.topic || heard.topic === name) draw().catch(() => {}); });

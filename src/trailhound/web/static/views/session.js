@@ -4,7 +4,7 @@ import { get, path, post, put, query } from "../lib/api.js";
 import { counted, field, h, number, outside, replace, s, table, when } from "../lib/dom.js";
 import { graph, hopClass } from "../lib/graph.js";
 import { jobWatch } from "../lib/jobs.js";
-import { attempt, topicHead, topicLink, whenever } from "../lib/shell.js";
+import { attempt, oneAtATime, topicHead, topicLink, whenever } from "../lib/shell.js";
 
 const ROWS = 20;
 const MARKS = [[true, "Useful"], [false, "Not useful"], [null, "No mark"]];
@@ -15,9 +15,8 @@ export async function session(place, [name]) {
   state.preview = h("aside.card.preview", { "aria-live": "polite", "aria-label": "The chosen page" });
   state.stale = h("div");
   state.list = h("div");
-  state.refresh = () => draw();
-
-  async function draw() {
+  
+  const draw = oneAtATime(async () => {
     const [picture, sessions, learning] = await Promise.all([
       get(path`/api/topics/${name}/session`), get(path`/api/topics/${name}/sessions`), get(path`/api/topics/${name}/learning`), jobs.look()]);
     const same = state.picture && samePages(state.picture, picture);
@@ -27,8 +26,9 @@ export async function session(place, [name]) {
       state.drawn.recolour(picture.nodes);
       listPages(state);
     } else show(place, state);
-  }
+  });
 
+  state.refresh = draw;
   await draw();
   const silence = whenever(["session", "topic"], (heard) => { if (!heard.topic || heard.topic === name) draw().catch(() => {}); });
   return () => { silence(); jobs.end(); };

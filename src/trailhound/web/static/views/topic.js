@@ -3,21 +3,21 @@
 import { get, path, post, remove } from "../lib/api.js";
 import { counted, field, h, number, replace, table, when } from "../lib/dom.js";
 import { jobWatch } from "../lib/jobs.js";
-import { attempt, go, notice, topicHead, topicLink, whenever } from "../lib/shell.js";
+import { attempt, go, notice, oneAtATime, topicHead, topicLink, whenever } from "../lib/shell.js";
 import { pairingCard } from "./home.js";
 
 export async function topic(place, [name]) {
   const jobs = jobWatch(name, () => draw().catch(() => {}));
   const next = h("div"), figures = h("div"), sessions = h("div"), settings = h("div");
 
-  async function draw() {
+  const draw = oneAtATime(async () => {
     const [found, listed, learning, running] = await Promise.all([
       get(path`/api/topics/${name}`), get(path`/api/topics/${name}/sessions`), get(path`/api/topics/${name}/learning`), jobs.look()]);
     const busy = running.some((job) => job.kind === "learn");
     replace(next, found.problem ? h("p.trouble", found.problem) : null, busy ? null : nextStep(found, learning, jobs, await pairing(found)));
     replace(figures, figureList(found, learning));
     replace(sessions, sessionTable(name, listed, jobs));
-  }
+  });
 
   await draw();
   replace(settings, await settingsCard(name));

@@ -1,0 +1,179 @@
+"""First steps in the app, in a real browser: a topic, its session drawn, marks, and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from learned_topics import HOST, park_session
+from playwright.sync_api import Browser, Page, expect
+
+from app_server import ServedApp, wait_until
+from trailhound.sessions.events import Event, Mark, Session, Submit, Visit
+
+pytestmark = pytest.mark.browser
+
+PATIENCE = 60_000.0
+"""Milliseconds."""
+
+
+@pytest.fixture
+def page(browser: Browser, app: ServedApp) -> Iterator[Page]:
+    """The app's first page; whatever the browser complains about fails the test."""
+    complaints: list[str] = []
+    context = browser.new_context(viewport={"width": 1100, "height": 800})
+    context.set_default_timeout(PATIENCE)
+    opened = context.new_page()
+    opened.on("console", lambda message: complaints.append(message.text))
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("dialog", lambda dialog: dialog.accept())
+    opened.goto(app.address)
+    opened.wait_for_selector("h1")
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+def see(page: Page, text: str) -> None:
+    expect(page.locator("main")).to_contain_text(text, timeout=PATIENCE)
+
+
+def show(page: Page, app: ServedApp, topic: str, view: str) -> None:
+    page.goto(f"{app.base}/#/topics/{quote(topic)}/{view}".rstrip("/"))
+    page.wait_for_selector(".tabs [aria-current=page]")
+
+
+def accessible(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    grave = [each for each in found if each["impact"] in ("serious", "critical")]
+    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in grave] == []
+
+
+def test_the_demo_web_leads_from_nothing_to_a_learned_topic(page: Page, app: ServedApp) -> None:
+    accessible(page)
+    page.get_by_role("button", name="Try it with the demo web").click()
+    see(page, "Next: crawl")
+    assert page.url.endswith("(demo)")
+    expect(page.get_by_role("link", name="Start a crawl")).to_be_visible()
+    accessible(page)
+    page.get_by_role("link", name="Model").click()
+    see(page, "Concept graph")
+    see(page, "Words and their weight")
+    assert page.locator("svg.concepts circle").count() >= 3
+    assert page.locator("table.heat").count() == 2
+    accessible(page)
+    page.get_by_text("Learn with other parameters").click()
+    page.get_by_label("Distances").fill("3")
+    page.get_by_role("button", name="Learn with these").click()
+    expect(page.locator("table.heat").first.locator("tbody tr")).to_have_count(3, timeout=PATIENCE)
+
+
+def test_sessions_arrive_while_the_topic_is_looked_at(page: Page, app: ServedApp) -> None:
+    page.get_by_label("What will you look for?").fill("bees")
+    page.get_by_role("button", name="Create").click()
+    see(page, "Next: browse")
+    accessible(page)
+    events = park_session().events
+    app.browsed(Session("bees", events[:4]))
+    expect(page.get_by_text("going on")).to_be_visible(timeout=PATIENCE)
+    see(page, "Next: mark pages")
+    app.browsed(Session("bees", events[4:]))
+    see(page, "Next: crawl")
+
+
+def test_a_page_is_chosen_marked_and_forgotten(page: Page, app: ServedApp) -> None:
+    app.browsed(park_session())
+    wait_until(lambda: app.get("/api/topics/bees")["learned"])
+    show(page, app, "bees", "session")
+    expect(page.locator(".graph circle")).to_have_count(10)
+    assert page.locator(".graph circle.target").count() == 3
+    assert page.locator(".graph circle.dead").count() >= 2
+    accessible(page)
+    page.locator(".graph circle", has_text="The bee4").click()
+    expect(page.locator(".preview")).to_contain_text("swarms of bees leave the hive")
+    page.locator(".preview").get_by_role("button", name="Useful", exact=True).click()
+    expect(page.locator(".graph circle.target")).to_have_count(4)
+    expect(page.locator(".graph circle.chosen")).to_have_count(1)
+    see(page, "changed since the last learning")
+    accessible(page)
+    page.get_by_role("button", name="Learn again").click()
+    wait_until(lambda: app.get("/api/topics/bees/model")["diagnosis"]["n_targets"] == 4)
+    page.get_by_role("searchbox").fill("car1")
+    page.get_by_role("button", name="The car1").click()
+    page.get_by_role("button", name="Forget this page").click()
+    expect(page.locator(".graph circle")).to_have_count(9, timeout=PATIENCE)
+
+
+def test_the_picture_moves_and_zooms_by_keyboard_mouse_and_buttons(
+    page: Page, app: ServedApp
+) -> None:
+    app.browsed(park_session())
+    show(page, app, "bees", "session")
+    drawing = page.locator(".graph svg")
+    views = [drawing.get_attribute("viewBox")]
+
+    def has_changed() -> None:
+        wait_until(lambda: drawing.get_attribute("viewBox") != views[-1])
+        views.append(drawing.get_attribute("viewBox"))
+
+    page.locator(".graph").focus()
+    for key in ("ArrowLeft", "ArrowDown", "+", "-"):
+        page.keyboard.press(key)
+        has_changed()
+    box = drawing.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 20, box["y"] + 20)
+    page.mouse.wheel(0, -100)
+    has_changed()
+    page.mouse.down()
+    page.mouse.move(box["x"] + 90, box["y"] + 70, steps=4)
+    page.mouse.up()
+    has_changed()
+    page.get_by_role("button", name="Zoom in").click()
+    has_changed()
+    page.keyboard.press("Tab")
+    page.get_by_role("button", name="Fit").click()
+    wait_until(lambda: drawing.get_attribute("viewBox") == views[0])
+    page.get_by_label("Way of a session").select_option(index=1)
+    assert page.locator(".graph .trail").get_attribute("d")
+
+
+def test_what_pages_say_stays_text(page: Page, app: ServedApp) -> None:
+    evil = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+    html = f"<title>{evil.replace('<', '&lt;')}</title><p>{evil.replace('<', '&lt;')} text"
+    events: list[Event] = [
+        Visit(1.0, HOST, evil, html=html),
+        Visit(2.0, f'{HOST}x?a=<b>%27"', evil, from_url=HOST, html=html + " more"),
+        Mark(3.0, HOST),
+        Submit(4.0),
+    ]
+    app.browsed(Session("bees", tuple(events)))
+    wait_until(lambda: app.get("/api/topics/bees")["learned"])
+    show(page, app, "bees", "session")
+    expect(page.locator(".graph circle")).to_have_count(2)
+    page.locator(".graph circle").first.click()
+    expect(page.locator(".preview h2")).to_contain_text("<img src=x")
+    show(page, app, "bees", "model")
+    see(page, "Concept graph")
+    assert page.locator("main img, main script").count() == 0
+
+
+def test_a_topic_is_renamed_merged_and_deleted(page: Page, app: ServedApp) -> None:
+    app.browsed(park_session())
+    app.post("/api/topics/wasps")
+    show(page, app, "bees", "")
+    page.get_by_text("Rename, merge, delete").click()
+    page.get_by_label("Merge into another topic").select_option("wasps")
+    page.get_by_role("button", name="Copy the sessions").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("wasps")
+    assert app.get("/api/topics/wasps")["sessions"] == 1
+    page.get_by_text("Rename, merge, delete").click()
+    page.get_by_label("Another name").fill("hornets")
+    page.get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("hornets")
+    page.get_by_text("Rename, merge, delete").click()
+    page.get_by_role("button", name="Delete the topic").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Topics")
+    assert [each["topic"] for each in app.get("/api/home")["topics"]] == ["bees"]
