@@ -10,14 +10,18 @@ from pathlib import Path
 
 import pytest
 from defusedxml import ElementTree
+from hypothesis import given
+from hypothesis import strategies as st
 from live_webs import wait_until
 from selectolax.lexbor import LexborHTMLParser
 
 from found_pages import DAY, NOON, Find, add_finds, crawl_of, reject
 from trailhound.errors import UsageError
 from trailhound.portal import Portal
-from trailhound.portal.feeds import FeedKind
-from trailhound.portal.searching import Answer, Segment, fts_expression
+from trailhound.portal.feeds import FeedKind, atom_feed, rss_feed
+from trailhound.portal.pages import environment
+from trailhound.portal.searching import Answer, Hit, Segment, fts_expression, segments
+from trailhound.storage.snippets import tidied
 
 HONEY = Find(
     "https://hives.test/honey",
@@ -184,6 +188,33 @@ def test_feeds_are_sound_xml_and_escaped(tmp_path: Path, kind: FeedKind) -> None
         assert root.findtext("channel/link") == "https://portal.test/bees/"
         evil = next(each for each in entries if "script" in (each.findtext("title") or ""))
         assert "<img" not in (evil.findtext("description") or "")
+
+
+@given(st.text(), st.text(), st.text(st.characters(exclude_categories=["Cs"])))
+def test_whatever_a_page_says_is_text(title: str, snippet: str, address: str) -> None:
+    hit = Hit(
+        address=address,
+        link=f"https://{address}",
+        host="",
+        title=segments(title),
+        snippet=segments(snippet),
+        language="",
+        found_at=NOON,
+        score=1.0,
+    )
+    for write in (rss_feed, atom_feed):
+        assert ElementTree.fromstring(write(title, snippet, address, [hit])) is not None
+    listed = '{% from "hits.html.j2" import hit_list %}{{ hit_list(hits) }}'
+    page = LexborHTMLParser(environment().from_string(listed).render(hits=[hit]))
+    ours = ("html", "head", "body", "ol", "li", "h2", "a", "p", "span", "mark")
+    assert {node.tag for node in page.css("*")} <= set(ours)
+
+
+@given(st.text())
+def test_segments_hold_all_that_was_written_but_the_marks(text: str) -> None:
+    told = "".join(segment.text for segment in segments(text))
+    assert not set(told) & {"\x02", "\x03"}
+    assert told.split() == tidied(text).translate({2: None, 3: None}).split()
 
 
 def test_what_people_search_for_is_never_an_operator() -> None:

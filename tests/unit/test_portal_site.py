@@ -129,3 +129,5 @@ def test_the_command_line_writes_a_site(trailhound: Command, workspace_folder: P
     ):
         done = trailhound("export", "bees", "--format", "site", *arguments)
         assert (done.code, words in done.err) == (2, True), done.err
+    done = trailhound("export", "bees", "--title", "Mine")
+    assert (done.code, "--format site" in done.err) == (2, True)

@@ -105,6 +105,7 @@ def export(
 
       trailhound export bees --format urls | head
     """
+    from trailhound.errors import UsageError
     from trailhound.portal import Portal
     from trailhound.storage.exporting import write_urls, write_warc
     from trailhound.topics.heeding import open_results
@@ -117,6 +118,8 @@ def export(
         _check_site(out, chooses_others=new or everything or min_score is not None)
         _write_site(Portal(folder, title), out, limit, url)
         return
+    if title or url:
+        raise UsageError(f"--title and --url are for --format site, not for {chosen}.")
     with open_results(folder) as stored:
 
         def pages() -> Iterator[StoredPage]:
