@@ -136,8 +136,11 @@ def wait_until(look: Callable[[], Found | None]) -> Found:
 
 
 @contextmanager
-def serving_app(folder: Path, *, learn: bool = True) -> Iterator[ServedApp]:
-    """Serve the workspace in ``folder`` from a thread with an event loop of its own."""
+def serving_app(folder: Path, *, learn: bool = True, **more: Any) -> Iterator[ServedApp]:
+    """Serve the workspace in ``folder`` from a thread with an event loop of its own.
+
+    ``more`` is for the :class:`AppServer`.
+    """
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="app", daemon=True)
     thread.start()

@@ -51,6 +51,16 @@ def serve(
     portal_host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Where the portal listens; 0.0.0.0: everywhere.")
     ] = "127.0.0.1",
+    background: Annotated[
+        bool, typer.Option("--background", help="Serve from a process that survives this terminal.")
+    ] = False,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="Stop the server of this workspace; crawls go on.")
+    ] = False,
+    install: Annotated[
+        bool, typer.Option("--install", help="Write a file that starts it with the machine.")
+    ] = False,
+    without_token: Annotated[bool, typer.Option("--without-token", hidden=True)] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Serve the app, until Ctrl-C: topics, sessions, learning, crawls and results in a browser.
@@ -65,14 +75,29 @@ def serve(
       trailhound serve
 
       trailhound serve --portal bees --portal-name "Bee health" --portal-host 0.0.0.0
+
+      trailhound serve --background
     """
+    from trailhound.cli import serve_background
     from trailhound.web import PortalListening, PortalServer
 
     place = open_workspace(workspace)
+    if stop:
+        serve_background.stop(place)
+        return
     published = _published(place, portal or [], portal_name)
     portals = PortalServer(place, PortalListening(portal_port, portal_host), published)
     listening = _listening(port, host, name, certificate, key, insecure)
-    _serve(place, listening, new_token, False, portals)
+    if background or install:
+        listening.check()
+        arguments = serve_background.arguments(place, listening)
+        arguments += [f"--portal={topic}" for topic in portal or []]
+        arguments += [f"--portal-name={portal_name}"] if portal_name else []
+        arguments += [f"--portal-port={portal_port}", f"--portal-host={portal_host}"]
+        act = serve_background.install if install else serve_background.start
+        act(place, arguments, new_token)
+        return
+    _serve(place, listening, new_token, False, portals, without_token)
 
 
 def _published(place: Workspace, topics: list[str], title: str) -> dict[str, Publication]:
@@ -91,15 +116,18 @@ def app(
     port: PortOption = None,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Open the app in your browser; serves it until Ctrl-C.
+    """Open the app in your browser; serves it until Ctrl-C, unless it is being served already.
 
     Example:
 
       trailhound app
     """
+    from trailhound.cli import serve_background
     from trailhound.web import PortalServer
 
     place = open_workspace(workspace)
+    if serve_background.opened(place):
+        return
     listening = _listening(port, "127.0.0.1", None, None, None, False)
     _serve(place, listening, False, True, PortalServer(place))
 
@@ -131,11 +159,18 @@ def _serve(
     new_token: bool,
     open_browser: bool,
     portals: PortalServer,
+    without_token: bool = False,
 ) -> None:
     import asyncio
 
+    from trailhound.web.presence import being_served
+
     listening.check()
-    asyncio.run(_serving(place, listening, new_token, open_browser, portals))
+    place.folder.mkdir(parents=True, exist_ok=True)
+    with being_served(place.folder) as before:
+        if before is not None:
+            say("The app was cut short last time: it was killed, or the machine went down.")
+        asyncio.run(_serving(place, listening, new_token, open_browser, portals, without_token))
     say("Stopped. Crawls that are running go on; 'trailhound crawls' lists them.")
 
 
@@ -145,26 +180,34 @@ async def _serving(
     new_token: bool,
     open_browser: bool,
     portals: PortalServer,
+    without_token: bool,
 ) -> None:
     import asyncio
     import webbrowser
 
+    from trailhound.cli.serve_background import going_on
     from trailhound.collector import load_pairing
     from trailhound.web import AppServer, load_token
+    from trailhound.web.presence import announce, is_to_stop
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    place.folder.mkdir(parents=True, exist_ok=True)
     pairing, token = load_pairing(place.folder), load_token(place.folder, new=new_token)
     with on_stop_signals(lambda: loop.call_soon_threadsafe(stop.set)):
         async with AppServer(place, pairing, token, report=say, portal=portals) as server:
             await server.start(listening)
-            say(f"The app is at {server.address()}")
-            say("Whoever has this address can use it: keep it to yourself. Ctrl-C stops.")
+            announce(place.folder, server.address())
+            if without_token:
+                say(f"The app is at {server.address().partition('#')[0]} for 'trailhound app'.")
+            else:
+                say(f"The app is at {server.address()}")
+                say("Whoever has this address can use it: keep it to yourself. Ctrl-C stops.")
+            for line in going_on(server.app):
+                say(line)
             if portals.port:
                 say(f"Everybody may read what is published, at {portals.address()}")
             if open_browser and not webbrowser.open(server.address()):
                 say("No browser could be opened here: copy the address into one.")
-            while not stop.is_set():  # on Windows, signals are noticed only between waits
-                with suppress(TimeoutError):
+            while not (stop.is_set() or is_to_stop(place.folder)):
+                with suppress(TimeoutError):  # on Windows, signals are noticed only between waits
                     await asyncio.wait_for(stop.wait(), timeout=0.5)

@@ -16,7 +16,7 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
     """Something that an open page may want to show."""
 
     kind: str
-    """``session``, ``job``, ``crawl``, ``topic``, ``results`` or ``said``."""
+    """``session``, ``job``, ``crawl``, ``schedule``, ``topic``, ``results`` or ``said``."""
     topic: str = ""
     text: str = ""
     """In words, for people."""

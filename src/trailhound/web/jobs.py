@@ -87,6 +87,8 @@ class Jobs:
                 job.state, job.ended_at = "cut short", time.time()
                 job.message = f"{job.message} – then the app was ended. Start it again."
             self._jobs[job.id] = job
+        if self._jobs:
+            self._save()  # told once, not at every start from now on
 
     def start(self, kind: str, topic: str, work: Work) -> Job:
         """Begin; ConflictError when the same is going on already."""

@@ -14,6 +14,7 @@ from aiohttp import hdrs, web
 from trailhound.collector import DEFAULT_PORT, Collector, Pairing
 from trailhound.collector.guard import MAX_BODY_BYTES as COLLECTOR_BODY_BYTES
 from trailhound.errors import ConfigError, UsageError
+from trailhound.topics.scheduler import TICK_SECONDS, Scheduler, keep_schedules
 from trailhound.topics.workspace import Workspace
 from trailhound.web.access import AppToken, Gatekeeper, gated
 from trailhound.web.api import handler_of
@@ -104,13 +105,17 @@ class AppServer:
         learn: bool = True,
         report: Report = lambda _: None,
         portal: PortalServer | None = None,
+        scheduler: Scheduler | None = None,
+        tick_seconds: float = TICK_SECONDS,
     ) -> None:
         self._token = token
         self._keeper = Gatekeeper(token)
         hub = Hub()
         workspace.folder.mkdir(parents=True, exist_ok=True)
         jobs = Jobs(workspace.folder, hub)
-        self.app = App(workspace, pairing, hub, jobs, portal or PortalServer(workspace))
+        scheduler = scheduler or Scheduler(workspace, report=self._tell_of_schedule)
+        portal = portal or PortalServer(workspace)
+        self.app = App(workspace, pairing, hub, jobs, portal, scheduler)
         self._report = report
 
         def tell(text: str) -> None:
@@ -124,8 +129,8 @@ class AppServer:
             report=tell,
             arrived=lambda topic: hub.tell(Happening(kind="session", topic=topic)),
         )
-        self._watcher = CrawlWatcher(workspace, hub)
-        self._watching: asyncio.Task[None] | None = None
+        self._tick_seconds = tick_seconds
+        self._tasks: list[asyncio.Task[None]] = []
         self._runner: web.AppRunner | None = None
         self._listening = Listening()
 
@@ -160,8 +165,14 @@ class AppServer:
         self._runner, self._listening = runner, listening
         self._serve_at(int(runner.addresses[0][1]))
         await self._open_portal()
-        self._watching = asyncio.create_task(self._watcher.run())
+        watcher = CrawlWatcher(self.app.workspace, self.app.hub)
+        keeping = keep_schedules(self.app.scheduler, self._tick_seconds)
+        self._tasks = [asyncio.create_task(watcher.run()), asyncio.create_task(keeping)]
         return self.port
+
+    def _tell_of_schedule(self, text: str) -> None:
+        self._report(text)
+        self.app.hub.tell(Happening(kind="schedule", text=text))
 
     async def _open_portal(self) -> None:
         try:
@@ -183,8 +194,8 @@ class AppServer:
 
     async def stop(self) -> None:
         """Stop listening, end what goes on in order, close all files. Crawls go on."""
-        if self._watching is not None:
-            self._watching.cancel()
+        for task in self._tasks:
+            task.cancel()
         if self._runner is not None:
             await self._runner.cleanup()
         self._runner, self.app.port = None, 0

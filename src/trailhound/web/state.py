@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from trailhound.collector import Pairing
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.scheduler import Scheduler
 from trailhound.topics.workspace import TopicFolder, Workspace, checked_name
 from trailhound.web.api import NotThereError
 from trailhound.web.documents import Documents
@@ -34,6 +35,8 @@ class App:
     hub: Hub
     jobs: Jobs
     portal: PortalServer
+    scheduler: Scheduler
+    """Which the server ticks."""
     documents: Documents = field(default_factory=Documents)
     port: int = 0
     """Where the extension finds it; known once the server listens."""

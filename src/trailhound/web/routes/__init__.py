@@ -12,6 +12,7 @@ from trailhound.web.routes import (
     playground,
     portal,
     results,
+    schedule,
     sessions,
     topics,
 )
@@ -23,6 +24,7 @@ ALL_ROUTES: list[Route] = [
     *playground.routes.all,
     *crawls.routes.all,
     *crawl_figures.routes.all,
+    *schedule.routes.all,
     *results.routes.all,
     *feedback.routes.all,
     *exports.routes.all,

@@ -7,6 +7,7 @@ import { crawl } from "./views/crawl.js";
 import { crawls } from "./views/crawls.js";
 import { home } from "./views/home.js";
 import { lab } from "./views/lab.js";
+import { schedule } from "./views/schedule.js";
 import { model } from "./views/model.js";
 import { results } from "./views/results.js";
 import { session } from "./views/session.js";
@@ -21,6 +22,7 @@ const VIEWS = [
   [/^\/topics\/([^/]+)\/session$/, session, (name) => `Session of ${name}`],
   [/^\/topics\/([^/]+)\/model$/, model, (name) => `Model of ${name}`],
   [/^\/topics\/([^/]+)\/crawl$/, crawl, (topic) => `Crawl of ${topic}`],
+  [/^\/topics\/([^/]+)\/schedule$/, schedule, (topic) => `Schedule of ${topic}`],
   [/^\/topics\/([^/]+)\/results$/, results, (topic) => `Results of ${topic}`],
 ];
 

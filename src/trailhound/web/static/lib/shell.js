@@ -8,6 +8,7 @@ export const TABS = [
   ["session", "Session"],
   ["model", "Model"],
   ["crawl", "Crawl"],
+  ["schedule", "Schedule"],
   ["results", "Results"],
 ];
 

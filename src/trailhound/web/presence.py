@@ -1,0 +1,155 @@
+"""Which server serves a workspace: found, waited for and stopped by commands elsewhere.
+
+::
+
+    WORKSPACE/app.lock          held by the server: alive is who holds it
+              app-running.json  where it listens; left behind by one that was killed
+              app-stop          somebody wants it to end
+              app-output.txt    what a server without a terminal has printed
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from trailhound.errors import UNREADABLE, ConfigError, StorageError, UsageError
+from trailhound.storage.files import explaining, write_whole
+from trailhound.storage.locks import Ownership, is_held
+
+LOCK = "app.lock"
+RUNNING = "app-running.json"
+STOP = "app-stop"
+OUTPUT = "app-output.txt"
+START_SECONDS = 60.0
+STOP_SECONDS = 60.0
+_LOOK_EVERY_SECONDS = 0.1
+
+
+class Presence(msgspec.Struct, frozen=True, kw_only=True):
+    """A server that runs, or was cut short."""
+
+    pid: int
+    address: str
+    """Without the token."""
+    started_at: float
+
+
+def present_server(workspace: Path) -> Presence | None:
+    """The server that serves this workspace now, if there is one."""
+    return _read(workspace) if is_held(workspace / LOCK) else None
+
+
+@contextmanager
+def being_served(workspace: Path) -> Iterator[Presence | None]:
+    """Meanwhile this process is the one; gives the server before it, if that was cut short.
+
+    ConfigError when another serves the workspace.
+    """
+    with Ownership(
+        workspace / LOCK,
+        in_use=_in_use(workspace),
+        unwritable=lambda reason: StorageError(
+            f"{workspace / LOCK} cannot be written ({reason}). Check that you may write there."
+        ),
+        patience_seconds=0.3,
+    ):
+        (workspace / STOP).unlink(missing_ok=True)
+        before = _read(workspace)
+        try:
+            yield before
+        finally:
+            for name in (RUNNING, STOP):
+                (workspace / name).unlink(missing_ok=True)
+
+
+def announce(workspace: Path, address: str) -> None:
+    """Say where it listens; the token stays out of it."""
+    here = Presence(pid=os.getpid(), address=address.partition("#")[0], started_at=time.time())
+    write_whole(workspace / RUNNING, msgspec.json.encode(here))
+
+
+def is_to_stop(workspace: Path) -> bool:
+    """Whether somebody has asked the server to end."""
+    return (workspace / STOP).exists()
+
+
+def stop_server(workspace: Path) -> Presence:
+    """Ask the server to end, and wait until it has; UsageError when none runs."""
+    server = present_server(workspace)
+    if server is None:
+        raise UsageError(f"No server of the workspace {workspace} is running.")
+    write_whole(workspace / STOP, b"")
+    patience = time.monotonic() + STOP_SECONDS
+    while is_held(workspace / LOCK):
+        if time.monotonic() > patience:
+            raise StorageError(
+                f"The server (process {server.pid}) has been asked to end and has not yet. Wait, "
+                "or end that process."
+            )
+        time.sleep(_LOOK_EVERY_SECONDS)
+    return server
+
+
+def serve_in_background(workspace: Path, arguments: Sequence[str]) -> Presence:
+    """Start ``trailhound serve`` in a process that survives this one; once it listens, where.
+
+    What keeps it from listening is raised in its own words.
+    """
+    if present_server(workspace) is not None:
+        raise _in_use(workspace)
+    workspace.mkdir(parents=True, exist_ok=True)
+    output = workspace / OUTPUT
+    process = _detached([sys.executable, "-m", "trailhound", "serve", *arguments], output)
+    patience = time.monotonic() + START_SECONDS
+    while time.monotonic() < patience:
+        ended = process.poll() is not None
+        if (server := _read(workspace)) is not None and server.pid == process.pid:
+            return server
+        if ended:
+            raise _why_not(output)
+        time.sleep(_LOOK_EVERY_SECONDS)
+    raise StorageError(f"The server does not begin to listen. What it says is in {output}.")
+
+
+def _detached(command: list[str], output: Path) -> subprocess.Popen[bytes]:
+    """No signal to this process, or to its terminal, reaches it."""
+    alone: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
+        alone = {"creationflags": flags}
+    with explaining(output), output.open("wb") as file:
+        # No shell is involved, and the program is our own.
+        return subprocess.Popen(  # noqa: S603
+            command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, **alone
+        )
+
+
+def _why_not(output: Path) -> ConfigError:
+    with explaining(output):
+        said = output.read_text("utf-8", "replace")
+    words = " ".join(said.rpartition("Error: ")[2].split())[-1000:]
+    return ConfigError(words or "The server ended at once, and said nothing.")
+
+
+def _read(workspace: Path) -> Presence | None:
+    with suppress(OSError, *UNREADABLE):
+        return msgspec.json.decode((workspace / RUNNING).read_bytes(), type=Presence)
+    return None
+
+
+def _in_use(workspace: Path) -> ConfigError:
+    server = _read(workspace)
+    where = f" at {server.address}" if server is not None else ""
+    return ConfigError(
+        f"The app is being served already{where}. Open it with 'trailhound app', or stop it with "
+        "'trailhound serve --stop'."
+    )

@@ -1,0 +1,136 @@
+"""When topics are crawled by themselves: at night, or when a session is submitted."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from trailhound.errors import UsageError
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.running import running_crawl
+from trailhound.topics.schedule import (
+    DEFAULT_REQUESTS,
+    Count,
+    Schedule,
+    ScheduleState,
+    Seconds,
+    Window,
+    read_schedule,
+    read_state,
+    write_schedule,
+)
+from trailhound.topics.workspace import TopicFolder
+from trailhound.web.api import OneTopic, Routes
+from trailhound.web.contact import remember_user_agent, remembered_user_agent
+from trailhound.web.hub import Happening
+from trailhound.web.schedule_words import last_in_words, next_in_words, wish_in_words
+
+if TYPE_CHECKING:
+    from trailhound.web.state import App
+
+AGENT = "fetch.user_agent"
+
+routes = Routes("Schedule")
+
+
+class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
+    """A topic's schedule, what happened last and what comes next."""
+
+    topic: str
+    schedule: Schedule
+    state: ScheduleState
+    words: str
+    last: str
+    next: str
+    next_at: float | None
+    user_agent: str
+    """Who crawls; empty when it must be asked for."""
+
+
+class SetSchedule(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wanted for a topic."""
+
+    topic: str
+    on: bool = True
+    nightly: Window | None = None
+    on_submit: bool = False
+    """Learn and crawl when a session is submitted."""
+    requests: Count = DEFAULT_REQUESTS
+    """The most of one night, or after one submit."""
+    delay_seconds: Seconds | None = None
+    """Between requests to one host; as the crawl is set up when it is left out."""
+    refresh: bool = True
+    """Look first at finds that are due to be looked at again."""
+    user_agent: str = ""
+    """Who crawls, with a contact; as before when it is left out."""
+
+
+@routes.get("/api/topics/{topic}/schedule")
+def show_schedule(app: App, asked: OneTopic) -> ScheduleView:
+    """When a topic is crawled by itself, what happened last and what comes next."""
+    return _view(app, app.topic(asked.topic))
+
+
+@routes.put("/api/topics/{topic}/schedule")
+def set_schedule(app: App, asked: SetSchedule) -> ScheduleView:
+    """Say when a topic is to be crawled by itself."""
+    topic = app.topic(asked.topic)
+    before = read_schedule(topic) or Schedule(on=False)
+    agent = asked.user_agent.strip() or _user_agent(app, topic, before)
+    if asked.nightly is not None and not asked.nightly.days:
+        raise UsageError("Choose at least one day on which a night begins, or no nights at all.")
+    if asked.on and (asked.nightly or asked.on_submit) and not agent:
+        raise UsageError(
+            "A crawl must say who it is, so that sites can reach you. Give a name and a contact, "
+            "such as 'bees-bot (+https://example.org/bot)'."
+        )
+    if asked.user_agent.strip():
+        remember_user_agent(app.workspace.folder, agent)
+    wanted = Schedule(
+        on=asked.on,
+        nightly=asked.nightly,
+        on_submit=asked.on_submit,
+        requests=asked.requests,
+        delay_seconds=asked.delay_seconds,
+        refresh=asked.refresh,
+        settings=_with_agent(before.settings, agent),
+    )
+    write_schedule(topic, wanted)
+    app.hub.tell(Happening(kind="schedule", topic=topic.name))
+    return _view(app, topic)
+
+
+def _with_agent(settings: dict[str, Any], agent: str) -> dict[str, Any]:
+    return {**settings, AGENT: agent} if agent else settings
+
+
+def _view(app: App, topic: TopicFolder) -> ScheduleView:
+    schedule = read_schedule(topic) or Schedule(on=False)
+    state, decision = read_state(topic), app.scheduler.outlook(topic)
+    return ScheduleView(
+        topic=topic.name,
+        schedule=schedule,
+        state=state,
+        words=wish_in_words(schedule),
+        last=last_in_words(state, running_crawl(topic)),
+        next=next_in_words(decision),
+        next_at=decision.next_at,
+        user_agent=_user_agent(app, topic, schedule),
+    )
+
+
+def _user_agent(app: App, topic: TopicFolder, schedule: Schedule) -> str:
+    """The schedule's own, that of the topic's crawl, the last one given, or as the settings say."""
+    from trailhound.config import configure, find_file
+
+    if own := str(schedule.settings.get(AGENT, "")).strip():
+        return own
+    folder = CrawlFolder(topic)
+    if folder.exists() and (agent := folder.read().settings.fetch.user_agent):
+        return agent
+    file = find_file(app.config_file, os.environ, Path.cwd())
+    usual = configure({}, os.environ, file).settings.fetch.user_agent
+    return remembered_user_agent(app.workspace.folder) or usual
