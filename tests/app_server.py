@@ -147,7 +147,7 @@ def serving_app(folder: Path, *, learn: bool = True, **more: Any) -> Iterator[Se
     folder.mkdir(parents=True, exist_ok=True)
     workspace, token = Workspace(folder), load_token(folder)
     portal = PortalServer(workspace, PortalListening(port=0))
-    server = AppServer(workspace, load_pairing(folder), token, learn=learn, portal=portal)
+    server = AppServer(workspace, load_pairing(folder), token, learn=learn, portal=portal, **more)
     try:
         asyncio.run_coroutine_threadsafe(server.start(Listening(port=0)), loop).result()
         yield ServedApp(workspace, server, token.value)

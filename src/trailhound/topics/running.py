@@ -8,14 +8,9 @@ for it to go on.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from shlex import quote
 from typing import Any, Literal
 
@@ -23,7 +18,6 @@ import msgspec
 
 from trailhound.config.layers import checked_settings
 from trailhound.errors import StorageError, TrailhoundError, UsageError
-from trailhound.storage.files import explaining
 from trailhound.storage.locks import is_held
 from trailhound.storage.results_reading import Results
 from trailhound.topics.crawl_folder import CrawlFolder
@@ -35,6 +29,7 @@ from trailhound.topics.crawl_status import (
     read_status,
     write_wish,
 )
+from trailhound.topics.detached import DetachedProcess
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 CUT_SHORT = "it was cut short; everything up to its last page is safe, and resuming goes on"
@@ -170,16 +165,15 @@ def start_crawl(
     if seconds is not None:
         command.insert(-2, f"--seconds={max(1.0, seconds)}")
     output = folder.path / OUTPUT
-    process = _spawn(command, output)
-    is_over = _reaped(process)
+    process = DetachedProcess(command, output)
     patience = time.monotonic() + wait_seconds
     while time.monotonic() < patience:
-        over = is_over()
+        code = process.exit_code()
         status = read_status(folder.path)
         if status is not None and status.run == run and status.state is not CrawlState.STARTING:
             return running_crawl(folder) or status
-        if over:
-            raise _why_not(process.returncode, output)
+        if code is not None:
+            raise _why_not(process, code)
         time.sleep(_LOOK_EVERY_SECONDS)
     status = running_crawl(folder)
     if status is None or status.run != run:
@@ -232,7 +226,7 @@ def wait_for_end(topic: TopicFolder, seconds: float = STOP_SECONDS) -> RunningCr
 def _command(
     workspace: Workspace, topic: str, settings: Mapping[str, Any], mode: Mode, started_by: str
 ) -> list[str]:
-    command = [sys.executable, "-m", "trailhound", "crawl", *_MODES[mode]]
+    command = ["crawl", *_MODES[mode]]
     for key, value in checked_settings(settings).items():
         if key in _REPEATED:
             command += [f"{_REPEATED[key]}={each}" for each in value]
@@ -243,36 +237,7 @@ def _command(
     return [*command, "--workspace", folder, "--started-by", started_by, "--", topic]
 
 
-def _spawn(command: list[str], output: Path) -> subprocess.Popen[bytes]:
-    """In a session of its own: no signal to whoever starts it, or its terminal, reaches it."""
-    with explaining(output), output.open("wb") as file:
-        alone: dict[str, Any] = {"start_new_session": True}
-        words = {**os.environ, "PYTHONIOENCODING": "utf-8"}  # as the file is read
-        if sys.platform == "win32":
-            flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
-            alone = {"creationflags": flags}
-        # No shell is involved, and the program is our own.
-        return subprocess.Popen(  # noqa: S603
-            command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=words, **alone
-        )
-
-
-def _reaped(process: subprocess.Popen[bytes]) -> Callable[[], bool]:
-    """Whether it has ended, now; a thread waits for that, so that no dead process stays behind."""
-    over = threading.Event()
-
-    def wait() -> None:
-        process.wait()
-        over.set()
-
-    threading.Thread(target=wait, name="crawl", daemon=True).start()
-    return over.is_set
-
-
-def _why_not(code: int, output: Path) -> TrailhoundError:
-    with explaining(output):
-        said = output.read_text("utf-8", "replace")
-    _, told, message = said.rpartition("Error: ")
-    words = " ".join(message.split()) if told else " ".join(said.split())[-500:]
+def _why_not(process: DetachedProcess, code: int) -> TrailhoundError:
     kind = UsageError if code == UsageError.exit_code else TrailhoundError
-    return kind(words or f"The crawl did not begin (exit code {code}), and said nothing.")
+    unsaid = f"The crawl did not begin (exit code {code}), and said nothing."
+    return kind(process.complaint() or unsaid)

@@ -11,19 +11,17 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from trailhound.errors import UNREADABLE, ConfigError, StorageError, UsageError
-from trailhound.storage.files import explaining, write_whole
+from trailhound.storage.files import write_whole
 from trailhound.storage.locks import Ownership, is_held
+from trailhound.topics.detached import DetachedProcess
 
 LOCK = "app.lock"
 RUNNING = "app-running.json"
@@ -108,36 +106,16 @@ def serve_in_background(workspace: Path, arguments: Sequence[str]) -> Presence:
         raise _in_use(workspace)
     workspace.mkdir(parents=True, exist_ok=True)
     output = workspace / OUTPUT
-    process = _detached([sys.executable, "-m", "trailhound", "serve", *arguments], output)
+    process = DetachedProcess(["serve", *arguments], output)
     patience = time.monotonic() + START_SECONDS
     while time.monotonic() < patience:
-        ended = process.poll() is not None
+        ended = process.exit_code() is not None
         if (server := _read(workspace)) is not None and server.pid == process.pid:
             return server
         if ended:
-            raise _why_not(output)
+            raise ConfigError(process.complaint() or "The server ended, and said nothing.")
         time.sleep(_LOOK_EVERY_SECONDS)
     raise StorageError(f"The server does not begin to listen. What it says is in {output}.")
-
-
-def _detached(command: list[str], output: Path) -> subprocess.Popen[bytes]:
-    """No signal to this process, or to its terminal, reaches it."""
-    alone: dict[str, Any] = {"start_new_session": True}
-    if sys.platform == "win32":
-        flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
-        alone = {"creationflags": flags}
-    with explaining(output), output.open("wb") as file:
-        # No shell is involved, and the program is our own.
-        return subprocess.Popen(  # noqa: S603
-            command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, **alone
-        )
-
-
-def _why_not(output: Path) -> ConfigError:
-    with explaining(output):
-        said = output.read_text("utf-8", "replace")
-    words = " ".join(said.rpartition("Error: ")[2].split())[-1000:]
-    return ConfigError(words or "The server ended at once, and said nothing.")
 
 
 def _read(workspace: Path) -> Presence | None:

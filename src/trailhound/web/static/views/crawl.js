@@ -49,7 +49,7 @@ function watch(topic, draw) {
   const status = statusCard(topic, draw);
   const figures = FIGURES.map(() => h("dd.figure"));
   const curves = curveCards(topic);
-  const latest = h("ul.plain.rows");
+  const latest = h("ul.bare.rows");
   const showLatest = steadily(latest, (page) => latestPage(page, panel.explain));
   const tables = crawlTables(topic, panel.explain);
   const anew = h("details.card", h("summary", "Begin anew"));
@@ -88,7 +88,7 @@ function statusCard(topic, draw) {
   const badge = h("span");
   const bar = h("progress", { max: "1", "aria-label": "Share of the budget that is spent" });
   const buttons = h("div");
-  const notices = h("ul.small.plain");
+  const notices = h("ul.small.bare");
   let shown = "";
 
   function show({ crawl: now, earlier }) {
@@ -136,7 +136,7 @@ function setupInWords(setup) {
     ["Budget", [setup.max_requests ? counted(setup.max_requests, "request") : null, setup.max_seconds ? `${duration(setup.max_seconds)} a run` : null].filter(Boolean).join(", ") || "as usual"],
     ["Where it may go", [setup.same_domain ? "the domains of its seeds" : null, ...setup.scope].filter(Boolean).join(", ") || "the whole web"],
     ["Never to", setup.exclude.join(", ") || "–"],
-    ["Seeds", h("ul.plain", setup.seeds.map((url) => h("li.url", url)))],
+    ["Seeds", h("ul.bare", setup.seeds.map((url) => h("li.url", url)))],
   ];
   return rows.flatMap(([title, value]) => [h("dt", title), h("dd", value)]);
 }

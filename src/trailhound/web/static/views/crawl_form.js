@@ -139,5 +139,5 @@ export function goOnForm(topic, crawl, begun) {
   });
   refresh.addEventListener("click", () => send(refresh, "refresh"));
   return h("form", { onsubmit: (event) => { event.preventDefault(); send(button, "resume"); }, "aria-label": "Go on with the crawl" },
-    h("div.row", button, h("label.row.plain", h("span", "with up to"), more, h("span", "more requests")), refresh), trouble);
+    h("div.row", button, h("label.row.bare", h("span", "with up to"), more, h("span", "more requests")), refresh), trouble);
 }

@@ -62,7 +62,7 @@ function crawlCard(topic, draw) {
 function jobsInWords(jobs) {
   const shown = jobs.filter((job) => job.state !== "done").slice(0, 8);
   if (!shown.length) return [];
-  return [h("h2", "What else went on"), h("ul.card.plain.stack", shown.map((job) => h("li",
+  return [h("h2", "What else went on"), h("ul.card.bare.stack", shown.map((job) => h("li",
     h("span.badge", { class: { running: "good", failed: "bad", "cut short": "bad" }[job.state] ?? "" }, job.state), " ",
     h("strong", [JOBS[job.kind] ?? job.kind, job.topic].filter(Boolean).join(": ")), ` ${job.message} `,
     h("span.quiet.small", when(job.started_at)))))];
