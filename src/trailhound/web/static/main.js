@@ -7,9 +7,9 @@ import { crawl } from "./views/crawl.js";
 import { crawls } from "./views/crawls.js";
 import { home } from "./views/home.js";
 import { lab } from "./views/lab.js";
-import { schedule } from "./views/schedule.js";
 import { model } from "./views/model.js";
 import { results } from "./views/results.js";
+import { schedule } from "./views/schedule.js";
 import { session } from "./views/session.js";
 import { topic } from "./views/topic.js";
 
