@@ -127,6 +127,7 @@ def test_only_relevant_pages_that_may_be_listed_are_shown(tmp_path: Path) -> Non
 
 def test_it_follows_the_crawl(portal: Portal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trailhound.portal.listing._REST", 0)
+    monkeypatch.setattr("trailhound.portal.listing._BEARABLE_SECONDS", 3600)
     assert portal.search("wax").total == 0
     add_finds(portal.folder, [Find("https://new.test/", "Wax", "wax moths")])
     assert addresses(portal.search("wax")) == ["https://new.test/"]

@@ -220,7 +220,7 @@ def test_a_costly_page_costs_itself_and_is_counted(tmp_path: Path) -> None:
     crawl = crawl_of(tmp_path, finds)
     with Results(crawl.results) as results:
         pages = sorted(results.iterate(), key=lambda page: page.number)
-        limits = PageLimits(0.5, 100_000_000)
+        limits = PageLimits(1.0, 100_000_000)
         with (
             ArchivedContent(crawl.archive) as archive,
             MainTexts(results, archive, limits=limits, processes=2, recipe=stubborn) as texts,
@@ -238,7 +238,7 @@ def echo() -> Work:
 
 
 def test_a_process_goes_on_after_each_kind_of_failure() -> None:
-    with LimitedProcess(echo, PageLimits(0.5)) as process:
+    with LimitedProcess(echo, PageLimits(1.0)) as process:
         for job in (b"endless", b"deadly"):
             with pytest.raises(TooCostlyError):
                 process.ask(job)
