@@ -5,6 +5,7 @@ A thread does both, so that it happens also while every host rests or one page t
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -18,6 +19,7 @@ import msgspec
 
 from trailhound.crawling.budget import StopReason
 from trailhound.errors import StorageError
+from trailhound.frontier.base import FrontierStats
 from trailhound.records import PageEvent
 from trailhound.topics.crawl_status import (
     STATUS,
@@ -26,6 +28,7 @@ from trailhound.topics.crawl_status import (
     RecentPage,
     RunningCrawl,
     Wish,
+    drop_leftovers,
     drop_wish,
     read_status,
     read_wish,
@@ -35,6 +38,8 @@ from trailhound.topics.notices import Notify
 
 if TYPE_CHECKING:
     from trailhound.topics.crawl import TopicCrawl
+
+_log = logging.getLogger(__name__)
 
 LISTEN_EVERY_SECONDS = 0.5
 TELL_EVERY_SECONDS = 1.0
@@ -69,7 +74,9 @@ class CrawlBeacon:
         self._crawl: TopicCrawl | None = None
         self._wish: Wish | None = None
         self._has_ended = False
+        self._has_failed = False
         self._finds = 0
+        self._stats = FrontierStats(0, 0, 0, 0)
         self._pages: deque[RecentPage] = deque(maxlen=LATEST_PAGES)
         self._scores: deque[float] = deque(maxlen=SCORED_PAGES)
         self._notices: deque[Notice] = deque(maxlen=LATEST_NOTICES)
@@ -84,6 +91,7 @@ class CrawlBeacon:
                 self._told_before = (self._topic / STATUS).read_bytes()
             self._status = _with_figures_of(read_status(self._topic), self._status)
             drop_wish(self._topic)
+            drop_leftovers(self._topic)
             self._tell()
             self._thread = threading.Thread(target=self._watch, name="beacon", daemon=True)
             self._thread.start()
@@ -112,11 +120,16 @@ class CrawlBeacon:
 
         return both
 
+    @property
+    def is_to_stop(self) -> bool:
+        """Whether somebody wants the run to end."""
+        return self._wish is not None
+
     def begin(self, crawl: TopicCrawl) -> None:
         """The run begins; one that was to stop before ends at once."""
         self._crawl = crawl
         self._tell(CrawlState.RUNNING)
-        if self._wish is not None:
+        if self.is_to_stop:
             crawl.stop()
 
     def add(self, event: PageEvent) -> None:
@@ -168,9 +181,18 @@ class CrawlBeacon:
             self._listen()
             if time.monotonic() - told_at >= TELL_EVERY_SECONDS:
                 told_at = time.monotonic()
-                # The crawl goes on in another thread, and may change what is being read.
-                with suppress(RuntimeError):
-                    self._tell()
+                self._tell_somehow()
+
+    def _tell_somehow(self) -> None:
+        """The crawl goes on in another thread, and may change what is being read; a frontier of a
+        stranger may not want to be asked here at all. Neither is to end the listening.
+        """
+        try:
+            self._tell()
+        except Exception:
+            if not self._has_failed:
+                _log.exception("How the crawl is could not be told")
+            self._has_failed = True
 
     def _listen(self) -> None:
         wish = read_wish(self._topic, self._status.run) if self._topic is not None else None
@@ -195,8 +217,8 @@ class CrawlBeacon:
             return msgspec.structs.replace(self._status, updated_at=now, notices=notices)
         if crawl.is_stopping and state is CrawlState.RUNNING:
             state = CrawlState.STOPPING
-        progress, stats, scores = crawl.progress, crawl.stats(), tuple(self._scores)
-        before = crawl.before
+        stats = self._stats = self._stats_of(crawl)
+        progress, before, scores = crawl.progress, crawl.before, tuple(self._scores)
         return msgspec.structs.replace(
             self._status,
             state=state,
@@ -224,10 +246,17 @@ class CrawlBeacon:
             went_wrong=tuple(crawl.failures()),
         )
 
+    def _stats_of(self, crawl: TopicCrawl) -> FrontierStats:
+        """What waits; the last that was known, where it cannot be asked for in this thread."""
+        try:
+            return crawl.stats()
+        except Exception:
+            return self._stats
+
     def _remark(self, crawl: TopicCrawl, now: float) -> str:
         if crawl.disk.state:
             return crawl.disk.state
-        stats, pages = crawl.stats(), tuple(self._pages)
+        stats, pages = self._stats, tuple(self._pages)
         is_quiet = not pages or now - pages[0].at > QUIET_SECONDS
         if is_quiet and stats.waiting and not stats.leased and not crawl.is_stopping:
             return "all hosts that have something left are to be left alone for the moment"

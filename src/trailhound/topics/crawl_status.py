@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from trailhound.errors import UNREADABLE, StorageError
-from trailhound.storage.files import explaining, whole_file
+from trailhound.storage.files import PARTIAL_SUFFIX, explaining, whole_file
 from trailhound.topics.failures import Failure
 
 STATUS = "running.json"
@@ -184,8 +184,16 @@ def drop_wish(topic: Path) -> None:
         (topic / CONTROL).unlink(missing_ok=True)
 
 
+def drop_leftovers(topic: Path) -> None:
+    """What a process has left that was killed while it wrote."""
+    for path in topic.glob(f".{STATUS}.*{PARTIAL_SUFFIX}"):
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
 def forget_status(topic: Path) -> None:
     """Leave nothing of it: it names pages."""
+    drop_leftovers(topic)
     for name in (STATUS, CONTROL, OUTPUT):
         try:
             (topic / name).unlink(missing_ok=True)
