@@ -61,9 +61,9 @@ def graph_of(
     events: Sequence[Visit | Mark], book: AddressBook, label: str | None = None
 ) -> PageGraph:
     """The same, where the pages of the events are known already."""
-    targets, rejected = _verdicts(events, book, label)
+    targets, rejected = verdicts_of(events, book, label)
     return PageGraph(
-        tuple(book.pages), _edges(events, book), targets, rejected - targets, _starts(events, book)
+        tuple(book.pages), _edges(events, book), targets, rejected, _starts(events, book)
     )
 
 
@@ -115,10 +115,10 @@ def _followed(events: Iterable[Visit | Mark], book: AddressBook) -> Iterator[tup
                     yield from ((source, end) for end in book.linked_from(event.url))
 
 
-def _verdicts(
-    events: Iterable[Visit | Mark], book: AddressBook, label: str | None
+def verdicts_of(
+    events: Iterable[Visit | Mark], book: AddressBook, label: str | None = None
 ) -> tuple[frozenset[int], frozenset[int]]:
-    """(useful, not useful); a page may be in both for different labels."""
+    """(useful, not useful) pages; one that is both for different labels is useful."""
     verdicts: dict[tuple[int, str], bool | None] = {}
     shown_at: dict[int, int] = {}
     for moment, event in enumerate(events):
@@ -128,7 +128,8 @@ def _verdicts(
             for page in _latest(book.shown_under(event.url), shown_at):
                 verdicts[page, event.label] = event.useful
     useful = frozenset(page for (page, _), verdict in verdicts.items() if verdict is True)
-    return useful, frozenset(page for (page, _), verdict in verdicts.items() if verdict is False)
+    useless = frozenset(page for (page, _), verdict in verdicts.items() if verdict is False)
+    return useful, useless - useful
 
 
 def _latest(pages: Set[int], shown_at: dict[int, int]) -> list[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
@@ -20,7 +20,8 @@ import msgspec
 from trailhound.errors import TrailhoundError
 from trailhound.records import Page
 from trailhound.sessions.events import Mark, Reached, Session, Visit
-from trailhound.sessions.page_graph import PageGraph, graph_of, hop_levels
+from trailhound.sessions.files import read_session
+from trailhound.sessions.page_graph import PageGraph, graph_of, hop_levels, verdicts_of
 from trailhound.sessions.shown_pages import (
     AddressBook,
     collect_pages,
@@ -35,6 +36,9 @@ MOST_TOPICS = 4
 """Of which the graph is kept."""
 MOST_PAGES = 6_000
 """That are remembered of all topics together."""
+MOST_SESSIONS = 200
+CONTENT = "content.json"
+"""In a topic's folder: pages that came from elsewhere."""
 ALL_LINKS = 1_500
 """Up to so many links are all drawn; of more, those that were followed or lead to a target."""
 
@@ -80,13 +84,24 @@ class SessionGraph:
         return tuple(sorted({*self.followed, *onward.values()}))
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """What depends on the visits alone, whatever is marked."""
+
+    visits: object
+    """Which they were."""
+    book: AddressBook
+    unmarked: SessionGraph
+
+
 class SessionGraphs:
     """Gives the graph of a topic; may be asked from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._graphs: OrderedDict[Path, tuple[object, SessionGraph]] = OrderedDict()
-        self._layouts: OrderedDict[object, Places] = OrderedDict()
+        self._shown: OrderedDict[Path, _Shown] = OrderedDict()
+        self._sessions: OrderedDict[Path, tuple[object, Session]] = OrderedDict()
         self._pages: OrderedDict[tuple[str, int], Page] = OrderedDict()
 
     def of(self, topic: TopicFolder) -> SessionGraph:
@@ -100,36 +115,54 @@ class SessionGraphs:
             return graph
 
     def _read(self, topic: TopicFolder) -> SessionGraph:
-        sessions = topic.sessions()
-        content, known = topic.known_content(), self._known_pages(topic, sessions)
-        bare = [_without_sources(session) for session in sessions.values()]
-        events = events_in_order(bare)
+        names = sorted(topic.session_names())
+        sessions = {name: self._bare(topic.sessions_path / name) for name in names}
+        events = events_in_order(sessions.values())
+        visits = [
+            _file_state(topic.path / CONTENT),
+            *((name, _visits(session)) for name, session in sessions.items()),
+        ]
+        shown = self._shown.pop(topic.path, None)
+        if shown is None or shown.visits != visits:
+            shown = _Shown(visits, *self._show(topic, sessions, events))
+        self._shown[topic.path] = shown
+        _forget_oldest(self._shown, MOST_TOPICS)
+        useful, useless = verdicts_of(events, shown.book, topic.record().label)
+        graph = replace(shown.unmarked.graph, targets=useful, rejected=useless)
+        return replace(shown.unmarked, graph=graph)
+
+    def _show(
+        self, topic: TopicFolder, sessions: Mapping[str, Session], events: Sequence[Visit | Mark]
+    ) -> tuple[AddressBook, SessionGraph]:
+        content, known = topic.known_content(), self._known_pages(topic)
         book = AddressBook(collect_pages(events, lambda url: known.get(url) or content(url)))
-        graph = graph_of(events, book, topic.record().label)
+        graph = graph_of(events, book)
         followed = _followed(events, book)
-        shown = {
+        paths = {
             name: tuple(_path(events_in_order([session]), book))
-            for name, session in zip(sessions, bare, strict=True)
+            for name, session in sessions.items()
         }
-        return SessionGraph(
+        return book, SessionGraph(
             graph,
-            Counter(page for path in shown.values() for page in path),
+            Counter(page for path in paths.values() for page in path),
             followed,
-            {name: path for name, path in shown.items() if path},
-            self._places(len(graph.pages), followed or graph.edges),
+            {name: path for name, path in paths.items() if path},
+            lay_out(len(graph.pages), followed or graph.edges),
         )
 
-    def _places(self, n_pages: int, links: tuple[Link, ...]) -> Places:
-        """A mark moves nothing: where pages are depends on what was followed alone."""
-        key = (n_pages, links)
-        places = self._layouts.pop(key, None)
-        self._layouts[key] = lay_out(n_pages, links) if places is None else places
-        _forget_oldest(self._layouts, MOST_TOPICS)
-        return self._layouts[key]
+    def _bare(self, path: Path) -> Session:
+        """A session without the sources of its pages, which are large."""
+        state = _file_state(path)
+        known = self._sessions.pop(path, None)
+        session = known[1] if known and known[0] == state else _without_sources(read_session(path))
+        self._sessions[path] = (state, session)
+        _forget_oldest(self._sessions, MOST_SESSIONS)
+        return session
 
-    def _known_pages(self, topic: TopicFolder, sessions: Mapping[str, Session]) -> dict[str, Page]:
+    def _known_pages(self, topic: TopicFolder) -> dict[str, Page]:
         """Pages whose source a session holds, by address; the last source counts."""
         learned = _learned_pages(topic)
+        sessions = topic.sessions()
         older = {name for name in sessions if _is_older(topic, name)} if learned else set()
         visits = [
             (event.time, event.url, event.html, name in older)
@@ -161,14 +194,21 @@ def _forget_oldest(kept: OrderedDict[Any, Any], most: int) -> None:
 
 
 def _state(topic: TopicFolder) -> object:
-    """Another one when a session or the model has changed."""
+    """Another one when a session has changed."""
     paths = [topic.sessions_path / name for name in sorted(topic.session_names())]
-    return [
-        (path.name, state.st_size, state.st_mtime_ns)
-        for path in (*paths, topic.model_path / "model.json", topic.path / "content.json")
-        if path.exists()
-        for state in (path.stat(),)
-    ]
+    return [(path.name, _file_state(path)) for path in (*paths, topic.path / CONTENT)]
+
+
+def _file_state(path: Path) -> object:
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_size, state.st_mtime_ns
+
+
+def _visits(session: Session) -> list[Visit]:
+    return [event for event in session.events if isinstance(event, Visit)]
 
 
 def _learned_pages(topic: TopicFolder) -> dict[str, Page]:
