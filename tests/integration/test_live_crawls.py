@@ -219,6 +219,27 @@ def test_a_refresh_asks_relevant_pages_for_news(topic: TopicFolder, bodies: list
         assert (changed.page.address, changed.is_new) == ("http://tiny.test/1", False)
 
 
+def test_what_a_new_crawl_finds_again_is_no_news(topic: TopicFolder, bodies: list[bytes]) -> None:
+    relevant = {f"/{number}": Resource(body) for number, body in enumerate(bodies[:3])}
+    links = {"/": page("/0", "/1"), "/more": page("/2")}
+    with TinySite({**links, **relevant}) as server:
+        site = tiny(topic, server)
+        limits: dict[str, Any] = {
+            "crawl__scope": ("tiny.test",),
+            "crawl__seeds": ["http://tiny.test/"],
+        }
+        with site.begun(**limits) as crawl:
+            run(crawl)
+        now = time.time()
+        assert news(crawl.folder, since=0.0).new == 2
+        limits["crawl__seeds"] = ["http://tiny.test/", "http://tiny.test/more"]
+        with site.begun(restart=True, **limits) as crawl:
+            run(crawl)
+        (new,) = news(crawl.folder, since=now).pages
+        assert new.page.address == "http://tiny.test/2"
+        assert news(crawl.folder, since=0.0).new == 3
+
+
 def test_only_pages_that_are_due_are_asked_for_news(
     topic: TopicFolder, bodies: list[bytes]
 ) -> None:

@@ -316,6 +316,14 @@ class ResultsStore:
             (found,) = self._connection.execute(query).fetchone()
         return int(found)
 
+    def inherit_finds(self, found: Iterable[tuple[str, float]]) -> None:
+        """What an earlier crawl has found, and when: it is no news when this one finds it."""
+        insert = (
+            "INSERT OR IGNORE INTO visit (address, told, found_at, seen_at) VALUES (?1, 0, ?2, ?2)"
+        )
+        with RESULTS.explaining(self.path), transaction(self._connection):
+            self._connection.executemany(insert, found)
+
     def fingerprints(self) -> Iterator[tuple[str, int]]:
         """Addresses and fingerprints of the pages so far, in their order."""
         query = (

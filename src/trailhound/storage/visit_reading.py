@@ -94,6 +94,12 @@ def visits_of(path: Path, addresses: Iterable[str]) -> dict[str, Visits]:
         return {address: _visits(row) for address, row in rows if row is not None}
 
 
+def found_at(path: Path) -> list[tuple[str, float]]:
+    """Everything that is a find, or was one, and since when."""
+    with _reading(path) as connection:
+        return [tuple(row) for row in connection.execute("SELECT address, found_at FROM visit")]
+
+
 def _page(row: sqlite3.Row) -> StoredPage:
     # Not strict: SQLite keeps truth as 0 and 1.
     return msgspec.convert(dict(row), StoredPage, strict=False)

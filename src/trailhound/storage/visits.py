@@ -4,7 +4,8 @@
     One row for each address that is a find, or was one: when it became one (``found_at``), when a
     later visit found other words (``changed_at``), when it was last asked for (``seen_at``), and
     after how many ``days`` it is due again. ``told`` is the ``id`` of the event that had the words
-    which were news last: small changes add up until they are news.
+    which were news last: small changes add up until they are news. It is 0 for what only an earlier
+    crawl of the topic has found: found again, it is no news.
 
 Rows appear with the events they are about, by triggers: also for a page that becomes a find later,
 as a judge has learned more or a person has marked it. :func:`note_visit` writes what became of
@@ -31,7 +32,8 @@ VISITS = (
     CREATE TRIGGER IF NOT EXISTS visit_of_find AFTER INSERT ON event
     WHEN NEW.current AND NEW.relevant BEGIN
         INSERT INTO visit (address, told, found_at, seen_at)
-        VALUES (NEW.address, NEW.id, NEW.at, NEW.at) ON CONFLICT (address) DO NOTHING;
+        VALUES (NEW.address, NEW.id, NEW.at, NEW.at)
+        ON CONFLICT (address) DO UPDATE SET told = NEW.id, seen_at = NEW.at WHERE told = 0;
     END
     """,
     """
@@ -39,7 +41,7 @@ VISITS = (
     WHEN NEW.current AND NEW.relevant AND NOT OLD.relevant BEGIN
         INSERT INTO visit (address, told, found_at, seen_at)
         VALUES (NEW.address, NEW.id, (julianday('now') - 2440587.5) * 86400.0, NEW.at)
-        ON CONFLICT (address) DO NOTHING;
+        ON CONFLICT (address) DO UPDATE SET told = NEW.id, seen_at = NEW.at WHERE told = 0;
     END
     """,
     # What an earlier Trailhound found; nothing is read when there is a row.

@@ -19,7 +19,7 @@ from trailhound.crawling.driving import Driver
 from trailhound.crawling.progress import CrawlProgress
 from trailhound.crawling.scope import Scope, make_scope, scope_of
 from trailhound.crawling.troubles import Troubles
-from trailhound.errors import TrailhoundError, UsageError
+from trailhound.errors import StorageError, TrailhoundError, UsageError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness
@@ -28,6 +28,7 @@ from trailhound.judges.base import RelevanceJudge
 from trailhound.records import PageEvent
 from trailhound.sources import Sources
 from trailhound.storage.results import ResultsProgress, ResultsStore
+from trailhound.storage.visit_reading import found_at
 from trailhound.topics.backlinks import asked_on_the_way
 from trailhound.topics.crawl_beacon import CrawlBeacon
 from trailhound.topics.crawl_end import CrawlEnd
@@ -152,6 +153,7 @@ class TopicCrawl:
         read = {page.url for page in known.graph.pages}
         self._stores = CrawlStores(folder, plan.settings, read, stack, own.sinks)
         stack.callback(lambda: self._driver.run(self._stores.unplug(troubles)))
+        self._inherit_finds()
         self._mending = self._new_mending(guides, own)
         if plan.record is not None:
             self._mending.before_the_crawl()
@@ -209,6 +211,13 @@ class TopicCrawl:
         self._stores.results.note_judge(name, threshold_in(judge))
         if self.folder.is_kept:
             heed_marks(self.folder)
+
+    def _inherit_finds(self) -> None:
+        """What the crawl before this one has found is not new when it is found again."""
+        earlier = self._aside / self.folder.results.name if self._aside is not None else None
+        if earlier is not None and earlier.is_file():
+            with suppress(StorageError):  # a damaged crawl never keeps a new one from beginning
+                self._stores.results.inherit_finds(found_at(earlier))
 
     def _new_mending(self, guides: Guides, own: OwnParts) -> Mending:
         before = self._plan.record.settings if self._plan.record is not None else self.settings
