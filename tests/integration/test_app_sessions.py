@@ -206,3 +206,20 @@ def test_what_cannot_be_learned_is_told_in_words(app: ServedApp) -> None:
         app.get("/api/topics/bees/model")
     with pytest.raises(RefusedError, match="400"):
         app.post("/api/topics/bees/learn", {"parameters": {"n_states": 99}})
+
+
+def test_what_a_crawl_found_is_judged_again_after_learning(app: ServedApp) -> None:
+    made = app.post("/api/playground/topic", {"subject": "bee-health"})
+    app.job_done(made["job"])
+    topic = f"/api/topics/{quote(made['topic'])}"
+    app.post(f"{topic}/crawl/start", {"max_requests": 25})
+    wait_until(lambda: app.get(f"{topic}/crawl")["crawl"]["ended_at"])
+    assert app.get(topic)["crawl"]["pages"] > 5
+    nodes = app.get(f"{topic}/session")["nodes"]
+    page = next(node for node in nodes if node.get("mark") is None)
+    app.put(f"{topic}/mark", {"url": page["url"], "useful": True})
+    app.job_done(app.post(f"{topic}/learn"))
+    (again,) = [job for job in app.get("/api/jobs") if job["kind"] == "rejudge"]
+    ended = app.job_done(again)
+    assert ended["state"] == "done", ended
+    assert "joined the results" in ended["message"]

@@ -3,7 +3,9 @@
 
 import { h, s } from "./dom.js";
 
-const ZOOM = 1.3, MOST_ZOOM = 40;
+const ZOOM = 1.3, MOST_ZOOM = 40, MANY = 400;
+/** A click so many points beside a page is still meant for it. */
+const NEAR = 14;
 
 /** What a page is coloured by: hops to the next useful page, four or more alike; dead ends pale. */
 export function hopClass(node) {
@@ -25,12 +27,12 @@ export function graph(picture, chosen, words) {
   const { nodes, width, height } = picture;
   const radius = Math.max(5, Math.min(17, Math.sqrt((width * height) / Math.max(nodes.length, 1)) / 9));
   const view = { x: 0, y: 0, w: width, h: height };
-  const circles = nodes.map((node, at) => s("circle", { cx: node.x, cy: node.y, r: node.mark === true ? radius * 1.15 : radius, class: nodeClass(node), "data-at": at }, s("title", node.title)));
+  const circles = nodes.map((node) => s("circle", { cx: node.x, cy: node.y, r: node.mark === true ? radius * 1.15 : radius, class: nodeClass(node) }, s("title", node.title)));
   const [trail, onward, backward] = ["path.trail", "path.onward", "path.backward"].map((kind) => s(kind));
   const label = s("text.chosen-label", { "text-anchor": "middle" });
   const drawing = s("svg", { "aria-hidden": "true", focusable: "false", preserveAspectRatio: "xMidYMid meet" },
     s("path.edge", { d: line(nodes, picture.links) }), s("path.edge.followed", { d: line(nodes, picture.followed) }), trail, backward, onward, circles, label);
-  const place = h("div.graph", { tabindex: "0", role: "application", "aria-label": words }, drawing);
+  const place = h("div.graph", { class: nodes.length > MANY ? "many" : "", tabindex: "0", role: "application", "aria-label": words }, drawing);
 
   function show() {
     drawing.setAttribute("viewBox", `${view.x.toFixed(1)} ${view.y.toFixed(1)} ${view.w.toFixed(1)} ${view.h.toFixed(1)}`);
@@ -51,9 +53,13 @@ export function graph(picture, chosen, words) {
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(drawing.getScreenCTM().inverse());
     return [point.x, point.y];
   }
+  function nearest([x, y]) {
+    const far = nodes.map((node) => Math.hypot(node.x - x, node.y - y)), least = Math.min(...far);
+    return least <= Math.max(radius, NEAR / drawing.getScreenCTM().a) ? far.indexOf(least) : null;
+  }
 
   let held = null;
-  drawing.addEventListener("pointerdown", (event) => { if (event.button === 0) held = { x: event.clientX, y: event.clientY, moved: false, target: event.target }; });
+  drawing.addEventListener("pointerdown", (event) => { if (event.button === 0) held = { x: event.clientX, y: event.clientY, moved: false }; });
   drawing.addEventListener("pointermove", (event) => {
     if (!held || !(event.buttons & 1)) return;
     const [dx, dy] = [event.clientX - held.x, event.clientY - held.y];
@@ -63,8 +69,9 @@ export function graph(picture, chosen, words) {
     Object.assign(held, { moved: true, x: event.clientX, y: event.clientY });
     move(-dx / scale, -dy / scale);
   });
-  drawing.addEventListener("pointerup", () => {
-    if (held && !held.moved && held.target.dataset?.at !== undefined) chosen(Number(held.target.dataset.at));
+  drawing.addEventListener("pointerup", (event) => {
+    const meant = held && !held.moved ? nearest(at(event)) : null;
+    if (meant !== null) chosen(meant);
     held = null;
   });
   drawing.addEventListener("wheel", (event) => {
