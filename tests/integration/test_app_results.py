@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 import pytest
 from live_webs import Site, learn
 
-from app_server import RefusedError, ServedApp, serving_app
+from app_server import RefusedError, ServedApp, serving_app, wait_until
 from found_pages import NOON, Find, crawl_of
 from trailhound.demo import DemoWeb
 
@@ -197,6 +197,11 @@ def test_texts_are_packed(bees: ServedApp) -> None:
     assert len(names) == 33
 
 
+def test_a_site_is_packed(bees: ServedApp) -> None:
+    names = zipfile.ZipFile(io.BytesIO(exported(bees, "site"))).namelist()
+    assert {"index.html", "search.js", "portal.css"} <= set(names)
+
+
 @pytest.fixture(scope="module")
 def crawled(
     web: DemoWeb, port: int, topic_name: str, tmp_path_factory: pytest.TempPathFactory
@@ -241,9 +246,13 @@ def test_marks_are_learned_from_and_all_pages_judged_again(
     near = [each["url"] for each in listed(live, topic_name, kind="missed")[:3]]
     live.post(f"{base}/marks", {"urls": near, "useful": True})
     assert set(near) <= {each["url"] for each in listed(live, topic_name)}
-    job = live.job_done(live.post(f"{base}/rejudge", {"learn": True}))
+    job = live.job_done(live.post(f"/api/topics/{quote(topic_name)}/learn"))
     assert job["state"] == "done", job
-    assert job["message"].startswith("Learned.")
+    judging = wait_until(
+        lambda: next((each for each in live.get("/api/jobs") if each["kind"] == "rejudge"), None)
+    )
+    assert live.job_done(judging)["state"] == "done"
+    assert live.job_done(live.post(f"{base}/rejudge"))["message"].startswith("0 pages joined")
     assert set(near) <= {each["url"] for each in listed(live, topic_name)}
     why = live.get(f"{base}/why?url={quote(near[0])}")
     assert why["verdict"] == "fetched"

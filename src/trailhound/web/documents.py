@@ -20,7 +20,8 @@ MOST_KEPT = 50
 _HEADERS = {
     hdrs.CONTENT_TYPE: "text/html; charset=utf-8",
     "Content-Security-Policy": (
-        "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+        "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+        "form-action 'none'; "
         "frame-ancestors 'self'"
     ),
     "X-Frame-Options": "SAMEORIGIN",

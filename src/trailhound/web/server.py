@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -232,8 +233,17 @@ async def _file(request: web.Request) -> web.StreamResponse:
     """A page, script or picture of the app's own; there is nothing private among them."""
     wanted = request.match_info["path"] or "index.html"
     wanted = "docs.html" if wanted == "docs" else wanted
-    path = (STATIC / wanted).resolve()
-    if not path.is_relative_to(STATIC.resolve()) or path.suffix not in _TYPES or not path.is_file():
+    path = _own_file(wanted)
+    if path is None:
         raise web.HTTPNotFound(reason="There is no such page.")
     content = await asyncio.to_thread(path.read_bytes)
     return web.Response(body=content, headers={hdrs.CONTENT_TYPE: _TYPES[path.suffix]})
+
+
+def _own_file(wanted: str) -> Path | None:
+    """A file below ``static``; ``None`` for whatever else a path may name."""
+    with suppress(OSError, ValueError):  # names too long, or with a zero byte
+        path = (STATIC / wanted).resolve()
+        if path.is_relative_to(STATIC.resolve()) and path.suffix in _TYPES and path.is_file():
+            return path
+    return None

@@ -8,14 +8,16 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 from aiohttp import hdrs, web
 
 from trailhound.counting import counted
 from trailhound.errors import TrailhoundError
-from trailhound.storage.exporting import WRITERS, ExportedPage, write_urls, write_warc
+from trailhound.portal import Portal
+from trailhound.portal.site import write_site
+from trailhound.storage.exporting import WRITERS, write_urls, write_warc
 from trailhound.storage.files import explaining, whole_file
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.topics.exporting import Export
@@ -34,7 +36,8 @@ routes = Routes("Results")
 FOLDER = "exports"
 """In the topic's folder; the last export of each format is kept."""
 
-Format = Literal["jsonl", "csv", "parquet", "urls", "warc", "markdown", "text"]
+Page = TypeVar("Page")
+Format = Literal["jsonl", "csv", "parquet", "urls", "warc", "markdown", "text", "site"]
 ENDINGS: dict[Format, str] = {
     "jsonl": ".jsonl",
     "csv": ".csv",
@@ -43,6 +46,7 @@ ENDINGS: dict[Format, str] = {
     "warc": ".warc.gz",
     "markdown": "-markdown.zip",
     "text": "-text.zip",
+    "site": "-site.zip",
 }
 _TEXTS: dict[Format, TextForm] = {"markdown": "markdown", "text": "text"}
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
@@ -143,7 +147,7 @@ def _write(folder: CrawlFolder, asked: ExportRequest, handle: Handle) -> int:
             return results.iterate(only_new=asked.new)
 
         handle.report("Reading the results")
-        if asked.format in _TEXTS:
+        if asked.format in (*_TEXTS, "site"):
             return _write_folder(folder, results, asked, path, handle)
         with whole_file(path) as file:
             if asked.format == "warc":
@@ -159,9 +163,15 @@ def _write_folder(
 ) -> int:
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".making-") as made:
         inside = Path(made) / "pages"
-        form = _TEXTS[asked.format]
-        export = Export(folder, results, lambda: results.iterate(only_new=asked.new), form)
-        number = write_text_folder(_told(export, export.total, handle), inside, form)
+        if asked.format == "site":
+            handle.report("Indexing all words")
+            portal = Portal(folder)
+            total = len(portal.listing)
+            number = write_site(portal, inside, passing=lambda pages: _told(pages, total, handle))
+        else:
+            form = _TEXTS[asked.format]
+            export = Export(folder, results, lambda: results.iterate(only_new=asked.new), form)
+            number = write_text_folder(_told(export, export.total, handle), inside, form)
         handle.report("Packing")
         with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
             for each in sorted(inside.rglob("*")):
@@ -171,7 +181,7 @@ def _write_folder(
     return number
 
 
-def _told(pages: Iterable[ExportedPage], total: int, handle: Handle) -> Iterator[ExportedPage]:
+def _told(pages: Iterable[Page], total: int, handle: Handle) -> Iterator[Page]:
     for number, page in enumerate(pages):
         if handle.is_stopping():
             raise _StoppedError("The export was stopped; the earlier one, if any, is still there.")

@@ -10,16 +10,13 @@ import msgspec
 from trailhound.storage.results_reading import ThresholdEffect
 from trailhound.topics.heeding import open_results
 from trailhound.topics.judging import TopicThreshold, choose_threshold, threshold_of
-from trailhound.topics.learning import learn_into
 from trailhound.topics.marking import mark_results
-from trailhound.topics.rejudging import rejudge
-from trailhound.web.api import OneTopic, Routes
+from trailhound.web.api import ConflictError, NotThereError, OneTopic, Routes
 from trailhound.web.hub import Happening
-from trailhound.web.jobs import Handle, Job
-from trailhound.web.learning import request_as_before
+from trailhound.web.jobs import Job
+from trailhound.web.learning import REJUDGE, judge_again
 
 if TYPE_CHECKING:
-    from trailhound.topics.crawl_folder import CrawlFolder
     from trailhound.web.state import App
 
 routes = Routes("Results")
@@ -44,14 +41,6 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True):
 
     marked: list[str]
     """Addresses of the pages."""
-
-
-class RejudgeRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """How pages are to be judged again."""
-
-    topic: str
-    learn: bool = False
-    """Learn the topic again first, from sessions and marks."""
 
 
 class ThresholdQuestion(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,27 +68,16 @@ def mark_pages(app: App, asked: MarkRequest) -> Marks:
 
 
 @routes.post("/api/topics/{topic}/results/rejudge")
-def judge_again(app: App, asked: RejudgeRequest) -> Job:
+def rejudge_results(app: App, asked: OneTopic) -> Job:
     """Judge all archived pages with what is known now; nothing is fetched."""
-    folder = app.crawl(asked.topic)
-    return app.jobs.start(
-        "rejudge", folder.topic.name, lambda handle: _rejudge(app, folder, handle, asked.learn)
-    )
+    return _judging(app, app.crawl(asked.topic).topic.name)
 
 
-def _rejudge(app: App, folder: CrawlFolder, handle: Handle, learn: bool) -> str:
-    learned = ""
-    if learn:
-        handle.report("Learning from sessions and marks")
-        learn_into(app.workspace, request_as_before(folder.topic), handle.report)
-        learned = "Learned. "
-
-    def progress(done: int, total: int) -> None:
-        handle.report(f"Judged {done:,} of {total:,} pages", done / total if total else None)
-
-    done = rejudge(folder, progress=progress, stop=handle.is_stopping)
-    app.hub.tell(Happening(kind="results", topic=folder.topic.name))
-    return learned + done.in_words()
+def _judging(app: App, topic: str) -> Job:
+    job = judge_again(app, topic)
+    if job is None:
+        raise NotThereError(f"The crawl of '{topic}' has no pages yet.")
+    return job
 
 
 @routes.get("/api/topics/{topic}/results/threshold")
@@ -119,5 +97,7 @@ def try_threshold(app: App, asked: ThresholdQuestion) -> ThresholdEffect:
 def set_threshold(app: App, asked: ThresholdChoice) -> Job:
     """Let another threshold hold; a job moves the pages between the two."""
     folder = app.crawl(asked.topic)
+    if app.jobs.running(REJUDGE, folder.topic.name) is not None:
+        raise ConflictError("Pages are being judged again. Wait until that has ended.")
     choose_threshold(folder, asked.threshold)
-    return judge_again(app, RejudgeRequest(topic=folder.topic.name))
+    return _judging(app, folder.topic.name)

@@ -4,6 +4,9 @@ import { get, post, query } from "../lib/api.js";
 import { counted, h, outside, replace, table, when } from "../lib/dom.js";
 import { attempt, notice } from "../lib/shell.js";
 
+/** The server tells everybody of a mark, also who made it; what is on the screen has changed already. */
+const HEARD_MILLISECONDS = 2000;
+
 /** Text in pieces, with what was searched for marked. */
 function pieces(segments) {
   return segments.map(([text, isMatch]) => (isMatch ? h("mark", text) : text));
@@ -13,7 +16,7 @@ function plain(segments) {
   return segments.map(([text]) => text).join("");
 }
 
-/** state: {base, join(result), changed()}; left(result) is called when the card has gone to the list of finds. */
+/** state: {base, ownMarks, join(result), marked()}; left(result) is called when the card has gone to the list of finds. */
 export function resultCard(result, state, left = null) {
   const card = h("article.result");
   const title = plain(result.title) || result.url;
@@ -25,7 +28,9 @@ export function resultCard(result, state, left = null) {
     const value = before === useful ? null : useful;
     result.marked = value;
     draw();
+    state.ownMarks += 1;
     const said = await attempt(button, () => post(`${state.base}/marks`, { urls: [result.url], useful: value }));
+    setTimeout(() => { state.ownMarks -= 1; }, HEARD_MILLISECONDS);
     if (said === undefined) { result.marked = before; draw(); return; }
     moved(value);
   }

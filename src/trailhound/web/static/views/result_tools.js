@@ -29,7 +29,7 @@ export function resultTools(state) {
 }
 
 async function learn(state) {
-  await post(`${state.base}/rejudge`, { learn: true });
+  await post(path`/api/topics/${state.topic}/learn`);
   notice("Learning from sessions and marks; then every archived page is judged again.");
 }
 

@@ -13,7 +13,7 @@ const DAY_SECONDS = 86_400;
 
 export async function results(place, [topic]) {
   const base = path`/api/topics/${topic}/results`;
-  const state = { topic, base, filters: filtersFromAddress() };
+  const state = { topic, base, filters: filtersFromAddress(), ownMarks: 0 };
   const list = h("div.stack", { "aria-live": "off" });
   const told = h("p.quiet", { role: "status" });
   const more = h("div");
@@ -39,7 +39,6 @@ export async function results(place, [topic]) {
   }
 
   const refresh = () => load().catch((error) => { told.textContent = error.message; });
-  state.changed = refresh;
   state.join = (result) => list.prepend(resultCard(result, state));
 
   const refused = await load().catch((error) => error);
@@ -57,7 +56,7 @@ export async function results(place, [topic]) {
       h("div.row.apart", h("div", h("h2", { id: "finds-title" }, "Finds"), told), tools.menus), list, more),
     misses.element);
   misses.load();
-  const quiet = whenever(["results"], (happening) => { if (happening.topic === topic) { refresh(); misses.load(); } });
+  const quiet = whenever(["results"], (happening) => { if (happening.topic === topic && !state.ownMarks) { refresh(); misses.load(); } });
   return () => { quiet(); tools.end(); };
 }
 

