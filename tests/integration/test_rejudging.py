@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import sqlite3
 import threading
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -359,6 +361,26 @@ def test_learning_on_the_command_line_judges_again(
     assert {first, second} <= listed(crawled)
     code, _, err = trailhound("rejudge", name)
     assert (code, "0 pages joined the results, 0 left." in err) == (0, True)
+
+
+def test_ctrl_c_stops_and_the_next_time_goes_on(
+    crawled: CrawlFolder, trailhound: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taught(crawled)
+
+    @contextmanager
+    def interrupting(_: str) -> Iterator[Callable[[int, int], None]]:
+        yield lambda done, _: signal.raise_signal(signal.SIGINT) if done else None
+
+    monkeypatch.setattr("trailhound.cli.rejudge.pages_bar", interrupting)
+    name = crawled.topic.name
+    done = trailhound("learn", name, "--json")
+    assert done.code == 130
+    assert f"trailhound rejudge {name}" in done.err
+    (told,) = json.loads(done.out)
+    assert told["rejudged"]["judged"] == PAGES_TOGETHER
+    rest = rejudge(crawled)
+    assert rest.judged == sum(row[1] is not None for row in rows(crawled)) - PAGES_TOGETHER
 
 
 HIVES = "".join(

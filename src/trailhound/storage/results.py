@@ -39,8 +39,8 @@ import msgspec
 
 from trailhound.errors import StorageError
 from trailhound.records import FinishedPage, Outcome, PageEvent
+from trailhound.storage.event_rows import INSERT_EVENT, event_row, storable, unsigned
 from trailhound.storage.kept_words import pack_words
-from trailhound.storage.snippets import snippet_of
 from trailhound.storage.sqlite import DatabaseKind, transaction
 from trailhound.storage.visits import VISITS, note_visit
 
@@ -132,15 +132,6 @@ _TELLS_NOTHING_NEW = frozenset(
 )
 """After these, what was fetched from the same address before still stands."""
 
-_INSERT = """
-    INSERT INTO event VALUES (
-        NULL, :number, :url, :address, :outcome, :parent, :depth, :priority, :memory, :requests,
-        :requests_total, :score, :relevant, :links_found, :links_added, :links_outside, :why,
-        :title, :snippet, :language, :duplicate_of, :noindex, :at, :status, :etag, :last_modified,
-        :known, :fingerprint, :current
-    )
-"""
-
 MAX_REFUSALS = 200_000
 """Refused URLs that are kept: a trap has no end."""
 
@@ -198,10 +189,10 @@ class ResultsStore:
             execute("DELETE FROM found WHERE rowid = ?", before[:1])
             execute("DELETE FROM unindexed WHERE id = ?", before[:1])
             execute("DELETE FROM words WHERE id = ?", before[:1])
-        row = _row(finished) | {"known": event.final_url in self._known, "current": not stands}
+        row = event_row(finished) | {"known": event.final_url in self._known, "current": not stands}
         if event.outcome is Outcome.FETCHED and not stands:
             row |= self._heeded(event, judged=bool(row["relevant"]))
-        added = execute(_INSERT, row)
+        added = execute(INSERT_EVENT, row)
         if page is None or stands:
             return
         if self._extraction is not None and (packed := pack_words(page, self._extraction)):
@@ -397,38 +388,3 @@ def may_hold_pages(path: Path) -> bool:
             return bool(made and opened.execute("SELECT 1 FROM event LIMIT 1").fetchone())
     except sqlite3.Error:
         return True
-
-
-def _row(finished: FinishedPage) -> dict[str, object]:
-    """The columns by name, and fields of the event that are no column."""
-    event, result, page = finished.event, finished.result, finished.page
-    relevance, fingerprint = event.relevance, finished.fingerprint
-    return msgspec.structs.asdict(event) | {
-        "address": event.final_url,
-        "memory": finished.candidate.memory,
-        "score": min(relevance.score, 1.0) if relevance else None,  # rounding may exceed 1
-        "relevant": bool(relevance and relevance.relevant),
-        "why": storable(event.why),
-        "title": storable(event.title),
-        "snippet": storable(snippet_of(page)) if page is not None else "",
-        "language": page.language if page is not None else "",
-        "status": result.status,
-        "etag": storable(result.header("ETag")),
-        "last_modified": storable(result.header("Last-Modified")),
-        "fingerprint": signed(fingerprint),
-    }
-
-
-def signed(fingerprint: int | None) -> int | None:
-    """As SQLite keeps it: its integers have a sign."""
-    return fingerprint and fingerprint - (fingerprint >> 63 << 64)
-
-
-def unsigned(kept: int) -> int:
-    """A fingerprint that SQLite kept."""
-    return kept % (1 << 64)
-
-
-def storable(text: str) -> str:
-    """Text without lone surrogates, which UTF-8 cannot carry."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

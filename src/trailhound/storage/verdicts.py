@@ -12,14 +12,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from trailhound.storage.event_rows import signed, storable, unsigned
 from trailhound.storage.results import (
     MARKS,
     MAX_INDEXED_CHARS,
     RESULTS,
     SAVE_STATE,
-    signed,
-    storable,
-    unsigned,
 )
 from trailhound.storage.sqlite import transaction
 

@@ -1,0 +1,52 @@
+"""An event of a crawl as a row of its results: what SQLite can hold of it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from trailhound.records import FinishedPage
+from trailhound.storage.snippets import snippet_of
+
+INSERT_EVENT = """
+    INSERT INTO event VALUES (
+        NULL, :number, :url, :address, :outcome, :parent, :depth, :priority, :memory, :requests,
+        :requests_total, :score, :relevant, :links_found, :links_added, :links_outside, :why,
+        :title, :snippet, :language, :duplicate_of, :noindex, :at, :status, :etag, :last_modified,
+        :known, :fingerprint, :current
+    )
+"""
+
+
+def event_row(finished: FinishedPage) -> dict[str, object]:
+    """The columns by name, and fields of the event that are no column."""
+    event, result, page = finished.event, finished.result, finished.page
+    relevance, fingerprint = event.relevance, finished.fingerprint
+    return msgspec.structs.asdict(event) | {
+        "address": event.final_url,
+        "memory": finished.candidate.memory,
+        "score": min(relevance.score, 1.0) if relevance else None,  # rounding may exceed 1
+        "relevant": bool(relevance and relevance.relevant),
+        "why": storable(event.why),
+        "title": storable(event.title),
+        "snippet": storable(snippet_of(page)) if page is not None else "",
+        "language": page.language if page is not None else "",
+        "status": result.status,
+        "etag": storable(result.header("ETag")),
+        "last_modified": storable(result.header("Last-Modified")),
+        "fingerprint": signed(fingerprint),
+    }
+
+
+def signed(fingerprint: int | None) -> int | None:
+    """As SQLite keeps it: its integers have a sign."""
+    return fingerprint and fingerprint - (fingerprint >> 63 << 64)
+
+
+def unsigned(kept: int) -> int:
+    """A fingerprint that SQLite kept."""
+    return kept % (1 << 64)
+
+
+def storable(text: str) -> str:
+    """Text without lone surrogates, which UTF-8 cannot carry."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
