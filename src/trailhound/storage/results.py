@@ -79,7 +79,7 @@ _ADDITIONS = (
     "(first INTEGER PRIMARY KEY, judge TEXT NOT NULL, threshold REAL)",
     # All that counts ask for, so that they need not read the pages themselves.
     "CREATE INDEX IF NOT EXISTS event_by_find "
-    "ON event (score DESC, id, duplicate_of, noindex, current, relevant) "
+    "ON event (score DESC, id, duplicate_of, noindex, known, current, relevant) "
     "WHERE current AND relevant",
     "CREATE INDEX IF NOT EXISTS event_by_miss "
     "ON event (score DESC, id, noindex, current, relevant) WHERE current AND NOT relevant",

@@ -123,7 +123,7 @@ _NO_MARK = "NULL"  # a file that nobody has written to since marks count
 _SELECT = "SELECT *, {mark} AS marked FROM event WHERE "
 _FINDS = """
     SELECT count(nullif(duplicate_of IS NULL AND NOT noindex, 0)),
-        count(nullif(duplicate_of IS NULL AND NOT noindex AND (known OR {mark} IS NOT NULL), 0)),
+        count(nullif(duplicate_of IS NULL AND NOT noindex AND known, 0)),
         count(duplicate_of), count(nullif(noindex, 0))
     FROM event WHERE current AND relevant
 """
@@ -356,12 +356,11 @@ class Results:
                 "coalesce(max(at), 0) FROM event"
             ).fetchone()
             noted = execute("SELECT data FROM state WHERE name = ?", (REQUESTS,)).fetchone()
-            relevant, known, duplicates, unlisted = execute(
-                _FINDS.format(mark=self._mark)
-            ).fetchone()
+            relevant, known, duplicates, unlisted = execute(_FINDS).fetchone()
             by_outcome = "SELECT outcome, count(*) FROM event GROUP BY outcome ORDER BY 2 DESC"
             outcomes = dict(execute(by_outcome).fetchall())
         requests = max(requests, int(noted[0]) if noted else 0)
+        known += self._count_marked(f"{LISTED} AND NOT known")
         return ResultsSummary(
             pages, requests, relevant, known, duplicates, unlisted, outcomes, started, ended
         )

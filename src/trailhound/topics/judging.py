@@ -96,18 +96,20 @@ class TopicThreshold(msgspec.Struct, frozen=True):
 def threshold_of(folder: CrawlFolder) -> TopicThreshold | None:
     """The threshold of the topic's judge; ``None`` when it has none."""
     settings, topic = folder.require().read().settings, folder.topic
-    holds = threshold_in(judge_of(folder).judge)
+    learned = topic.load() if topic.is_learned() else None
+    graph = learned.model.graph if learned is not None else Knowledge().graph
+    name, _, options = chosen_judge(settings.judge.kind, graph).partition(":")
+    calibrated = learned.judges.get(name) if learned is not None else None
+    chosen = topic.record().thresholds.get(name)
+    if options or calibrated is None:  # the judge alone knows
+        holds = threshold_in(judge_of(folder).judge)
+    else:
+        wishes = (settings.judge.threshold, chosen, calibrated.threshold)
+        holds = next(each for each in wishes if each is not None)
     if holds is None:
         return None
-    known = knowledge_of(topic)
-    judge = chosen_judge(settings.judge.kind, known.graph).partition(":")[0]
-    learned = topic.load().judges.get(judge) if topic.is_learned() else None
-    return TopicThreshold(
-        judge,
-        holds,
-        None if learned is None else learned.threshold,
-        judge in topic.record().thresholds,
-    )
+    said = calibrated.threshold if calibrated is not None else None
+    return TopicThreshold(name, holds, said, chosen is not None)
 
 
 def choose_threshold(folder: CrawlFolder, threshold: float | None) -> TopicThreshold:
