@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
@@ -114,13 +115,22 @@ class SessionGraphs:
             _forget_oldest(self._graphs, MOST_TOPICS)
             return graph
 
+    def prepare(self, topic: TopicFolder) -> None:
+        """Begin to read a topic that nobody has looked at yet: somebody is likely to, soon."""
+        if topic.path not in self._graphs and not self._lock.locked():
+            threading.Thread(target=self._try, args=(topic,), daemon=True).start()
+
+    def _try(self, topic: TopicFolder) -> None:
+        with suppress(TrailhoundError, OSError):  # whoever looks is told
+            self.of(topic)
+
     def _read(self, topic: TopicFolder) -> SessionGraph:
         names = sorted(topic.session_names())
         sessions = {name: self._bare(topic.sessions_path / name) for name in names}
         events = events_in_order(sessions.values())
         visits = [
             _file_state(topic.path / CONTENT),
-            *((name, _visits(session)) for name, session in sessions.items()),
+            *((name, found) for name, each in sessions.items() if (found := _visits(each))),
         ]
         shown = self._shown.pop(topic.path, None)
         if shown is None or shown.visits != visits:

@@ -115,7 +115,9 @@ class WhatToForget(msgspec.Struct, frozen=True, kw_only=True):
 @routes.get("/api/topics/{topic}/sessions")
 def list_sessions(app: App, asked: OneTopic) -> list[SessionOverview]:
     """What was browsed for the topic, the latest session first."""
-    return session_overviews(app.topic(asked.topic))
+    folder = app.topic(asked.topic)
+    app.session_graphs.prepare(folder)
+    return session_overviews(folder)
 
 
 @routes.get("/api/topics/{topic}/session")
