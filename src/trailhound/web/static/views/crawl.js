@@ -4,7 +4,7 @@ import { get, path, post } from "../lib/api.js";
 import { lineChart } from "../lib/charts.js";
 import { counted, h, number, outside, replace } from "../lib/dom.js";
 import { duration, isAlive, ofBudget, perHundred, ranFor, sentence, stateBadge, stateInWords, steadily } from "../lib/crawls.js";
-import { attempt, topicHead, topicLink, whenever } from "../lib/shell.js";
+import { attempt, oneAtATime, topicHead, topicLink, whenever } from "../lib/shell.js";
 import { goOnForm, startForm } from "./crawl_form.js";
 import { crawlTables, storyPanel, whyButton } from "./crawl_tables.js";
 
@@ -22,17 +22,19 @@ const FIGURES = [
 
 export async function crawl(place, [topic]) {
   let watched = null;
-  async function draw() {
+  const draw = oneAtATime(async () => {
     const view = await get(path`/api/topics/${topic}/crawl`);
     if (view.crawl === null) return drawStart(view);
     if (watched === null) {
+      // It may yet fail to begin, which is told in the form.
+      if (view.crawl.state === "starting" && place.childElementCount > 0) return;
       watched = watch(topic, draw);
       replace(place, topicHead(topic, "crawl"), watched.element);
     }
-    await watched.show(view);
-  }
+    return watched.show(view);
+  });
   async function drawStart(view) {
-    if (place.childElementCount > 0 && watched === null) return;  // what is being typed stays
+    if (watched === null && place.childElementCount > 0) return;  // what is being typed stays
     watched = null;
     const form = await startForm(topic, { mode: "new", learned: view.learned, setup: null, begun: draw });
     replace(place, topicHead(topic, "crawl"), h("p", "The crawl runs as a process of its own: it goes on when you close the app."), form);

@@ -3,7 +3,7 @@
 import { get, path, post } from "../lib/api.js";
 import { h, number, replace, when } from "../lib/dom.js";
 import { duration, isAlive, ofBudget, perHundred, ranFor, stateBadge, stateInWords } from "../lib/crawls.js";
-import { attempt, topicLink, whenever } from "../lib/shell.js";
+import { attempt, oneAtATime, topicLink, whenever } from "../lib/shell.js";
 
 const JOBS = { learn: "Learning", rejudge: "Judging again", lab: "An experiment" };
 
@@ -13,7 +13,7 @@ export async function crawls(place) {
   const jobs = h("section");
   const none = h("p.quiet", "No topic has been crawled yet. Open a topic and press Crawl.");
 
-  async function draw() {
+  const draw = oneAtATime(async () => {
     const [found, going] = await Promise.all([get("/api/crawls"), get("/api/jobs")]);
     none.hidden = found.length > 0;
     found.forEach((crawl, at) => {
@@ -25,7 +25,7 @@ export async function crawls(place) {
     const present = new Set(found.map((crawl) => crawl.topic));
     for (const [topic, card] of cards) if (!present.has(topic)) { card.element.remove(); cards.delete(topic); }
     replace(jobs, jobsInWords(going));
-  }
+  });
   replace(place, h("h1", "Crawls"), none, list, jobs);
   await draw();
   return whenever(["crawl", "job", "topic"], () => draw().catch(() => {}));

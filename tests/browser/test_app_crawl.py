@@ -1,0 +1,145 @@
+"""A crawl of the demo web in the app, as a person sees it in a real browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from app_server import PATIENCE_SECONDS, ServedApp, serving_app, wait_until
+from trailhound.topics.running import request_stop, running_crawl, wait_for_end
+
+pytestmark = pytest.mark.browser
+
+SERIOUS = {"serious", "critical"}
+PATIENCE = PATIENCE_SECONDS * 1000.0
+"""In milliseconds."""
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedApp]:
+    """With a learned topic of the demo web."""
+    with serving_app(tmp_path_factory.mktemp("app")) as served:
+        made = served.post("/api/playground/topic")
+        assert served.job_done(made["job"])["state"] == "done"
+        yield served
+        folder = served.workspace.topic(made["topic"])
+        status = running_crawl(folder)
+        if status is not None and status.is_alive:
+            request_stop(folder)
+            wait_for_end(folder)
+
+
+@pytest.fixture(scope="module")
+def topic(app: ServedApp) -> str:
+    (name,) = app.get("/api/playground")["topics"]
+    return str(name)
+
+
+@pytest.fixture
+def page(app: ServedApp, browser: Browser) -> Iterator[Page]:
+    opened = browser.new_page()
+    opened.set_default_timeout(PATIENCE)
+    mistakes: list[str] = []
+    opened.on("pageerror", lambda error: mistakes.append(str(error)))
+    opened.goto(app.address)
+    expect(opened.get_by_role("heading", level=1)).to_be_visible(timeout=PATIENCE)
+    yield opened
+    opened.close()
+    assert mistakes == []
+
+
+def show(page: Page, app: ServedApp, view: str) -> None:
+    page.goto(f"{app.base}/#{view}")
+
+
+def check_access(page: Page) -> None:
+    """No finding of axe that keeps somebody out."""
+    found: Any = Axe().run(page, options={"preload": False}).response["violations"]
+    grave = [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in SERIOUS]
+    assert grave == []
+
+
+def requests_drawn(page: Page) -> int:
+    """At which number of requests the curve of finds ends."""
+    words = page.get_by_role("img", name=re.compile("finds? after")).get_attribute("aria-label")
+    found = re.search(r"after ([\d,]+) requests?", words or "")
+    assert found, words
+    return int(found[1].replace(",", ""))
+
+
+def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
+    app: ServedApp, topic: str, page: Page, tmp_path: Path
+) -> None:
+    show(page, app, f"/topics/{quote(topic)}/crawl")
+    form = page.get_by_role("form", name="A new crawl")
+    expect(form).to_contain_text("This topic is about the demo web")
+    expect(form).to_contain_text("useful pages, the nearest")
+    expect(form).to_contain_text("goes on learning with every page")
+    check_access(page)
+    form.get_by_label("Strategy").select_option("breadth-first")
+    expect(form).to_contain_text("For small sites that you want whole")
+    form.get_by_label("Strategy").select_option("trail")
+    delay = form.get_by_label("Seconds between requests")
+    delay.fill("0.1")
+    form.get_by_role("button", name="Start the crawl").click()
+    expect(form.get_by_role("alert")).to_contain_text("impolite", timeout=PATIENCE)
+    delay.fill("1")
+    form.get_by_role("button", name="Start the crawl").click()
+    stop = page.get_by_role("button", name="Stop", exact=True)
+    expect(stop).to_be_visible(timeout=PATIENCE)
+    early = wait_until(lambda: requests_drawn(page))
+    wait_until(lambda: requests_drawn(page) > early + 3)
+    page.get_by_text("What comes next").click()
+    expect(page.get_by_role("region", name="What comes next")).to_be_visible(timeout=PATIENCE)
+    check_access(page)
+    page.screenshot(path=tmp_path / "crawl.png", full_page=True)
+    stop.click()
+    go_on = page.get_by_role("button", name="Go on")
+    expect(go_on).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("status").first).to_contain_text("It was interrupted")
+    page.get_by_role("button", name="Why http").first.click()
+    story = page.get_by_role("dialog")
+    expect(story).to_contain_text("It was", timeout=PATIENCE)
+    check_access(page)
+    story.get_by_role("button", name="Close").click()
+    before = app.get(f"/api/topics/{quote(topic)}/crawl")["crawl"]["pages"]
+    go_on.click()
+    expect(stop).to_be_visible(timeout=PATIENCE)
+    wait_until(lambda: app.get(f"/api/topics/{quote(topic)}/crawl")["crawl"]["pages"] > before)
+    show(page, app, "/crawls")
+    page.get_by_role("button", name=f"Pause {topic}").click()
+    expect(page.get_by_role("button", name=f"Go on with {topic}")).to_be_visible(timeout=PATIENCE)
+    check_access(page)
+
+
+def test_nobody_looks_at_crawls_when_the_page_is_closed(app: ServedApp, page: Page) -> None:
+    hub = app.server.app.hub
+    wait_until(lambda: hub.has_listeners)
+    page.close()
+    wait_until(lambda: not hub.has_listeners)
+
+
+def test_a_schedule_is_set_and_told_in_words(app: ServedApp, topic: str, page: Page) -> None:
+    show(page, app, f"/topics/{quote(topic)}/schedule")
+    expect(page.get_by_text("It is crawled only when you start it.")).to_be_visible(
+        timeout=PATIENCE
+    )
+    page.get_by_label("Every night").check()
+    page.get_by_label("From", exact=True).fill("03:00")
+    page.get_by_label("To", exact=True).fill("03:30")
+    page.get_by_label("Sun").uncheck()
+    page.get_by_label("Crawl this topic by itself").uncheck()
+    page.get_by_role("button", name="Save").click()
+    words = page.get_by_role("status").first
+    expect(words).to_contain_text("from 03:00 to 03:30", timeout=PATIENCE)
+    expect(words).to_contain_text("Switched off at present")
+    check_access(page)
+    kept = app.get(f"/api/topics/{quote(topic)}/schedule")["schedule"]
+    assert kept["nightly"] == {"start": "03:00", "end": "03:30", "days": [0, 1, 2, 3, 4, 5]}
