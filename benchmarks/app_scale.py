@@ -21,6 +21,8 @@ from benchmarks.portal_search import MadeUpPages
 from trailhound.collector import load_pairing
 from trailhound.config.settings import Settings
 from trailhound.records import FinishedPage, Relevance
+from trailhound.sessions.events import Event, Mark, Session, Visit
+from trailhound.sessions.files import write_session
 from trailhound.storage.results import ResultsStore, index_for_search
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.workspace import Workspace
@@ -78,6 +80,24 @@ def make_topic(workspace: Workspace, pages: int) -> tuple[CrawlFolder, CrawledPa
     return crawl, crawled
 
 
+def make_session(workspace: Workspace, pages: int) -> None:
+    """A session of so many pages of some hosts, each with links to others; every tenth useful."""
+    chance = random.Random(7)
+    words = MadeUpPages()
+    urls = [f"https://host{number % 40}.test/visited/{number}" for number in range(pages)]
+    events: list[Event] = []
+    for number, url in enumerate(urls):
+        ends = {urls[(number + step) % pages] for step in (1, 2, 40)} | {chance.choice(urls)}
+        links = "".join(f'<a href="{end}">{words.some(3)}</a> ' for end in sorted(ends))
+        html = f"<title>{words.some(5)}</title><p>{words.some(60)}</p>{links}"
+        came_from = urls[number - 1] if number else None
+        events.append(Visit(float(number), url, words.some(5), from_url=came_from, html=html))
+        if number % 10 == 9:
+            events.append(Mark(number + 0.5, url))
+    path = workspace.folder_for(TOPIC).sessions_path / "large.jsonl"
+    write_session(Session(TOPIC, tuple(events)), path)
+
+
 class Asking:
     """Asks routes as the server does."""
 
@@ -118,6 +138,7 @@ def questions(ask: Asking, words: list[str]) -> Iterator[tuple[str, Callable[[],
     yield "how many there are", lambda: ask(f"{listing}/count")
     yield "how many, one language", lambda: ask(f"{listing}/count", language="de")
     yield "hosts and languages", lambda: ask(f"{listing}/facets")
+    yield "a session's graph", lambda: ask("/api/topics/{topic}/session")
     yield "what a threshold takes in", lambda: ask(f"{listing}/threshold/effect", at=0.3)
 
 
@@ -125,6 +146,7 @@ def main() -> None:
     """Make, ask, tell."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=200_000)
+    parser.add_argument("--nodes", type=int, default=2_000, help="Pages of the session's graph.")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--folder", type=Path, help="Keep the workspace here, and use it again.")
     arguments = parser.parse_args()
@@ -134,6 +156,7 @@ def main() -> None:
         if not CrawlFolder(workspace.folder_for(TOPIC)).exists():
             crawl, _ = make_topic(workspace, arguments.pages)
             index_for_search(crawl.results)
+            make_session(workspace, arguments.nodes)
         folder = workspace.folder
         server = AppServer(workspace, load_pairing(folder), load_token(folder))
         words = MadeUpPages().words
@@ -142,7 +165,7 @@ def main() -> None:
 
 
 def _timed(name: str, ask: Callable[[], Any], times: int) -> None:
-    """CPU time of the median run and of the slowest; which is the first, with cold caches."""
+    """CPU time of the median run and of the slowest: the first, in which caches are cold."""
     taken = []
     for _ in range(times):
         started = time.process_time()

@@ -9,8 +9,9 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
 from app_server import serving_app
+from found_pages import Find, crawl_of
 from trailhound.web.openapi import describe
-from trailhound.web.routes import ALL_ROUTES
+from trailhound.web.routes import ALL_ROUTES, exports, feedback, portal, results
 
 LEFT_OUT = frozenset(
     {
@@ -37,7 +38,26 @@ def test_nothing_that_is_asked_breaks_the_app(tmp_path: Path) -> None:
     assert broken == []
 
 
-def _ask_at_random(operation: Any, base: str, token: str, broken: list[str]) -> None:
+def test_nothing_that_is_asked_of_a_crawl_breaks_the_app(tmp_path: Path) -> None:
+    groups = [results.routes, feedback.routes, exports.routes, portal.routes]
+    schema = schemathesis.openapi.from_dict(describe([each for one in groups for each in one.all]))
+    finds = [
+        Find(f"https://bees.example/{number}", html=f"<title>Hive {number}</title><p>bees")
+        for number in range(5)
+    ]
+    broken: list[str] = []
+    with serving_app(tmp_path) as app:
+        crawl_of(tmp_path, finds).topic.prepare()
+        found: Any
+        for found in schema.get_all_operations():
+            _ask_at_random(found.ok(), app.base, app.token, broken, topic="bees")
+        assert len(app.get("/api/topics/bees/results")["results"]) == 5
+    assert broken == []
+
+
+def _ask_at_random(
+    operation: Any, base: str, token: str, broken: list[str], topic: str | None = None
+) -> None:
     @settings(
         max_examples=EXAMPLES,
         deadline=None,
@@ -48,6 +68,8 @@ def _ask_at_random(operation: Any, base: str, token: str, broken: list[str]) -> 
     )
     @given(case=operation.as_strategy())
     def ask(case: Any) -> None:
+        if topic is not None:
+            case.path_parameters["topic"] = topic
         answer = case.call(base_url=base, headers={"Authorization": f"Bearer {token}"})
         if answer.status_code >= 500:
             broken.append(f"{case.method} {case.formatted_path} {case.body}: {answer.text[:200]}")

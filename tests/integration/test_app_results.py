@@ -15,8 +15,9 @@ import pytest
 from live_webs import Site, learn
 
 from app_server import RefusedError, ServedApp, serving_app, wait_until
-from found_pages import NOON, Find, crawl_of
+from found_pages import NOON, Find, add_finds, crawl_of
 from trailhound.demo import DemoWeb
+from trailhound.topics.crawl_folder import CrawlFolder
 
 FINDS = (
     Find("https://a.example/", html="<title>Garden gate</title><p>All about gardens and gates."),
@@ -111,6 +112,17 @@ def test_what_was_searched_for_is_told_apart(bees: ServedApp) -> None:
     (found,) = listed(bees, q="gardens")
     assert [text for text, is_match in found["title"] if is_match] == ["Garden"]
     assert "gardens" in [text for text, is_match in found["snippet"] if is_match]
+
+
+def test_pages_that_say_something_else_have_changed(bees: ServedApp) -> None:
+    other = "<title>Hive 3 moved</title><p>Quite other words: wax, honey, comb and queens."
+    again = Find("https://b.example/3", html=other, score=0.7, at=NOON + 90_000)
+    add_finds(CrawlFolder(bees.workspace.folder_for("bees")), [again])
+    (changed,) = listed(bees, kind="changed")
+    assert (changed["url"], changed["changed_at"]) == (again.address, again.at)
+    assert urls(bees, kind="changed", q="honey", host="b.example") == [again.address]
+    assert urls(bees, kind="changed", q="garden") == []
+    assert bees.get("/api/topics/bees/results/count?kind=changed") == {"count": 1}
 
 
 def test_facets_are_counted(bees: ServedApp) -> None:
