@@ -188,6 +188,28 @@ def test_a_foreign_page_can_do_nothing(browser: Browser, bees: ServedApp) -> Non
     page.close()
 
 
+def test_finds_are_exported_and_published(results: Page) -> None:
+    results.click("summary:has-text('Export')")
+    results.select_option(".menu[open] select", "urls")
+    with results.expect_download() as saved:
+        results.click(".menu[open] button:has-text('Export')")
+    assert saved.value.suggested_filename == "bees.txt"
+    assert len(Path(saved.value.path()).read_text("utf-8").splitlines()) == 28
+    results.click("summary:has-text('Export')")
+    results.click("summary:has-text('Portal')")
+    results.fill(".menu[open] input >> nth=0", "Bee health")
+    results.click(".menu[open] button:has-text('Publish')")
+    with results.expect_popup() as opening:
+        results.click(".menu[open] a")
+    portal = opening.value
+    portal.fill("#q", "hive 7")
+    portal.press("#q", "Enter")
+    expect(portal.get_by_role("link", name="Hive 7")).to_be_visible()
+    assert portal.evaluate("window.opener") is None
+    results.click(".menu[open] button:has-text('Take it back')")
+    expect(results.locator(".menu[open] button:has-text('Publish')")).to_be_visible()
+
+
 @pytest.mark.parametrize("width", [1100, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_serious_stands_in_anybodys_way(

@@ -18,6 +18,7 @@ from app_server import RefusedError, ServedApp, serving_app, wait_until
 from found_pages import NOON, Find, add_finds, crawl_of
 from trailhound.demo import DemoWeb
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.forgetting import forget_pages, one_url
 
 FINDS = (
     Find("https://a.example/", html="<title>Garden gate</title><p>All about gardens and gates."),
@@ -199,6 +200,13 @@ def test_exports_are_downloads(bees: ServedApp) -> None:
     assert exported(bees, "warc")[:2] == b"\x1f\x8b"
     ready = {each["format"]: each["file_name"] for each in bees.get("/api/topics/bees/exports")}
     assert ready["warc"] == "bees.warc.gz"
+
+
+def test_what_is_forgotten_is_in_no_export(bees: ServedApp) -> None:
+    assert b"https://b.example/3\n" in exported(bees, "urls")
+    forget_pages(bees.workspace, "bees", one_url("https://b.example/3"))
+    assert bees.get("/api/topics/bees/exports") == []
+    assert b"https://b.example/3\n" not in exported(bees, "urls")
 
 
 def test_texts_are_packed(bees: ServedApp) -> None:

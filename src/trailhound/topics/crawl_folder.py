@@ -15,6 +15,7 @@
           crawl-links.db      links between archived pages, when they were asked for
           edges-….db          a file of edges, sorted
           traces/             indices of access logs
+          exports/            files that the app has written for downloads
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ KEPT_BACKLINKS = "backlinks.db"
 CRAWL_LINKS = "crawl-links.db"
 EDGE_INDICES = "edges-*.db*"
 TRACES = "traces"
+EXPORTS = "exports"
+"""The last export of each format that the app has written."""
 
 FORMAT_NAME = "trailhound-crawl"
 FORMAT_VERSION = 1

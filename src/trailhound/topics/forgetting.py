@@ -25,6 +25,7 @@ from trailhound.storage.forgetting import forget_lines, forget_records, forget_r
 from trailhound.topics.crawl_folder import (
     CRAWL_LINKS,
     EDGE_INDICES,
+    EXPORTS,
     KEPT_BACKLINKS,
     TRACES,
     CrawlLock,
@@ -100,6 +101,7 @@ def forget_pages(
         if work.report.removed and not dry_run:
             _forget_experience(folder)
             forget_status(folder.path)
+            _remove(folder.path / EXPORTS)
         if (changed and folder.model_path.exists()) or _model_knows(folder, forgotten):
             plan = "the model would be learned again from what is left, or removed"
             work.report.model = plan if dry_run else _renew_model(workspace, folder)

@@ -20,6 +20,7 @@ from trailhound.portal.site import write_site
 from trailhound.storage.exporting import WRITERS, write_urls, write_warc
 from trailhound.storage.files import explaining, whole_file
 from trailhound.storage.results_reading import Results, StoredPage
+from trailhound.topics.crawl_folder import EXPORTS
 from trailhound.topics.exporting import Export
 from trailhound.topics.heeding import open_results
 from trailhound.topics.text_files import write_text_folder
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from trailhound.web.state import App
 
 routes = Routes("Results")
-
-FOLDER = "exports"
-"""In the topic's folder; the last export of each format is kept."""
 
 Page = TypeVar("Page")
 Format = Literal["jsonl", "csv", "parquet", "urls", "warc", "markdown", "text", "site"]
@@ -127,7 +125,7 @@ async def fetch_export(app: App, asked: OneExport) -> web.StreamResponse:
 
 
 def _path(folder: CrawlFolder, kind: Format) -> Path:
-    return folder.topic.path / FOLDER / f"results{ENDINGS[kind]}"
+    return folder.topic.path / EXPORTS / f"results{ENDINGS[kind]}"
 
 
 def _file_name(folder: CrawlFolder, kind: Format) -> str:
