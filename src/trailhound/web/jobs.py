@@ -105,8 +105,8 @@ class Jobs:
             thread = threading.Thread(target=self._run, args=(job, handle, work), daemon=True)
             self._threads[number] = thread
             self._save()
+            thread.start()  # here, so that whoever finds the job can wait for its thread
         self._tell(job)
-        thread.start()
         return job
 
     def all(self) -> list[Job]:

@@ -101,7 +101,7 @@ export function graph(picture, chosen, words) {
       const node = nodes[number];
       onward.setAttribute("d", node ? line(nodes, links.to.map((to) => [number, to])) : "");
       backward.setAttribute("d", node ? line(nodes, links.from.map((from) => [from, number])) : "");
-      label.textContent = node ? shortened(node.title) : "";
+      label.textContent = node ? shortened(node.title, drawing.clientWidth < 500 ? 24 : 44) : "";
       if (!node) return;
       label.setAttribute("text-anchor", node.x < width * 0.3 ? "start" : node.x > width * 0.7 ? "end" : "middle");
       label.setAttribute("x", node.x);
@@ -122,6 +122,6 @@ export function graph(picture, chosen, words) {
   };
 }
 
-function shortened(text) {
-  return text.length > 60 ? `${text.slice(0, 58)} …` : text;
+function shortened(text, most) {
+  return text.length > most ? `${text.slice(0, most - 2).trimEnd()} …` : text;
 }

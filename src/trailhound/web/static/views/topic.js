@@ -10,7 +10,11 @@ export async function topic(place, [name]) {
   const jobs = jobWatch(name, () => draw().catch(() => {}));
   const next = h("div"), figures = h("div"), sessions = h("div"), settings = h("div");
 
+  let ending = false;
+  /** Does what ends the topic under this name; nothing is asked about it meanwhile. */
+  const whileEnding = async (work) => { ending = true; try { return await work(); } catch (error) { ending = false; throw error; } };
   const draw = oneAtATime(async () => {
+    if (ending) return;
     const [found, listed, learning, running] = await Promise.all([
       get(path`/api/topics/${name}`), get(path`/api/topics/${name}/sessions`), get(path`/api/topics/${name}/learning`), jobs.look()]);
     const busy = running.some((job) => job.kind === "learn");
@@ -20,7 +24,7 @@ export async function topic(place, [name]) {
   });
 
   await draw();
-  replace(settings, await settingsCard(name));
+  replace(settings, await settingsCard(name, whileEnding));
   replace(place, topicHead(name, ""), jobs.element, next, figures, sessions, settings);
   const silence = whenever(["session", "topic", "crawl"], (heard) => { if (!heard.topic || heard.topic === name) draw().catch(() => {}); });
   return () => { silence(); jobs.end(); };
@@ -90,15 +94,15 @@ function eraser(name, session, jobs) {
   return button;
 }
 
-async function settingsCard(name) {
+async function settingsCard(name, whileEnding) {
   const others = (await get("/api/home")).topics.map((each) => each.topic).filter((each) => each !== name);
-  return h("details.card", h("summary", "Rename, merge, delete"), h("div.stack", renameForm(name), others.length ? mergeForm(name, others) : null, deletion(name)));
+  return h("details.card", h("summary", "Rename, merge, delete"), h("div.stack", renameForm(name, whileEnding), others.length ? mergeForm(name, others) : null, deletion(name, whileEnding)));
 }
 
-function renameForm(name) {
+function renameForm(name, whileEnding) {
   const input = h("input", { type: "text", required: true, maxlength: "200", value: name });
   const button = h("button", { type: "submit" }, "Rename");
-  const rename = async () => go(topicLink((await post(path`/api/topics/${name}/rename`, { name: input.value })).topic).slice(1));
+  const rename = () => whileEnding(async () => go(topicLink((await post(path`/api/topics/${name}/rename`, { name: input.value })).topic).slice(1)));
   return h("form.stack", { onsubmit: (event) => { event.preventDefault(); attempt(button, rename); } }, field("Another name", input), button);
 }
 
@@ -114,10 +118,10 @@ function mergeForm(name, others) {
     field("Merge into another topic", select, "Its sessions are copied there; this topic stays as it is until you delete it."), button);
 }
 
-function deletion(name) {
+function deletion(name, whileEnding) {
   const button = h("button.danger", { onclick: () => {
     if (!confirm(`Delete '${name}' with its sessions, model, crawls and archives? There is no way back.`)) return;
-    attempt(button, async () => { await remove(path`/api/topics/${name}`); notice(`'${name}' is deleted.`); go("/"); });
+    attempt(button, () => whileEnding(async () => { await remove(path`/api/topics/${name}`); notice(`'${name}' is deleted.`); go("/"); }));
   } }, "Delete the topic");
   return h("p", button);
 }
