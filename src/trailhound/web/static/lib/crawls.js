@@ -1,4 +1,4 @@
-// A crawl in words, and rows of tables that change without losing the reader's place.
+// A crawl in words, costly work at ease, and rows that change without losing the reader's place.
 
 import { counted, h, number, when } from "./dom.js";
 
@@ -49,6 +49,18 @@ export function ranFor(crawl) {
 
 export function ofBudget(crawl) {
   return crawl.max_requests ? `${number(crawl.requests)} of ${number(crawl.max_requests)}` : number(crawl.requests);
+}
+
+/** Lets costly work be asked for at any time: it rests ten times as long as it took, then is done once for all who asked meanwhile. */
+export function atEase(work) {
+  let resting = false, again = false;
+  return async function run() {
+    if (resting) { again = true; return; }
+    resting = true;
+    const began = performance.now();
+    await work().catch(() => {});  // the next one who asks tries again
+    setTimeout(() => { resting = false; if (again) { again = false; run(); } }, Math.max(900, 10 * (performance.now() - began)));
+  };
 }
 
 /** Children of a place by their content: what stays the same is not touched, so that focus stays where it is.

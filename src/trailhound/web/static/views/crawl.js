@@ -3,7 +3,7 @@
 import { get, path, post } from "../lib/api.js";
 import { lineChart } from "../lib/charts.js";
 import { counted, h, number, outside, replace } from "../lib/dom.js";
-import { duration, isAlive, ofBudget, perHundred, ranFor, sentence, stateBadge, stateInWords, steadily } from "../lib/crawls.js";
+import { atEase, duration, isAlive, ofBudget, perHundred, ranFor, sentence, stateBadge, stateInWords, steadily } from "../lib/crawls.js";
 import { attempt, oneAtATime, topicHead, topicLink, whenever } from "../lib/shell.js";
 import { goOnForm, startForm } from "./crawl_form.js";
 import { crawlTables, storyPanel, whyButton } from "./crawl_tables.js";
@@ -70,7 +70,7 @@ function watch(topic, draw) {
     showLatest(view.crawl.latest.slice(0, 12));
     anew.hidden = isAlive(view.crawl);
     replace(setup, setupInWords(view.setup));
-    if (moved) await Promise.all([curves.refresh(view.crawl), tables.refresh()]);
+    if (moved) await Promise.all([curves.refresh(), tables.refresh()]);
   }
   return {
     element: h("div",
@@ -143,22 +143,10 @@ function setupInWords(setup) {
   return rows.flatMap(([title, value]) => [h("dt", title), h("dd", value)]);
 }
 
-/** Finds and similarity against requests; read again no more often than a tenth of the time allows. */
+/** Finds and similarity against requests. */
 function curveCards(topic) {
   const finds = h("div"), similarity = h("div");
-  let resting = false, again = false, failed = false;
-
-  async function refresh(now) {
-    if (resting) { again = true; return; }
-    resting = true;
-    const began = performance.now();
-    try {
-      draw(await get(path`/api/topics/${topic}/crawl/curve`), now);
-      failed = false;
-    } catch { failed = true; }
-    setTimeout(() => { resting = false; if (again || failed) { again = false; if (finds.isConnected) refresh(now); } },
-      Math.max(900, 10 * (performance.now() - began)));
-  }
+  const refresh = atEase(async () => draw(await get(path`/api/topics/${topic}/crawl/curve`)));
   function draw(points) {
     const last = points.at(-1) ?? { requests: 0, finds: 0 };
     replace(finds, lineChart({

@@ -2,7 +2,7 @@
 
 import { get, path, query } from "../lib/api.js";
 import { counted, field, h, number, outside, replace } from "../lib/dom.js";
-import { sentence, steadyTable } from "../lib/crawls.js";
+import { atEase, sentence, steadyTable } from "../lib/crawls.js";
 import { attempt } from "../lib/shell.js";
 
 const RULES = {
@@ -20,7 +20,7 @@ export function crawlTables(topic, explain) {
   const sections = [hosts(topic), waiting(topic, explain), errors(topic), refusals(topic, explain)];
   return {
     element: h("div", sections.map((each) => each.element)),
-    refresh: () => Promise.all(sections.filter((each) => each.element.open).map((each) => each.read().catch(() => {}))),
+    refresh: atEase(() => Promise.all(sections.filter((each) => each.element.open).map((each) => each.read()))),
   };
 }
 
