@@ -193,8 +193,10 @@ async def _serving(
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     pairing, token = load_pairing(place.folder), load_token(place.folder, new=new_token)
+    # What is told of sessions names pages: it belongs on a terminal, and into no log.
+    report = (lambda _: None) if without_token else say
     with on_stop_signals(lambda: loop.call_soon_threadsafe(stop.set)):
-        async with AppServer(place, pairing, token, report=say, portal=portals) as server:
+        async with AppServer(place, pairing, token, report=report, portal=portals) as server:
             await server.start(listening)
             announce(place.folder, server.address())
             if without_token:
