@@ -176,7 +176,7 @@ def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _nodes(node["contentDocument"])
 
 
-def wait_for(condition: Callable[[], Any], what: str, seconds: float = 10.0) -> Any:
+def wait_for(condition: Callable[[], Any], what: str, seconds: float = 60.0) -> Any:
     """The first true value of ``condition``."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -10,24 +10,17 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urldefrag
 
 import pytest
-from playwright.sync_api import Page, Playwright
-from recording_browser import (
-    RecordingBrowser,
-    RunningCollector,
-    recording_browser,
-    running_collector,
-    wait_for,
-)
+from person import Person, beginning
+from playwright.sync_api import Playwright
+from recording_browser import recording_browser, running_collector, wait_for
 
 from trailhound.demo import DemoWeb, DemoWebParameters
 from trailhound.demo.server import serve_in_thread
-from trailhound.sessions.events import Event, Mark, Reached, Visit
+from trailhound.sessions.events import Visit
 
 pytestmark = pytest.mark.browser
 
@@ -47,60 +40,6 @@ TOPICS = ALL_TOPICS if CHOSEN == ["all"] else CHOSEN
 WEB = DemoWebParameters(universities=4, people_per_department=4)
 N_VISITS = 66
 N_REQUESTS = 400
-LINK_TO = "url => [...document.links].find(link => link.href.split('#')[0] === url)"
-
-
-class Person:
-    """Follows a planned walk with mouse and address bar."""
-
-    def __init__(self, browser: RecordingBrowser) -> None:
-        self._browser = browser
-        self.page = browser.context.new_page()
-
-    def browse(self, plan: Sequence[Event]) -> None:
-        for event in plan:
-            if isinstance(event, Visit) and event.frame_of is None:
-                self._go(event)
-                wait_for(lambda: self._is_recorded(), f"{self.page.url} to be recorded")
-            elif isinstance(event, Mark) and event.useful:
-                self._browser.press(self.page, "useful")
-                wait_for(lambda: self._browser.pressed(self.page), "the mark")
-
-    def submit(self, collector: RunningCollector) -> None:
-        self._browser.press(self.page, "submit")
-        wait_for(lambda: any("earn" in line for line in collector.said), "learning", seconds=60)
-
-    def _go(self, visit: Visit) -> None:
-        if visit.reached is Reached.BACK:
-            self.page.go_back(wait_until="domcontentloaded")
-        elif visit.reached is Reached.LINK and click_link(
-            self.page, visit.requested_url or visit.url
-        ):
-            self.page.wait_for_url(visit.url, wait_until="domcontentloaded")
-        else:
-            self.page.goto(visit.url, wait_until="domcontentloaded")
-
-    def _is_recorded(self) -> bool:
-        """Whether the page and its frames are written down."""
-        shown: bool = self._browser.worker.evaluate(
-            "async url => Object.values(await chrome.storage.session.get(null)).some("
-            "tab => tab.current === url && !Object.keys(tab.waiting).length)",
-            self.page.url,
-        )
-        return shown
-
-
-def click_link(page: Page, url: str) -> bool:
-    """Click a link to ``url`` in the page or one of its frames, if there is one."""
-    for frame in page.frames:
-        link = frame.evaluate_handle(LINK_TO, urldefrag(url).url).as_element()
-        if link is not None:
-            link.evaluate(
-                "link => { link.target = '_top'; link.scrollIntoView({block: 'center'}) }"
-            )
-            link.click()
-            return True
-    return False
 
 
 def trailhound(workspace: Path, *arguments: str) -> Any:
@@ -115,17 +54,6 @@ def trailhound(workspace: Path, *arguments: str) -> Any:
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
-
-
-def beginning(events: Sequence[Event]) -> list[Event]:
-    """The first part of a session."""
-    plan: list[Event] = []
-    for event in events:
-        n_visits = sum(isinstance(each, Visit) and not each.frame_of for each in plan)
-        if n_visits >= N_VISITS and isinstance(event, Visit):
-            break
-        plan.append(event)
-    return plan
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +73,7 @@ def test_browsing_leads_to_pages_never_seen(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     workspace = tmp_path / "workspace"
-    plan = beginning(web.sessions[topic].events)
+    plan = beginning(web.sessions[topic].events, N_VISITS)
     with (
         serve_in_thread(web) as port,
         running_collector(workspace, learn=True) as collector,
@@ -155,7 +83,8 @@ def test_browsing_leads_to_pages_never_seen(
             browser.start(topic)
             person = Person(browser)
             person.browse(plan)
-            person.submit(collector)
+            person.submit()
+            wait_for(lambda: any("earn" in line for line in collector.said), "learning")
         trailhound(workspace, "crawl", topic, *crawl_options(web, port))
         results = trailhound(workspace, "results", topic, "--new", "--limit", "200")
     seen = {event.url for event in plan if isinstance(event, Visit)}

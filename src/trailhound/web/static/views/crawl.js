@@ -70,7 +70,7 @@ function watch(topic, draw) {
     showLatest(view.crawl.latest.slice(0, 12));
     anew.hidden = isAlive(view.crawl);
     replace(setup, setupInWords(view.setup));
-    if (moved) await Promise.all([curves.refresh(), tables.refresh()]);
+    if (moved && view.setup) await Promise.all([curves.refresh(), tables.refresh()]);
   }
   return {
     element: h("div",
