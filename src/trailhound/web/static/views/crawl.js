@@ -146,17 +146,21 @@ function setupInWords(setup) {
 /** Finds and similarity against requests. */
 function curveCards(topic) {
   const finds = h("div"), similarity = h("div");
-  const refresh = atEase(async () => draw(await get(path`/api/topics/${topic}/crawl/curve`)));
-  function draw(points) {
+  let points = [], width = 0;
+  const refresh = atEase(async () => { points = await get(path`/api/topics/${topic}/crawl/curve`); draw(); });
+  // Known once it is on the screen: letters keep their size, however wide it is.
+  new ResizeObserver(() => { if (width !== finds.clientWidth) draw(); }).observe(finds);
+  function draw() {
+    width = finds.clientWidth;
     const last = points.at(-1) ?? { requests: 0, finds: 0 };
     replace(finds, lineChart({
       series: [{ points: [[0, 0], ...points.map((each) => [each.requests, each.finds])] }],
-      xTitle: "requests", yTitle: "finds", width: finds.clientWidth,
+      xTitle: "requests", yTitle: "finds", width,
       description: `${counted(last.finds, "find")} after ${counted(last.requests, "request")}.`,
     }));
     const { recent, overall } = similarities(points);
     replace(similarity, lineChart({
-      series: [{ points: recent }, { points: overall, second: true }], xTitle: "requests", yTitle: "mean score", width: similarity.clientWidth,
+      series: [{ points: recent }, { points: overall, second: true }], xTitle: "requests", yTitle: "mean score", width,
       description: recent.length ? `The mean score of the last pages is ${recent.at(-1)[1].toFixed(2)}, of all ${overall.at(-1)[1].toFixed(2)}.` : "No page has been judged yet.",
     }));
   }
