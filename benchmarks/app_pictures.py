@@ -59,6 +59,7 @@ class View(NamedTuple):
     top: str = "h1"
     click: str = ""
     """Pressed before the picture is taken."""
+    top_on_phone: str = ""
 
 
 LOOKS = (
@@ -71,7 +72,7 @@ VIEWS = (
     View("overview", "", "table td"),
     View("session", "/session", ".graph circle.target", ".legend-row", ".graph circle.target"),
     View("model", "/model", "svg.concepts circle", ".concept-place"),
-    View("crawl", "/crawl", "polyline"),
+    View("crawl", "/crawl", "polyline", top_on_phone=".figures"),
     View("results", "/results", ".result h3"),
     View("schedule", "/schedule", "form legend"),
 )
@@ -174,7 +175,8 @@ def _photograph(
                 page.locator(view.click).first.click()
                 page.wait_for_selector(".preview h2")
             page.evaluate(_REPLACED, [str(workspace), "/home/you/.local/share/trailhound"])
-            _take(page, f"app-{view.name}{look.ending}", folder, view.top)
+            top = (view.top_on_phone if look.width < 500 else "") or view.top
+            _take(page, f"app-{view.name}{look.ending}", folder, top)
 
 
 def _photograph_popup(context: BrowserContext, app: AppClient, folder: Path) -> None:

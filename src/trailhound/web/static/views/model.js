@@ -57,7 +57,7 @@ function whole(name, jobs, found) {
     h("p", lead),
     summary(found),
     h("section.card", h("h2", "Concept graph"), h("p.quiet", "Each circle is a cluster of pages, the useful ones in the middle. The number is that of its pages, the colour tells how far they are from a useful one, the width of an arrow how many links there are."),
-      h("div.concept-place", { tabindex: "0", role: "region", "aria-label": "Concept graph" }, conceptGraph(figures, found.clusters)),
+      inTheMiddle(h("div.concept-place", { tabindex: "0", role: "region", "aria-label": "Concept graph" }, conceptGraph(figures, found.clusters))),
       h("details", h("summary", "Links between clusters as numbers"), table("Links between clusters", ["From / to", ...found.clusters.map((title) => ({ title, number: true }))], figures.concept_links.map((row, at) => [found.clusters[at], ...row.map(number)])))),
     h("h2", "Clusters and their words"),
     h("div.grid.clusters", figures.clusters.map((cluster, at) => clusterCard(cluster, found.clusters[at], found.states))),
@@ -68,6 +68,12 @@ function whole(name, jobs, found) {
     links,
     otherParameters(name, jobs, figures.parameters),
   ];
+}
+
+/** What is too wide for a phone is first seen from the middle. */
+function inTheMiddle(place) {
+  requestAnimationFrame(() => { place.scrollLeft = (place.scrollWidth - place.clientWidth) / 2; });
+  return place;
 }
 
 function advice(name, jobs, found) {
