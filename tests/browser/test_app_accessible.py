@@ -32,8 +32,7 @@ PHONE = 390
 CRAWLED, LEARNED, EMPTY = "bee health (demo)", "bees", "wasps"
 WAYS: dict[str, tuple[Literal["light", "dark"], int]] = {
     "light": ("light", 1100),
-    "dark": ("dark", 1100),
-    "phone": ("light", PHONE),
+    "dark phone": ("dark", PHONE),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailhound.crawling.budget import Allowance, StopReason
@@ -74,6 +74,7 @@ class NeverJudge:
         return Relevance(0.0, False)
 
 
+@settings(max_examples=40, deadline=None)
 @given(
     hops=st.lists(st.integers(0, 4), min_size=1, max_size=6),
     max_requests=st.integers(1, 30),

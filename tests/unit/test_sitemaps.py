@@ -186,8 +186,7 @@ def test_entries_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_endless_field_does_not_fill_the_memory() -> None:
     body = b"<urlset><url><loc>http://site.test/" + b"x" * 2_000_000 + b"</loc></url></urlset>"
-    (entry,) = parse_url_source(body, AT).entries
-    assert len(entry.url) < 100_000
+    assert parse_url_source(body, AT).entries == ()
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,11 @@ def export(
     format_: Annotated[
         ExportFormat | None,
         typer.Option(
-            "--format", "-f", help="What to write; else the ending of FILE says it, else jsonl."
+            "--format",
+            "-f",
+            metavar="KIND",
+            help="jsonl, csv, parquet, warc, urls, markdown, text or site; else the ending of FILE "
+            "says it, else jsonl.",
         ),
     ] = None,
     out: Annotated[

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trailhound.cli.terminal import say
+from trailhound.counting import counted
 
 if TYPE_CHECKING:
     from trailhound.topics.workspace import Workspace
@@ -95,6 +96,6 @@ def going_on(app: App) -> Iterator[str]:
             yield f"The job '{job.kind}'{about} was cut short: {job.message}"
     for crawl in all_crawls(app.workspace):
         if crawl.is_alive:
-            yield f"The crawl of '{crawl.topic}' goes on: {crawl.requests:,} requests so far."
+            yield f"The crawl of '{crawl.topic}' goes on: {counted(crawl.requests, 'request')} so far."
         elif crawl.state.value == "cut-short":
             yield f"The crawl of '{crawl.topic}' was cut short. Go on with it in the app."

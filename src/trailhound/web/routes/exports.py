@@ -183,5 +183,5 @@ def _told(pages: Iterable[Page], total: int, handle: Handle) -> Iterator[Page]:
     for number, page in enumerate(pages):
         if handle.is_stopping():
             raise _StoppedError("The export was stopped; the earlier one, if any, is still there.")
-        handle.report(f"{number:,} of {total:,} pages", number / total if total else None)
+        handle.report(f"{number:,} of {counted(total, 'page')}", number / total if total else None)
         yield page

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
+from trailhound.counting import counted
 from trailhound.errors import UsageError
 from trailhound.portal.languages import language_name
 from trailhound.portal.searching import Segment, fts_expression, hit_of
@@ -263,9 +264,9 @@ def _make_searchable(app: App, folder: CrawlFolder) -> int:
         return 0
 
     def work(handle: Handle) -> str:
-        handle.report(f"Making {waiting:,} pages searchable")
+        handle.report(f"Making {counted(waiting, 'page')} searchable")
         index_for_search(folder.results)
-        return f"{waiting:,} pages can be searched."
+        return f"{counted(waiting, 'page')} can be searched."
 
     with suppress(ConflictError):
         app.jobs.start("index", folder.topic.name, work)
