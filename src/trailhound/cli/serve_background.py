@@ -96,6 +96,7 @@ def going_on(app: App) -> Iterator[str]:
             yield f"The job '{job.kind}'{about} was cut short: {job.message}"
     for crawl in all_crawls(app.workspace):
         if crawl.is_alive:
-            yield f"The crawl of '{crawl.topic}' goes on: {counted(crawl.requests, 'request')} so far."
+            so_far = counted(crawl.requests, "request")
+            yield f"The crawl of '{crawl.topic}' goes on: {so_far} so far."
         elif crawl.state.value == "cut-short":
             yield f"The crawl of '{crawl.topic}' was cut short. Go on with it in the app."
