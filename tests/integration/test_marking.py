@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,15 @@ def test_the_last_mark_counts_and_can_be_taken_back(crawled: CrawlFolder) -> Non
     assert marks_of(crawled.topic) == {}
     text = (crawled.topic.sessions_path / MARKS_FILE).read_text("utf-8")
     assert text.count('"html"') == text.count('"visit"'), "a page comes along once"
+
+
+def test_no_mark_is_lost_when_several_programs_mark_at_once(crawled: CrawlFolder) -> None:
+    topic, addresses = crawled.topic, [page.address for page in finds(crawled)[:4]]
+    command = [sys.executable, "-m", "trailhound", "mark", topic.name, "--workspace"]
+    folder = str(topic.path.parents[1])
+    programs = [subprocess.Popen([*command, folder, address]) for address in addresses]
+    assert [program.wait(120) for program in programs] == [0, 0, 0, 0]
+    assert set(addresses) <= set(marks_of(topic))
 
 
 def test_a_mark_that_is_taken_back_lets_that_of_the_session_count(crawled: CrawlFolder) -> None:

@@ -8,7 +8,6 @@ on the path that led to it, which show how far from a useful page one is.
 from __future__ import annotations
 
 import io
-import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from trailhound.sessions.events import Event, Mark, Session, Visit
 from trailhound.sessions.files import marks_in, read_session, write_session
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
 from trailhound.storage.exporting import write_warc
+from trailhound.storage.locks import Ownership
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.text.encoding import decode
 from trailhound.topics.crawl_folder import CrawlFolder
@@ -31,7 +31,25 @@ from trailhound.web_archives import Archive, ArchiveDamageError, read_captures
 MARKS_FILE = "marks.jsonl"
 """In the topic's folder of sessions."""
 RECORDER = "trailhound mark"
-_ONE_AT_A_TIME = threading.Lock()
+_PATIENCE_SECONDS = 30.0
+
+
+class MarksLock(Ownership):
+    """One at a time, of all threads and programs: the file of marks is read and written whole."""
+
+    def __init__(self, topic: TopicFolder) -> None:
+        path = topic.path / "marks.lock"
+        in_use = StorageError(
+            f"Others are marking pages of the topic '{topic.name}' all the time. Try again."
+        )
+        super().__init__(
+            path,
+            in_use=in_use,
+            unwritable=lambda reason: StorageError(
+                f"{path} cannot be written ({reason}). Check that you may write in that folder."
+            ),
+            patience_seconds=_PATIENCE_SECONDS,
+        )
 
 
 @dataclass(frozen=True)
@@ -52,9 +70,9 @@ def mark_results(
     What is useful is in the results from now on, and what is not is in them no longer.
     Marks that a person has set while browsing are hers, and count again then. All or nothing:
     UsageError names an address that the crawl has not fetched, or whose source it did not keep.
-    Threads may call it at the same time.
+    Threads and programs may call it at the same time.
     """
-    with _ONE_AT_A_TIME:
+    with MarksLock(folder.topic):
         return _mark_results(folder, addresses, useful, now)
 
 
@@ -85,6 +103,11 @@ def mark_visited(topic: TopicFolder, address: str, useful: bool | None, now: flo
     The last mark counts, whatever clock an earlier one was made by. Where the topic takes marks
     of all labels together, the new one is for each of them.
     """
+    with MarksLock(topic):
+        _mark_visited(topic, address, useful, now)
+
+
+def _mark_visited(topic: TopicFolder, address: str, useful: bool | None, now: float) -> None:
     before = _read(topic)
     marks = [
         mark for name in topic.session_names() for mark in marks_in(topic.sessions_path / name)
