@@ -52,8 +52,9 @@ $(PYWB)/.installed: requirements-pywb.lock
 demo: install
 	@$(BIN)/trailhound demo -o $(OUT)/demo
 
+# Tests wait for servers, browsers and kills much of their time: three share two cores well.
 test: install browser pywb
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -n 3 --dist loadfile
 	@$(BIN)/python -m benchmarks.quality_gate demo
 
 e2e: install browser
