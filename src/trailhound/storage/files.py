@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,7 +98,8 @@ def whole_file(path: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
     After any error ``path`` is as it was before; an ``OSError`` is left to the caller to explain.
     Without ``sync`` a power cut within seconds may undo it.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}{PARTIAL_SUFFIX}")
+    writer = f"{os.getpid()}-{threading.get_ident()}"  # several may write one file at once
+    partial = path.with_name(f".{path.name}.{writer}{PARTIAL_SUFFIX}")
     try:
         with partial.open("wb") as file:
             yield file

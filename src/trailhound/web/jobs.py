@@ -164,10 +164,10 @@ class Jobs:
         job.ended_at = time.time()
         with self._lock:
             self._handles.pop(job.id, None)
-            self._threads.pop(job.id, None)
             self._drop_oldest()
             self._save()
         self._tell(job)
+        self._threads.pop(job.id, None)  # whoever waits for it finds its end on the disk
 
     def _changed(self, job: Job) -> None:
         with self._lock:

@@ -29,7 +29,7 @@ from trailhound.sessions.shown_pages import (
     events_in_order,
     page_from_source,
 )
-from trailhound.topics.workspace import TopicFolder
+from trailhound.topics.workspace import TopicFolder, Workspace
 from trailhound.urls import canonicalize
 from trailhound.web.graph_layout import Places, lay_out
 
@@ -119,6 +119,17 @@ class SessionGraphs:
         """Begin to read a topic that nobody has looked at yet: somebody is likely to, soon."""
         if topic.path not in self._graphs and not self._lock.locked():
             threading.Thread(target=self._try, args=(topic,), daemon=True).start()
+
+    def prepare_latest(self, workspace: Workspace) -> None:
+        """Begin to read the topics that were browsed for last, one after the other."""
+        threading.Thread(target=self._try_latest, args=(workspace,), daemon=True).start()
+
+    def _try_latest(self, workspace: Workspace) -> None:
+        with suppress(TrailhoundError, OSError):
+            topics = [workspace.folder_for(name) for name in workspace.topics()]
+            topics.sort(key=lambda topic: -topic.sessions_path.stat().st_mtime)
+            for topic in reversed(topics[:MOST_TOPICS]):
+                self._try(topic)
 
     def _try(self, topic: TopicFolder) -> None:
         with suppress(TrailhoundError, OSError):  # whoever looks is told

@@ -42,7 +42,6 @@ class App:
     """Where the extension finds it; known once the server listens."""
     config_file: Path | None = None
     """With settings for crawls, if the user named one."""
-    options: dict[str, str] = field(default_factory=dict)
     session_graphs: SessionGraphs = field(default_factory=SessionGraphs)
 
     _views: dict[tuple[str, Path], tuple[str, Any]] = field(default_factory=dict)
