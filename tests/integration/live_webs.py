@@ -126,6 +126,14 @@ class _QuietServer(ThreadingHTTPServer):
         """A crawl that is killed breaks its connections off."""
 
 
+def endless(number: int) -> Resource:
+    """Every third page is about bees."""
+    about = "bees hives honey" if number % 3 == 0 else "nothing much"
+    links = "".join(f'<a href="/{n}">{n}</a>' for n in range(number + 1, number + 4))
+    words = " ".join(f"word{number * 50 + each}" for each in range(50))
+    return Resource(f"<title>Page {number}</title><p>{about} {words}</p>{links}".encode())
+
+
 class TinySite:
     """A server whose answers can be changed, and which remembers what it was asked."""
 

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from live_webs import Resource, TinySite
+from live_webs import Resource, TinySite, endless
 
 from app_server import PATIENCE_SECONDS, RefusedError, ServedApp, serving_app, wait_until
 from command_line import COMMAND, Command
@@ -29,14 +29,6 @@ CRAWL = f"/api/topics/{quote(TOPIC)}/crawl"
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 pytest_plugins = ("app_server",)
-
-
-def endless(number: int) -> Resource:
-    """Every third page is about bees; one link leads into a calendar without end."""
-    about = "bees hives honey" if number % 3 == 0 else "nothing much"
-    links = "".join(f'<a href="/{n}">{n}</a>' for n in range(number + 1, number + 4))
-    words = " ".join(f"word{number * 50 + each}" for each in range(50))
-    return Resource(f"<title>Page {number}</title><p>{about} {words}</p>{links}".encode())
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_webs import Resource, TinySite, wait_until
+from live_webs import TinySite, endless, wait_until
 
 from command_line import COMMAND, Command
 from trailhound.errors import UsageError
@@ -30,14 +30,6 @@ from trailhound.topics.workspace import TopicFolder, Workspace
 
 TOPIC = "bees & wasps"
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-
-
-def endless(number: int) -> Resource:
-    """Every third page is about bees."""
-    about = "bees hives honey" if number % 3 == 0 else "nothing much"
-    links = "".join(f'<a href="/{n}">{n}</a>' for n in range(number + 1, number + 4))
-    words = " ".join(f"word{number * 50 + each}" for each in range(50))
-    return Resource(f"<title>Page {number}</title><p>{about} {words}</p>{links}".encode())
 
 
 @pytest.fixture

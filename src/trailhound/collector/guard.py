@@ -10,7 +10,6 @@ starts again.
 from __future__ import annotations
 
 import hmac
-import os
 import re
 import secrets
 from collections.abc import Awaitable, Callable
@@ -22,7 +21,7 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Middleware
 
 from trailhound.errors import UNREADABLE, StorageError
-from trailhound.storage.files import write_whole
+from trailhound.storage.files import write_private
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 PREFIX = "/v1"
@@ -81,11 +80,7 @@ class Pairing:
 
     def save(self) -> None:
         """Keep it for the next start, readable by its owner only."""
-        before = os.umask(0o077)
-        try:
-            write_whole(self.path, msgspec.json.encode(_Stored(self.token, self.origins)))
-        finally:
-            os.umask(before)
+        write_private(self.path, msgspec.json.encode(_Stored(self.token, self.origins)))
 
 
 def load_pairing(workspace: Path, *, new: bool = False) -> Pairing:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from trailhound.errors import CorpusError, SourceError, StorageError, UsageError
 from trailhound.records import Page
 from trailhound.sources import SearchHit
-from trailhound.storage.results import RESULTS, index_for_search
+from trailhound.storage.results import LISTED, RESULTS, index_for_search
 from trailhound.text.extract import extract_page
 from trailhound.urls import canonicalize
 from trailhound.web_archives import ArchiveDamageError, find_archives, read_captures
@@ -43,11 +43,11 @@ _SHOWN = """
 """
 
 
-_KEPT_RANKED = """
+_KEPT_RANKED = f"""
     SELECT event.id FROM event JOIN found ON found.rowid = event.id
-    WHERE found MATCH ? AND current AND relevant AND duplicate_of IS NULL AND NOT noindex
+    WHERE found MATCH ? AND {LISTED}
     ORDER BY bm25(found, 4.0, 1.0), event.id LIMIT ?
-"""
+"""  # noqa: S608
 _KEPT_SHOWN = """
     SELECT address, event.title, snippet(found, 1, '', '', '…', 32)
     FROM event JOIN found ON found.rowid = event.id

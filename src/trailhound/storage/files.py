@@ -20,6 +20,7 @@ OPEN_SUFFIX = ".open"
 """Ends the name of a file that is still written to, or whose writer was killed."""
 
 PARTIAL_SUFFIX = ".partial"
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows would turn line ends into its own
 """Ends the name of a file that will replace another one when it is complete."""
 
 
@@ -92,16 +93,18 @@ class AppendFile:
 
 
 @contextmanager
-def whole_file(path: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
+def whole_file(path: Path, *, sync: bool = True, mode: int = 0o666) -> Iterator[BinaryIO]:
     """A file to write to, which appears under its name, on the disk, when it is complete.
 
     After any error ``path`` is as it was before; an ``OSError`` is left to the caller to explain.
-    Without ``sync`` a power cut within seconds may undo it.
+    Without ``sync`` a power cut within seconds may undo it. ``mode`` says who may read it, as far
+    as the umask lets.
     """
     writer = f"{os.getpid()}-{threading.get_ident()}"  # several may write one file at once
     partial = path.with_name(f".{path.name}.{writer}{PARTIAL_SUFFIX}")
     try:
-        with partial.open("wb") as file:
+        opened = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, mode)
+        with os.fdopen(opened, "wb") as file:
             yield file
             file.flush()
             if sync:
@@ -119,14 +122,19 @@ def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
         file.writelines(pieces)
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, *, mode: int = 0o666) -> None:
     """Write a file in one go; its folder is made when it is missing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as file:
+        with whole_file(path, mode=mode) as file:
             file.write(content)
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """The same, readable by its owner only from the first byte on: secrets."""
+    write_whole(path, content, mode=0o600)
 
 
 def cannot_write(path: Path, error: OSError) -> StorageError:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from trailhound.errors import UsageError
-from trailhound.storage.results import RESULTS, SEARCHABLE
-from trailhound.storage.results_reading import LISTED, StoredPage, stored_page
+from trailhound.storage.results import LISTED, RESULTS, SEARCHABLE
+from trailhound.storage.results_reading import StoredPage, stored_page
 
 MATCH_STARTS, MATCH_ENDS = "\x02", "\x03"
 """Around words that were searched for. A page that holds them too has the wrong words marked."""
@@ -80,15 +80,12 @@ class ListedPages:
         They get a small index of their own: that a word's beginning has thousands of endings is
         then paid for once, and not page by page.
         """
-        rows = zip(ids, self._titles(ids), self.texts(ids), strict=True)
+        rows = zip(ids, self._indexed(ids), strict=True)
         with RESULTS.explaining(self.path), closing(sqlite3.connect(":memory:")) as few:
             few.execute(SEARCHABLE)
-            kept = ((each, title, text[:_SHOWN_CHARS]) for each, title, text in rows)
+            kept = ((each, title, text[:_SHOWN_CHARS]) for each, (title, text) in rows)
             few.executemany("INSERT INTO found (rowid, title, text) VALUES (?, ?, ?)", kept)
             return {row[0]: Passage(*row[1:]) for row in few.execute(_PASSAGES, (expression,))}
-
-    def _titles(self, ids: Iterable[int]) -> Iterator[str]:
-        return self._words("title", ids)
 
     def _search(self, query: str, expression: str) -> list[Any]:
         ends_at = time.monotonic() + SEARCH_SECONDS
@@ -117,14 +114,14 @@ class ListedPages:
 
     def texts(self, ids: Iterable[int]) -> Iterator[str]:
         """What each page says, as far as it is searchable; empty else."""
-        return self._words("text", ids)
+        return (text for _, text in self._indexed(ids))
 
-    def _words(self, column: str, ids: Iterable[int]) -> Iterator[str]:
-        query = f"SELECT {column} FROM found WHERE rowid = ?"  # noqa: S608
+    def _indexed(self, ids: Iterable[int]) -> Iterator[tuple[str, str]]:
+        """Title and text of each page, as the full-text index has them."""
+        query = "SELECT title, text FROM found WHERE rowid = ?"
         with RESULTS.explaining(self.path):
             for each in ids:
-                row = self._connection.execute(query, (each,)).fetchone()
-                yield row[0] if row is not None else ""
+                yield self._connection.execute(query, (each,)).fetchone() or ("", "")
 
     def close(self) -> None:
         """Let the file go."""

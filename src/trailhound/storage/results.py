@@ -99,6 +99,8 @@ RESULTS = DatabaseKind(
     additions=(*_ADDITIONS, *VISITS),
 )
 IN_MEMORY = ":memory:"
+LISTED = "current AND relevant AND duplicate_of IS NULL AND NOT noindex"
+"""Of events: those that are results. It is put into queries; values only ever are parameters."""
 INDEX_TOGETHER = 200
 """Pages that are indexed in one transaction, in a fifth of a second: a crawl may be waiting."""
 REQUESTS = "requests"
@@ -299,10 +301,7 @@ class ResultsStore:
 
     def finds(self) -> int:
         """Relevant pages so far, without copies and those that ask not to be listed."""
-        query = (
-            "SELECT count(*) FROM event WHERE current AND relevant AND duplicate_of IS NULL "
-            "AND NOT noindex"
-        )
+        query = "SELECT count(*) FROM event WHERE " + LISTED  # noqa: S608
         with RESULTS.explaining(self.path):
             (found,) = self._connection.execute(query).fetchone()
         return int(found)

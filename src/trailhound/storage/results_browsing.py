@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, Self
 import msgspec
 
 from trailhound.errors import UsageError
-from trailhound.storage.results import RESULTS
+from trailhound.storage.results import LISTED, RESULTS
 from trailhound.storage.results_reading import StoredPage, stored_page
 
 SEARCH_SECONDS = 10.0
@@ -31,7 +31,6 @@ _STEPS_BETWEEN_LOOKS = 20_000
 
 Kind = Literal["all", "new", "changed", "useful", "rejected", "missed"]
 
-_LISTED = "current AND relevant AND duplicate_of IS NULL AND NOT noindex"
 _MARK = "(SELECT useful FROM marked WHERE marked.address = event.address)"
 _CHANGED = "(SELECT changed_at FROM visit WHERE visit.address = event.address)"
 _BY_MARK = "marked CROSS JOIN event ON event.address = marked.address"
@@ -45,7 +44,7 @@ _HOST = "substr(address, instr(address, '//') + 2)"
 _HOST = f"substr({_HOST}, 1, instr({_HOST} || '/', '/') - 1)"
 
 
-_FACETS = f"SELECT {_HOST}, language, count(*) FROM {_IN_ORDER} WHERE {_LISTED} GROUP BY 1, 2"  # noqa: S608
+_FACETS = f"SELECT {_HOST}, language, count(*) FROM {_IN_ORDER} WHERE {LISTED} GROUP BY 1, 2"  # noqa: S608
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,18 +202,18 @@ class ResultsBrowser:
         """Tables, a condition that begins with ``current``, and its values."""
         match kind:
             case "new":
-                return "event", f"{_LISTED} AND NOT known AND {self._mark} IS NULL", []
+                return "event", f"{LISTED} AND NOT known AND {self._mark} IS NULL", []
             case "changed":
                 if self._changed != "NULL" and self._is_rare(_ANY_CHANGED):
-                    return _BY_VISIT, f"{_LISTED} AND visit.changed_at IS NOT NULL", []
-                return "event", f"{_LISTED} AND {self._changed} IS NOT NULL", []
+                    return _BY_VISIT, f"{LISTED} AND visit.changed_at IS NOT NULL", []
+                return "event", f"{LISTED} AND {self._changed} IS NOT NULL", []
             case "missed":
                 missed = f"current AND NOT relevant AND NOT noindex AND {self._mark} IS NULL"
                 return "event", missed, []
             case "useful" | "rejected":
                 return _BY_MARK, "current AND useful = ?", [kind == "useful"]
             case _:
-                return "event", _LISTED, []
+                return "event", LISTED, []
 
     def _searched(
         self, expression: str, tables: str, where: list[str], values: list[object]

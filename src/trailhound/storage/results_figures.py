@@ -15,19 +15,16 @@ from pathlib import Path
 import msgspec
 
 from trailhound.records import Outcome
-from trailhound.storage.results import RESULTS
+from trailhound.storage.results import LISTED, RESULTS
 from trailhound.urls import host_key
 
-_STRETCH = """
+_STRETCH = f"""
     SELECT count(*), max(requests_total), max(at),
-        total(relevant AND current AND duplicate_of IS NULL AND NOT noindex),
+        total({LISTED}),
         count(score), total(score)
     FROM event WHERE id > ? AND id <= ?
-"""
-_FINDS = """
-    SELECT address FROM event
-    WHERE relevant AND current AND duplicate_of IS NULL AND NOT noindex
-"""
+"""  # noqa: S608
+_FINDS = "SELECT address FROM event WHERE " + LISTED  # noqa: S608
 _OUTCOMES = """
     SELECT o.outcome, o.times, e.address, e.why
     FROM (SELECT outcome, count(*) AS times, min(id) AS first FROM event GROUP BY outcome) AS o

@@ -12,6 +12,7 @@ import msgspec
 
 from trailhound.records import Candidate, Outcome, PageEvent
 from trailhound.storage.results import (
+    LISTED,
     REQUESTS,
     RESULTS,
     UNARCHIVED,
@@ -117,8 +118,6 @@ class ThresholdEffect(msgspec.Struct, frozen=True):
 
 
 _MARK = "(SELECT useful FROM marked WHERE marked.address = event.address)"
-LISTED = "current AND relevant AND duplicate_of IS NULL AND NOT noindex"
-"""Events that are results."""
 _NO_MARK = "NULL"  # a file that nobody has written to since marks count
 _SELECT = "SELECT *, {mark} AS marked FROM event WHERE "
 _FINDS = """
@@ -129,13 +128,12 @@ _FINDS = """
 """
 _COUNT = "SELECT count(*) FROM event WHERE "
 _IS_MARKED = "address IN (SELECT address FROM marked) AND "
-_SEARCH = """
-    SELECT event.*, {mark} AS marked, snippet(found, 1, '', '', '…', 32) AS passage
+_SEARCH = f"""
+    SELECT event.*, {{mark}} AS marked, snippet(found, 1, '', '', '…', 32) AS passage
     FROM event JOIN found ON found.rowid = event.id
-    WHERE found MATCH ? AND current AND relevant AND duplicate_of IS NULL AND NOT noindex
-        AND score >= ?
+    WHERE found MATCH ? AND {LISTED} AND score >= ?
     ORDER BY bm25(found, 4.0, 1.0), score DESC LIMIT ?
-"""
+"""  # noqa: S608
 
 
 class Results:

@@ -10,14 +10,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from trailhound.storage.results import RESULTS
+from trailhound.storage.results import LISTED, RESULTS
 from trailhound.storage.results_reading import StoredPage
 from trailhound.storage.visits import DAY_SECONDS
 
-_FINDS = """
-    FROM visit JOIN event ON event.address = visit.address
-    WHERE current AND relevant AND duplicate_of IS NULL AND NOT noindex
-"""
+_FINDS = f"FROM visit JOIN event ON event.address = visit.address WHERE {LISTED} "
 _FINDS_BY_VISIT = _FINDS.replace("JOIN", "CROSS JOIN")
 """The same in the order of visits: quick when few of them are wanted."""
 _DUE = _FINDS + "AND seen_at + days * :day <= :now"

@@ -8,7 +8,6 @@ Sessions are passed on one at a time: a log may hold thousands.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +20,7 @@ from trailhound.errors import StorageError, UsageError
 from trailhound.sessions.events import Event, Mark, Session, Submit, Visit
 from trailhound.sessions.files import read_session, write_session
 from trailhound.sessions.importers.base import Bookmark, Imported
-from trailhound.storage.files import write_whole
+from trailhound.storage.files import write_private
 from trailhound.topics.workspace import TopicFolder, session_file_name
 from trailhound.urls import canonicalize
 
@@ -256,9 +255,7 @@ def pseudonyms(workspace: Path) -> Callable[[bytes], str]:
 
 def _salt(path: Path) -> bytes:
     if not path.exists():
-        write_whole(path, secrets.token_bytes(_SALT_BYTES))
-        with contextlib.suppress(OSError):  # Windows, and file systems without permissions
-            path.chmod(0o600)
+        write_private(path, secrets.token_bytes(_SALT_BYTES))
     try:
         salt = path.read_bytes()
     except OSError as error:

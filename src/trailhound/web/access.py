@@ -8,7 +8,6 @@ by which the server was reached is checked against DNS rebinding, and ``Origin``
 from __future__ import annotations
 
 import hmac
-import os
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Middleware
 
 from trailhound.errors import UNREADABLE, StorageError
-from trailhound.storage.files import write_whole
+from trailhound.storage.files import write_private
 
 FILE_NAME = "app.json"
 API = "/api/"
@@ -27,14 +26,17 @@ COLLECTOR = "/v1/"
 MAX_BODY_BYTES = 4_000_000
 """Of a request to the API; the collector takes more."""
 
-HEADERS = {
-    "Cache-Control": "no-store",
+SAFE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+"""Of all pages that are served, the portal's too."""
+HEADERS = SAFE_HEADERS | {
+    "Cache-Control": "no-store",
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
         "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -71,11 +73,7 @@ def load_token(workspace: Path, *, new: bool = False) -> AppToken:
             f"{path} cannot be read ({error}). Delete it; a new one is made at the next start."
         ) from error
     token = secrets.token_urlsafe(24)
-    before = os.umask(0o077)
-    try:
-        write_whole(path, msgspec.json.encode(_Stored(token)))
-    finally:
-        os.umask(before)
+    write_private(path, msgspec.json.encode(_Stored(token)))
     return AppToken(token)
 
 

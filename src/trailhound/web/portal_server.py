@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TypeVar
 
 from aiohttp import hdrs, web
@@ -20,7 +22,7 @@ from trailhound.portal.pages import CONTENT_SECURITY_POLICY, Portal, asset_named
 from trailhound.portal.publishing import Publication, published
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.workspace import TopicFolder, Workspace
-from trailhound.web.access import Handler
+from trailhound.web.access import SAFE_HEADERS, Handler
 
 DEFAULT_PORTAL_PORT = 8918
 LOOPBACK = "127.0.0.1"
@@ -29,14 +31,8 @@ READERS = 4
 MOST_WAITING = 64
 """Readers that wait for one of them; more are asked to come again."""
 _SHUTDOWN_SECONDS = 2.0
-_HEADERS = {
+_HEADERS = SAFE_HEADERS | {
     "Cache-Control": "no-cache",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
 }
 
@@ -49,6 +45,13 @@ class PortalListening:
 
     port: int = DEFAULT_PORTAL_PORT
     host: str = LOOPBACK
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether it is at every address of this machine, which is none to name."""
+        with suppress(ValueError):  # a name
+            return ip_address(self.host).is_unspecified
+        return False
 
     @property
     def is_local(self) -> bool:
@@ -92,7 +95,7 @@ class PortalServer:
 
     def address(self, name: str = "") -> str:
         """Of a portal, or of all of them; empty while nothing is served."""
-        host = LOOPBACK if self._listening.host in ("0.0.0.0", "::") else self._listening.host  # noqa: S104
+        host = LOOPBACK if self._listening.is_everywhere else self._listening.host
         return f"http://{host}:{self.port}/{f'{name}/' if name else ''}" if self.port else ""
 
     async def follow(self) -> None:

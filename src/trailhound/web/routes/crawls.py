@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -134,28 +135,25 @@ def begin_crawl(app: App, asked: StartCrawl) -> RunningCrawl:
 @routes.post("/api/topics/{topic}/crawl/pause")
 def pause_crawl(app: App, asked: OneTopic) -> RunningCrawl:
     """End a crawl for the time being, remembered as paused."""
-    topic = app.topic(asked.topic)
-    _require_running(running_crawl(topic), topic.name)
-    status = pause(topic)
-    _tell(app, topic.name)
-    return status
+    return _end(app, asked.topic, pause)
 
 
 @routes.post("/api/topics/{topic}/crawl/stop")
 def stop_crawl(app: App, asked: OneTopic) -> RunningCrawl:
     """End a crawl cleanly, wherever it was started; what is in flight is dealt with first."""
-    topic = app.topic(asked.topic)
-    _require_running(running_crawl(topic), topic.name)
-    status = request_stop(topic)
+    return _end(app, asked.topic, request_stop)
+
+
+def _end(app: App, name: str, how: Callable[[TopicFolder], RunningCrawl]) -> RunningCrawl:
+    topic = app.topic(name)
+    status = running_crawl(topic)
+    if status is None:
+        raise NotThereError(f"The topic '{topic.name}' has not been crawled yet. Start a crawl.")
+    if not status.is_alive:
+        raise ConflictError(f"No crawl of '{topic.name}' is running: it has ended meanwhile.")
+    status = how(topic)
     _tell(app, topic.name)
     return status
-
-
-def _require_running(status: RunningCrawl | None, topic: str) -> None:
-    if status is None:
-        raise NotThereError(f"The topic '{topic}' has not been crawled yet.")
-    if not status.is_alive:
-        raise ConflictError(f"No crawl of '{topic}' is running: it has ended meanwhile.")
 
 
 def _setup(folder: CrawlFolder) -> CrawlSetup:
