@@ -123,7 +123,9 @@ def export(
         _write_site(Portal(folder, title), out, limit, url)
         return
     if title or url:
-        raise UsageError(f"--title and --url are for --format site, not for {chosen}.")
+        raise UsageError(
+            f"--title and --url are for --format site, not for {chosen}. Leave them out."
+        )
     with open_results(folder) as stored:
 
         def pages() -> Iterator[StoredPage]:

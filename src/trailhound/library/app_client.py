@@ -102,7 +102,9 @@ class AppClient:
                 if line.startswith(b"data: "):
                     yield json.loads(line[6:])
         except (OSError, HTTPException) as error:
-            raise StorageError(f"The app does not answer any more: {error}.") from error
+            raise StorageError(
+                f"The app does not answer any more ({error}). Is 'trailhound serve' still running?"
+            ) from error
         finally:
             connection.close()
 

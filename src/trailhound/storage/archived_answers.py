@@ -82,7 +82,8 @@ def require_archive(folder: Path) -> None:
     """StorageError when the crawl has none."""
     if not folder.is_dir():
         raise StorageError(
-            f"There is no archive {folder}: the crawl was run without one (archive = false)."
+            f"There is no archive {folder}: the crawl was run without one. "
+            "Crawl again with [output] archive = true."
         )
 
 

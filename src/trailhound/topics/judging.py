@@ -123,7 +123,8 @@ def choose_threshold(folder: CrawlFolder, threshold: float | None) -> TopicThres
     name, settings = folder.topic.name, folder.read().settings
     if before is None:
         raise UsageError(
-            f"The judge of '{name}' ({settings.judge.kind}) has no threshold to choose."
+            f"The judge of '{name}' ({settings.judge.kind}) has no threshold to choose. "
+            "Crawl with another: --judge fields"
         )
     if settings.judge.threshold is not None or "threshold=" in settings.judge.kind:
         raise UsageError(

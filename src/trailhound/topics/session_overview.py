@@ -59,7 +59,8 @@ def session_overviews(topic: TopicFolder) -> list[SessionOverview]:
             continue
         except OSError as error:
             raise StorageError(
-                f"The session {path} cannot be read: {error.strerror or error}. Check it."
+                f"The session {path} cannot be read: {error.strerror or error}. "
+                "Check that you may read it."
             ) from error
     return sorted(found, key=lambda each: (-(each.started_at or 0.0), each.name))
 

@@ -155,7 +155,9 @@ async def _asked(route: Route, request: web.Request) -> msgspec.Struct:
         # Queries are text: "7" may be a number there.
         return msgspec.convert(values, route.takes, strict=False)
     except msgspec.ValidationError as error:
-        raise UsageError(f"The request cannot be understood: {error}.") from error
+        raise UsageError(
+            f"The request cannot be understood: {error}. What it may say is in /docs."
+        ) from error
 
 
 def _is_list(kind: type[msgspec.Struct], name: str) -> bool:

@@ -117,7 +117,10 @@ class Jobs:
     def one(self, number: int) -> Job:
         """By its number; NotThereError when there is none."""
         if number not in self._jobs:
-            raise NotThereError(f"There is no job {number}.")
+            raise NotThereError(
+                f"There is no job {number}. "
+                f"Of those that have ended, the last {MOST_KEPT} are known."
+            )
         return self._jobs[number]
 
     def running(self, kind: str, topic: str) -> Job | None:

@@ -86,7 +86,8 @@ class Playground:
             with suppress(OSError):
                 return self._serving.enter_context(serve_in_thread(self.web, port))
         raise ConfigError(
-            "The demo web cannot be served: this machine lets nobody listen at 127.0.0.1."
+            "The demo web cannot be served: this machine lets nobody listen at 127.0.0.1. Does "
+            "something forbid it, a firewall or a sandbox? Allow it, and try again."
         )
 
     def _remembered_port(self) -> int:

@@ -84,7 +84,9 @@ def stop_server(workspace: Path) -> Presence:
     """Ask the server to end, and wait until it has; UsageError when none runs."""
     server = present_server(workspace)
     if server is None:
-        raise UsageError(f"No server of the workspace {workspace} is running.")
+        raise UsageError(
+            f"No server of the workspace {workspace} is running. Start one with: trailhound serve"
+        )
     write_whole(workspace / STOP, b"")
     patience = time.monotonic() + STOP_SECONDS
     while is_held(workspace / LOCK):
@@ -113,7 +115,10 @@ def serve_in_background(workspace: Path, arguments: Sequence[str]) -> Presence:
         if (server := _read(workspace)) is not None and server.pid == process.pid:
             return server
         if ended:
-            raise ConfigError(process.complaint() or "The server ended, and said nothing.")
+            raise ConfigError(
+                process.complaint()
+                or "The server ended, and said nothing. See why in a terminal: trailhound serve"
+            )
         time.sleep(_LOOK_EVERY_SECONDS)
     raise StorageError(f"The server does not begin to listen. What it says is in {output}.")
 

@@ -150,7 +150,10 @@ def _end(app: App, name: str, how: Callable[[TopicFolder], RunningCrawl]) -> Run
     if status is None:
         raise NotThereError(f"The topic '{topic.name}' has not been crawled yet. Start a crawl.")
     if not status.is_alive:
-        raise ConflictError(f"No crawl of '{topic.name}' is running: it has ended meanwhile.")
+        raise ConflictError(
+            f"No crawl of '{topic.name}' is running: it has ended meanwhile. "
+            "Go on with it, or begin anew."
+        )
     status = how(topic)
     _tell(app, topic.name)
     return status

@@ -76,7 +76,7 @@ def rejudge_results(app: App, asked: OneTopic) -> Job:
 def _judging(app: App, topic: str) -> Job:
     job = judge_again(app, topic)
     if job is None:
-        raise NotThereError(f"The crawl of '{topic}' has no pages yet.")
+        raise NotThereError(f"The crawl of '{topic}' has no pages yet. Ask again in a moment.")
     return job
 
 

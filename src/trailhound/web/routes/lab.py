@@ -151,7 +151,9 @@ def show_lab_report(app: App, asked: OneRun) -> DocumentView:
     """The report of an experiment that has ended, at an address for a frame."""
     path = app.workspace.folder / RUNS / _checked(asked.name) / REPORT_NAME
     if not path.is_file():
-        raise NotThereError(f"The experiment '{asked.name}' has no report yet.")
+        raise NotThereError(
+            f"The experiment '{asked.name}' has no report yet. Run it, or wait for its end."
+        )
     with explaining(path):
         return DocumentView(address=app.documents.address(path.read_bytes()))
 
@@ -169,7 +171,9 @@ def _corpus(app: App, name: str) -> Path:
             path.parent.mkdir(parents=True, exist_ok=True)
         import_corpus("demo", None, path)
     if not path.is_file():
-        raise NotThereError(f"There is no corpus '{name}' in {path.parent}.")
+        raise NotThereError(
+            f"There is no corpus '{name}' in {path.parent}. Make it: trailhound corpus import"
+        )
     return path
 
 
@@ -212,7 +216,10 @@ def _watch(command: list[str], folder: Path, total: int, handle: Handle) -> str:
             time.sleep(_LOOK_EVERY)
         said = process.stderr.read().decode("utf-8", "replace") if process.stderr else ""
     if process.returncode and not handle.is_stopping():
-        raise StorageError(said.strip().rpartition("Error: ")[2] or "The experiment has failed.")
+        raise StorageError(
+            said.strip().rpartition("Error: ")[2]
+            or "The experiment has failed. See why in a terminal: trailhound lab run"
+        )
     return "Stopped; the same again goes on." if handle.is_stopping() else f"{total} crawls done."
 
 

@@ -168,7 +168,9 @@ def show_link_lessons(app: App, asked: OneTopic) -> LinkLessonsView:
 def _learned(app: App, name: str) -> TopicFolder:
     folder = app.topic(name)
     if not folder.is_learned():
-        raise NotThereError(f"Nothing has been learned for the topic '{folder.name}' yet.")
+        raise NotThereError(
+            f"Nothing has been learned for the topic '{folder.name}' yet. Learn it first."
+        )
     return folder
 
 

@@ -209,7 +209,7 @@ def show_copy(app: App, asked: OnePage) -> ArchivedCopy:
     if answer is None or read is None:
         raise UsageError(
             f"The archive of '{folder.topic.name}' does not hold {page.address}. It was crawled "
-            "without one, or the page was forgotten."
+            "without one, or the page was forgotten. Fetch it again: Look for changes."
         )
     source = decode(answer.body, answer.content_type).text[:MAX_SHOWN_CHARS]
     is_html = "html" in answer.content_type
@@ -227,7 +227,7 @@ def _filter(asked: Wanted) -> Filter:
     for name in ("since", "until"):
         value = getattr(asked, name)
         if value is not None and not math.isfinite(value):
-            raise UsageError(f"'{name}' is no time in seconds.")
+            raise UsageError(f"'{name}' is no time. Give seconds since 1970.")
     return Filter(
         kind=asked.kind,
         expression=fts_expression(asked.q),

@@ -83,7 +83,7 @@ def create_topic(app: App, asked: OneTopic) -> TopicOverview:
     """Make a topic, empty as yet."""
     folder = app.workspace.folder_for(asked.topic)
     if folder.exists():
-        raise ConflictError(f"There is a topic '{folder.name}' already.")
+        raise ConflictError(f"There is a topic '{folder.name}' already. Choose another name.")
     folder.prepare()
     app.hub.tell(Happening(kind="topic", topic=folder.name))
     return TopicOverview(folder.name, 0, 0, learned=False)
