@@ -62,8 +62,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="trailhound-app-") as folder:
         workspace = Workspace(Path(folder))
         learn_into(workspace, LearningRequest(TOPIC, [made_up_session(arguments.pages)]))
-        server = AppServer(workspace, load_pairing(Path(folder)), load_token(Path(folder)))
-        _tell(server.app, OneTopic(topic=TOPIC))
+        asked = OneTopic(topic=TOPIC)
+        first = _server(workspace).app
+        _timed("first of all, in the background", lambda: draw_session(first, asked))
+        _tell(_server(workspace).app, asked)
+
+
+def _server(workspace: Workspace) -> AppServer:
+    return AppServer(workspace, load_pairing(workspace.folder), load_token(workspace.folder))
 
 
 def _tell(app: Any, asked: OneTopic) -> None:

@@ -139,6 +139,22 @@ def test_a_page_is_shown_as_text_and_must_have_been_visited(browsed: ServedApp) 
             browsed.right(method, path, body)
 
 
+def test_a_picture_is_kept_and_drawn_anew_when_it_is_damaged(browsed: ServedApp) -> None:
+    kept = browsed.workspace.folder_for("bees").picture_path
+    picture = browsed.get("/api/topics/bees/session")
+    written = kept.read_bytes()
+    for damaged in (written[:99], b"{}", b"\xff", written.replace(b"gate", b"xxxx")):
+        kept.write_bytes(damaged)
+        nodes = browsed.get("/api/topics/bees/session")["nodes"]
+        assert len(nodes) == len(picture["nodes"])
+    assert "xxxx" in by_name(browsed.get("/api/topics/bees/session"))  # it is read, not drawn
+    browsed.put("/api/topics/bees/mark", {"url": HOST + "bee4", "useful": True})
+    assert by_name(browsed.get("/api/topics/bees/session"))["bee4"]["mark"] is True
+    job = browsed.post("/api/topics/bees/forget", {"url": HOST + "car1"})
+    browsed.job_done(job)
+    assert not kept.exists()
+
+
 def test_a_page_and_a_session_are_forgotten(browsed: ServedApp) -> None:
     job = browsed.post("/api/topics/bees/forget", {"url": HOST + "car1"})
     assert browsed.job_done(job)["state"] == "done"

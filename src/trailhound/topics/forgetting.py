@@ -102,6 +102,7 @@ def forget_pages(
             _forget_experience(folder)
             forget_status(folder.path)
             _remove(folder.path / EXPORTS)
+            folder.picture_path.unlink(missing_ok=True)
         if (changed and folder.model_path.exists()) or _model_knows(folder, forgotten):
             plan = "the model would be learned again from what is left, or removed"
             work.report.model = plan if dry_run else _renew_model(workspace, folder)
@@ -118,6 +119,7 @@ def forget_session(workspace: Workspace, topic: str, name: str) -> ForgetReport:
     report.add("visits and marks in sessions", len(read_session(path, strict=False).events))
     with explaining(path):
         path.unlink()
+        folder.picture_path.unlink(missing_ok=True)
     if folder.model_path.exists():
         report.model = _renew_model(workspace, folder)
     return report

@@ -90,6 +90,11 @@ class TopicFolder:
         self.name = name
 
     @property
+    def picture_path(self) -> Path:
+        """Its sessions as the app has drawn them last; made again when it is missing."""
+        return self.path / "sessions-picture.json"
+
+    @property
     def model_path(self) -> Path:
         """Where the model is."""
         return self.path / "model"

@@ -169,7 +169,7 @@ class AppServer:
         watcher = CrawlWatcher(self.app.workspace, self.app.hub)
         keeping = keep_schedules(self.app.scheduler, self._tick_seconds)
         self._tasks = [asyncio.create_task(watcher.run()), asyncio.create_task(keeping)]
-        self.app.session_graphs.prepare_latest(self.app.workspace)
+        self.app.session_pictures.prepare_latest(self.app.workspace)
         return self.port
 
     def _tell_of_schedule(self, text: str) -> None:

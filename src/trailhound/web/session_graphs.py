@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
@@ -29,7 +28,7 @@ from trailhound.sessions.shown_pages import (
     events_in_order,
     page_from_source,
 )
-from trailhound.topics.workspace import TopicFolder, Workspace
+from trailhound.topics.workspace import TopicFolder
 from trailhound.urls import canonicalize
 from trailhound.web.graph_layout import Places, lay_out
 
@@ -108,32 +107,17 @@ class SessionGraphs:
     def of(self, topic: TopicFolder) -> SessionGraph:
         """The graph of all sessions that the topic has now."""
         with self._lock:
-            state = _state(topic)
+            state = sessions_state(topic)
             known = self._graphs.pop(topic.path, None)
             graph = known[1] if known and known[0] == state else self._read(topic)
             self._graphs[topic.path] = (state, graph)
             _forget_oldest(self._graphs, MOST_TOPICS)
             return graph
 
-    def prepare(self, topic: TopicFolder) -> None:
-        """Begin to read a topic that nobody has looked at yet: somebody is likely to, soon."""
-        if topic.path not in self._graphs and not self._lock.locked():
-            threading.Thread(target=self._try, args=(topic,), daemon=True).start()
-
-    def prepare_latest(self, workspace: Workspace) -> None:
-        """Begin to read the topics that were browsed for last, one after the other."""
-        threading.Thread(target=self._try_latest, args=(workspace,), daemon=True).start()
-
-    def _try_latest(self, workspace: Workspace) -> None:
-        with suppress(TrailhoundError, OSError):
-            topics = [workspace.folder_for(name) for name in workspace.topics()]
-            topics.sort(key=lambda topic: -topic.sessions_path.stat().st_mtime)
-            for topic in reversed(topics[:MOST_TOPICS]):
-                self._try(topic)
-
-    def _try(self, topic: TopicFolder) -> None:
-        with suppress(TrailhoundError, OSError):  # whoever looks is told
-            self.of(topic)
+    @property
+    def is_busy(self) -> bool:
+        """Whether a graph is being read."""
+        return self._lock.locked()
 
     def _read(self, topic: TopicFolder) -> SessionGraph:
         names = sorted(topic.session_names())
@@ -214,7 +198,7 @@ def _forget_oldest(kept: OrderedDict[Any, Any], most: int) -> None:
         kept.popitem(last=False)
 
 
-def _state(topic: TopicFolder) -> object:
+def sessions_state(topic: TopicFolder) -> object:
     """Another one when a session has changed."""
     paths = [topic.sessions_path / name for name in sorted(topic.session_names())]
     return [(path.name, _file_state(path)) for path in (*paths, topic.path / CONTENT)]

@@ -19,6 +19,7 @@ from trailhound.web.jobs import Jobs
 from trailhound.web.playground import Playground
 from trailhound.web.portal_server import PortalServer
 from trailhound.web.session_graphs import SessionGraphs
+from trailhound.web.session_pictures import SessionPictures
 
 MOST_VIEWS = 20
 """That are remembered, of all topics together."""
@@ -57,6 +58,11 @@ class App:
             known = self._views[kind, folder.path] = (version, look(folder))
         view: View = known[1]
         return view
+
+    @cached_property
+    def session_pictures(self) -> SessionPictures:
+        """What was browsed, drawn."""
+        return SessionPictures(self.session_graphs)
 
     @cached_property
     def playground(self) -> Playground:

@@ -13,57 +13,19 @@ from trailhound.topics.forgetting import forget_pages, forget_session, one_host,
 from trailhound.topics.marking import mark_visited
 from trailhound.topics.session_overview import SessionOverview, session_overviews
 from trailhound.web.api import NotThereError, OneTopic, Routes
-from trailhound.web.graph_layout import ASPECT
 from trailhound.web.hub import Happening
 from trailhound.web.jobs import Handle, Job
+from trailhound.web.session_pictures import SessionPicture, mark_of
 
 if TYPE_CHECKING:
     from trailhound.web.session_graphs import SessionGraph
     from trailhound.web.state import App
 
-PICTURE_HEIGHT = 1000
 TEXT_SHOWN = 800
 """Characters of a page's text in its preview."""
 LINKS_SHOWN = 200
 
 routes = Routes("Sessions")
-
-
-class PageNode(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A visited page in the picture."""
-
-    url: str
-    title: str
-    x: float
-    y: float
-    hops: int | None = None
-    """Links to the nearest page marked useful; nothing for a dead end."""
-    mark: bool | None = None
-    """Whether it is marked useful, or not useful."""
-    visits: int = 0
-    start: bool = False
-    """Whether browsing began here."""
-
-
-class PathView(msgspec.Struct, frozen=True, kw_only=True):
-    """Where one session went."""
-
-    session: str
-    steps: list[int]
-    """Nodes in the order in which they were shown."""
-
-
-class SessionPicture(msgspec.Struct, frozen=True, kw_only=True):
-    """The page graph of all sessions of a topic, with a place for each page."""
-
-    width: int
-    height: int
-    nodes: list[PageNode]
-    links: list[tuple[int, int]]
-    """Those to draw: all, or of very many those that were followed or lead to a useful page."""
-    links_in_all: int
-    followed: list[tuple[int, int]]
-    paths: list[PathView]
 
 
 class OnePage(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,23 +78,14 @@ class WhatToForget(msgspec.Struct, frozen=True, kw_only=True):
 def list_sessions(app: App, asked: OneTopic) -> list[SessionOverview]:
     """What was browsed for the topic, the latest session first."""
     folder = app.topic(asked.topic)
-    app.session_graphs.prepare(folder)
+    app.session_pictures.prepare(folder)
     return session_overviews(folder)
 
 
 @routes.get("/api/topics/{topic}/session")
 def draw_session(app: App, asked: OneTopic) -> SessionPicture:
     """The pages of all sessions with the links between them, ready to be drawn."""
-    found = app.session_graphs.of(app.topic(asked.topic))
-    return SessionPicture(
-        width=round(PICTURE_HEIGHT * ASPECT),
-        height=PICTURE_HEIGHT,
-        nodes=_nodes(found),
-        links=list(found.drawn),
-        links_in_all=len(found.graph.edges),
-        followed=list(found.followed),
-        paths=[PathView(session=name, steps=list(steps)) for name, steps in found.paths.items()],
-    )
+    return app.session_pictures.of(app.topic(asked.topic))
 
 
 @routes.get("/api/topics/{topic}/page")
@@ -147,7 +100,7 @@ def show_page(app: App, asked: OnePage) -> PageView:
         text=page.text[:TEXT_SHOWN],
         language=page.language,
         hops=found.hops[number],
-        mark=_mark(found, number),
+        mark=mark_of(found, number),
         visits=found.visits.get(number, 0),
         links_to=[graph.pages[end].url for begin, end in graph.edges if begin == number][
             :LINKS_SHOWN
@@ -202,30 +155,6 @@ def _forgetting(app: App, topic: str, forget: Callable[[], str]) -> Job:
         return told
 
     return app.jobs.start("forget", topic, work)
-
-
-def _nodes(found: SessionGraph) -> list[PageNode]:
-    starts = set(found.graph.starts)
-    places = (found.places * PICTURE_HEIGHT).round(1).tolist()
-    return [
-        PageNode(
-            url=page.url,
-            title=page.title or page.url,
-            x=places[number][0],
-            y=places[number][1],
-            hops=found.hops[number],
-            mark=_mark(found, number),
-            visits=found.visits.get(number, 0),
-            start=number in starts,
-        )
-        for number, page in enumerate(found.graph.pages)
-    ]
-
-
-def _mark(found: SessionGraph, number: int) -> bool | None:
-    if number in found.graph.targets:
-        return True
-    return False if number in found.graph.rejected else None
 
 
 def _number(found: SessionGraph, url: str) -> int:
