@@ -119,8 +119,22 @@ def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
     check_access(page)
 
 
-def test_nobody_looks_at_crawls_when_the_page_is_closed(app: ServedApp, page: Page) -> None:
+def _hide(page: Page, is_hidden: bool) -> None:
+    page.evaluate(
+        """hidden => {
+            Object.defineProperty(document, "hidden", { configurable: true, value: hidden });
+            document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        is_hidden,
+    )
+
+
+def test_a_page_that_is_hidden_or_closed_costs_nothing(app: ServedApp, page: Page) -> None:
     hub = app.server.app.hub
+    wait_until(lambda: hub.has_listeners)
+    _hide(page, True)
+    wait_until(lambda: not hub.has_listeners)
+    _hide(page, False)
     wait_until(lambda: hub.has_listeners)
     page.close()
     wait_until(lambda: not hub.has_listeners)
