@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,14 @@ import msgspec
 from aiohttp import web
 
 from trailhound.web.api import Nothing, Routes
+from trailhound.web.hub import Happening
 from trailhound.web.jobs import Job
 
 if TYPE_CHECKING:
     from trailhound.web.state import App
 
+LOOK_SECONDS = 1.0
+"""Until it is noticed that a page was hidden or closed."""
 STILL_HERE_SECONDS = 20.0
 """Between two signs of life on a stream on which nothing happens."""
 
@@ -57,11 +61,24 @@ async def stream_happenings(app: App, asked: Nothing, request: web.Request) -> w
     async with app.hub.listening() as queue:
         with suppress(ConnectionError):
             await response.write(b": listening\n\n")
-            while request.transport is not None and not request.transport.is_closing():
-                try:
-                    told = await asyncio.wait_for(queue.get(), STILL_HERE_SECONDS)
-                except TimeoutError:
-                    await response.write(b": still here\n\n")
-                    continue
-                await response.write(b"data: " + msgspec.json.encode(told) + b"\n\n")
+            async for told in _until_gone(request, queue):
+                words = b": still here" if told is None else b"data: " + msgspec.json.encode(told)
+                await response.write(words + b"\n\n")
     return response
+
+
+async def _until_gone(
+    request: web.Request, queue: asyncio.Queue[Happening]
+) -> AsyncIterator[Happening | None]:
+    """What happens while the page is there; nothing, now and then, when nothing does."""
+    quiet_seconds = 0.0
+    while request.transport is not None and not request.transport.is_closing():
+        try:
+            told = await asyncio.wait_for(queue.get(), LOOK_SECONDS)
+        except TimeoutError:
+            quiet_seconds += LOOK_SECONDS
+            if quiet_seconds < STILL_HERE_SECONDS:
+                continue
+            told = None
+        quiet_seconds = 0.0
+        yield told
