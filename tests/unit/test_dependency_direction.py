@@ -59,7 +59,8 @@ ALLOWED: dict[str, frozenset[str]] = {
     "lab": LAB,
     "testing": LAB | TOPICS,
     "__main__": frozenset({"cli"}),
-    "cli": LAB | TOPICS | {"cli", "collector", "portal", "web"},
+    "cluster": TOPICS | {"cluster"},
+    "cli": LAB | TOPICS | {"cli", "cluster", "collector", "portal", "web"},
 }
 
 IMPURE = frozenset({"socket", "time", "random", "asyncio", "aiohttp", "sqlite3", "os", "pathlib"})
