@@ -37,6 +37,8 @@ class Outcome(StrEnum):
     """Asked for news of a known page; there are none."""
     ADDRESS_REFUSED = "address-refused"
     """The host, or one that a redirect led to, is at an address that the crawl may not use."""
+    LOGIN_WANTED = "login-wanted"
+    """The page asks to log in: there is nothing to read without that."""
     BUSY = "busy"
     """The server asked to be left alone for a while (429, 503); may be asked again."""
     POSTPONED = "postponed"

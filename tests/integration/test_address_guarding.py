@@ -17,7 +17,13 @@ from yarl import URL
 
 from loopback import Moving
 from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError
-from trailhound.fetching.connections import Attempt, current_attempt, open_session
+from trailhound.fetching.connections import (
+    Attempt,
+    ThriftyConnector,
+    current_attempt,
+    guarded_socket,
+    open_session,
+)
 from trailhound.fetching.http import HttpFetcher
 from trailhound.records import FetchResult, Outcome
 
@@ -111,13 +117,18 @@ def test_an_open_connection_is_used_again() -> None:
     assert asked == [OUTSIDE] * 3
 
 
+def guarded_session(resolver: Moving) -> aiohttp.ClientSession:
+    connector = ThriftyConnector(resolver, guarded_socket)
+    return open_session(AGENT, aiohttp.ClientTimeout(total=5), {}, connector)
+
+
 def ask_directly(guard: AddressGuard, resolver: Moving) -> tuple[Attempt, list[str]]:
     """One request on a guarded session whose resolver does not judge: only the sockets are left."""
     servers = TwoServers()
 
     async def run() -> Attempt:
         async with servers.serving():
-            session = open_session(AGENT, resolver, aiohttp.ClientTimeout(total=5))
+            session = guarded_session(resolver)
             attempt = Attempt(guard, "moving.test")
             current_attempt.set(attempt)
             try:
@@ -158,7 +169,7 @@ def test_nothing_is_sent_to_a_refused_peer() -> None:
 
 def test_a_connection_outside_of_any_request_is_refused() -> None:
     async def run() -> None:
-        session = open_session(AGENT, Moving([INSIDE]), aiohttp.ClientTimeout(total=5))
+        session = guarded_session(Moving([INSIDE]))
         try:
             await session.get("http://moving.test:1/")
         finally:

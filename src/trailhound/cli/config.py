@@ -12,7 +12,7 @@ from trailhound.cli.options import ConfigOption, JsonOption
 from trailhound.cli.terminal import output, print_json, say, show_table
 
 if TYPE_CHECKING:
-    from trailhound.config import Configuration
+    from trailhound.config import Configuration, Settings
 
 app = typer.Typer(
     help="Settings of crawls: a flag wins over the environment, that over trailhound.toml, that "
@@ -32,7 +32,7 @@ def show(config: ConfigOption = None, as_json: JsonOption = False) -> None:
     from trailhound.config.settings import all_settings
 
     read = _read(config)
-    values = {key: (read.settings.value(key), origin) for key, origin in read.origins.items()}
+    values = {key: (_shown(read.settings, key), origin) for key, origin in read.origins.items()}
     if as_json:
         print_json({key: {"value": v, "origin": origin} for key, (v, origin) in values.items()})
         return
@@ -64,6 +64,14 @@ def _read(config: Path | None) -> Configuration:
     from trailhound.config import configure, find_file
 
     return configure(None, os.environ, find_file(config, os.environ, Path.cwd()))
+
+
+def _shown(settings: Settings, key: str) -> object:
+    """A value, without the logins of proxies."""
+    from trailhound.fetching.proxies import without_logins
+
+    value = settings.value(key)
+    return without_logins(value)[0] if key == "fetch.proxies" else value
 
 
 def _in_words(value: object) -> str:

@@ -105,6 +105,11 @@ def crawl(
     allow_impolite: options.AllowImpoliteOption = None,
     allow_address: options.AllowAddressOption = None,
     resolve: options.ResolveOption = None,
+    cookies: options.CookiesOption = None,
+    header: options.HeaderOption = None,
+    for_host: options.ForHostOption = None,
+    from_mail: options.FromOption = None,
+    proxy: options.ProxyOption = None,
     workers: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Processes that read and score pages."),
@@ -138,6 +143,7 @@ def crawl(
 
       trailhound crawl wasps --seed https://example.org/ --judge 'keywords:words=wasp hornet'
     """
+    from trailhound.cli.access import GivenAccess
     from trailhound.cli.crawl_view import next_steps, run_shown, show_summary, told_to_machines
     from trailhound.cli.terminal import patiently, print_json, say
     from trailhound.config.values import parse_size
@@ -176,9 +182,12 @@ def crawl(
         "fetch.allow_addresses": allow_address,
         "fetch.allow_impolite": allow_impolite,
         "fetch.resolve": resolve,
+        "fetch.from_mail": from_mail,
+        "fetch.proxies": proxy,
         "output.metrics_port": metrics,
     }
-    flags = options.assigned(set_) | options.given(chosen)
+    given = GivenAccess(tuple(cookies or ()), tuple(header or ()), tuple(for_host or ()))
+    flags = options.assigned(set_) | options.given(chosen) | given.flags()
     with patiently("Reading the model"):
         from trailhound.topics.crawl_plan import CrawlRequest
 
@@ -193,6 +202,7 @@ def crawl(
             seconds=seconds,
             started_by=started_by,
         )
+        given.keep(options.open_workspace(workspace))
         opened = _open(topic, workspace, request)
     with opened as running:
         try:

@@ -9,6 +9,7 @@ import typer
 
 from trailhound import __version__
 from trailhound.cli import (
+    access,
     catalogue,
     check,
     collect,
@@ -78,6 +79,7 @@ for name, group, summary in (
     ("import", import_.app, "Turn browsing that was recorded elsewhere into sessions."),
     ("corpus", corpus.app, "Turn data sets and web archives into recorded webs for the lab."),
     ("lab", lab.app, "Compare crawl strategies on a recorded web, with known answers."),
+    ("access", access.app, "Cookies and headers with which crawls read hosts as you."),
     ("config", config.app, "Show the settings of crawls, and check them."),
 ):
     app.add_typer(group, name=name, short_help=summary)

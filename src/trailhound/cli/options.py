@@ -87,6 +87,47 @@ ResolveOption = Annotated[
     ),
 ]
 
+as_you = partial(typer.Option, rich_help_panel="Reading hosts as you, and proxies")
+CookiesOption = Annotated[
+    list[Path] | None,
+    as_you(
+        "--cookies",
+        metavar="FILE",
+        help="Cookies of yours for the hosts named with --for-host: cookies.txt, or a storage "
+        "state of Playwright; repeatable.",
+    ),
+]
+HeaderOption = Annotated[
+    list[str] | None,
+    as_you(
+        "--header",
+        metavar="'NAME: VALUE'",
+        help="Send this along: to the one host named with --for-host, else to all, and nothing "
+        "secret then; @FILE has one in each line; repeatable.",
+    ),
+]
+ForHostOption = Annotated[
+    list[str] | None,
+    as_you(
+        "--for-host",
+        metavar="HOST",
+        help="Read this host as you, with the cookies and headers given now or kept from before; "
+        "repeatable.",
+    ),
+]
+FromOption = Annotated[
+    str | None, as_you("--from", metavar="MAIL", help="Your mail address, for the header From.")
+]
+ProxyOption = Annotated[
+    list[str] | None,
+    as_you(
+        "--proxy",
+        metavar="URL",
+        help="Ask through a proxy (http, https, socks5): URL, https=URL, host:example.org=URL, or "
+        "'env'; repeatable.",
+    ),
+]
+
 
 def assigned(texts: Sequence[str] | None) -> dict[str, Any]:
     """What ``--set`` was given, by ``section.name``."""

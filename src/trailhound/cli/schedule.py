@@ -62,12 +62,16 @@ def schedule(
     """
     import msgspec
 
+    from trailhound.topics.access import without_secrets
     from trailhound.topics.schedule import Schedule, read_schedule, write_schedule
 
-    folder = options.open_workspace(workspace).topic(topic)
+    place = options.open_workspace(workspace)
+    folder = place.topic(topic)
     present = read_schedule(folder)
     before = present or Schedule(on=False)
     changed = _changes(before, nightly, days, on_submit, requests, delay, set_)
+    if "settings" in changed:
+        changed["settings"] = without_secrets(changed["settings"], place.folder)
     if changed or switch is not None:
         changed["on"] = switch if switch is not None else True
         present = msgspec.structs.replace(before, **changed)

@@ -23,6 +23,8 @@ Size = Annotated[int, Meta(ge=0, le=2**63 - 1, extra={"size": True})]
 """Bytes; written as a number or as ``500MB``, ``2GB``."""
 Count = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 Names = tuple[str, ...]
+Lines = Annotated[Names, Meta(extra={"lines": True})]
+"""Texts with blanks and commas in them: one in each line."""
 
 
 class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -170,6 +172,28 @@ class FetchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     resolve: Annotated[
         Names, Meta(description="HOST=ADDRESS[:PORT]: where a host is, whatever DNS says.")
     ] = ()
+    headers: Annotated[
+        Lines, Meta(description="'Name: value' for every request; nothing secret may be in it.")
+    ] = ()
+    from_mail: Annotated[str, Meta(description="Your mail address, for the header From.")] = ""
+    as_me: Annotated[
+        Names,
+        Meta(description="Hosts that are read with the cookies and headers kept for them."),
+    ] = ()
+    access_file: Annotated[
+        str, Meta(description="Where these are kept; by default access.json of the workspace.")
+    ] = ""
+    proxies: Annotated[
+        Names,
+        Meta(
+            description="URL, http=URL, https=URL, host:NAME=URL (http, https, socks5), or 'env'; "
+            "'direct' for none."
+        ),
+    ] = ()
+    proxy_resolves: Annotated[
+        bool,
+        Meta(description="Let proxies look up names unseen: private ones are not refused then."),
+    ] = False
 
 
 class OutputSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -44,7 +44,8 @@ def parse_size(text: str) -> int:
 def from_text(text: str, kind: Any) -> Any:
     """What a variable of the environment says; ``ValueError`` when it makes no sense."""
     if _holds(kind, tuple):
-        return tuple(filter(None, re.split(r"[,\s]+", text)))
+        between = r"\s*\n\s*" if _is_noted(kind, "lines") else r"[,\s]+"
+        return tuple(filter(None, re.split(between, text.strip())))
     if _holds(kind, bool):
         try:
             return _BOOLEANS[text.strip().lower()]

@@ -26,6 +26,7 @@ from trailhound.crawling.traps import TrapGuard
 from trailhound.crawling.troubles import Troubles
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.http import polite_settings
+from trailhound.fetching.login_pages import LinksToLeave
 from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import Frontier
 from trailhound.judges.base import RelevanceJudge
@@ -159,7 +160,7 @@ def build_crawl(
 ) -> Crawler:
     """A crawl that is ready to run."""
     crawl, clock = settings.crawl, clock or Clock()
-    gate = _gate(crawl, stores.memory)
+    gate = _gate(settings, stores.memory)
     frontier = GuardedFrontier(stores.frontier, gate)
     ledger = RequestLedger(stores.memory)
     politeness = Politeness(
@@ -203,11 +204,13 @@ def _wait_for_better(crawl: CrawlSettings) -> float:
     return 0.0 if is_short_of_time else crawl.wait_for_better
 
 
-def _gate(crawl: CrawlSettings, memory: CrawlMemory | None) -> LinkGate:
+def _gate(settings: Settings, memory: CrawlMemory | None) -> LinkGate:
+    crawl, as_me = settings.crawl, settings.fetch.as_me
     return LinkGate(
         TrapGuard() if crawl.avoid_traps else None,
         HostBudget() if crawl.host_budgets else None,
         memory,
+        LinksToLeave(as_me) if as_me else None,
     )
 
 

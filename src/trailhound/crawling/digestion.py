@@ -8,7 +8,7 @@ it decides what is a duplicate, what is learned when, and what the frontier has 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -120,7 +120,9 @@ class Digestion:
         in_scope: Callable[[str], bool] | None,
         known_texts: KnownTexts | None,
         obey_nofollow: bool,
+        left_out: Callable[[Page], Collection[str]] | None = None,
     ) -> None:
+        """``left_out`` names links of a page that are not to be followed."""
         self._strategy = strategy
         self._asking = strategy if isinstance(strategy, Asking) else None
         self._judging = strategy if isinstance(strategy, Judging) else None
@@ -128,6 +130,7 @@ class Digestion:
         self._in_scope = in_scope
         self._known_texts = known_texts
         self._obey_nofollow = obey_nofollow
+        self._left_out = left_out
         self.may_ask: Callable[[], bool] = lambda: True
         """Whether there is a request left for a question."""
         self.awaits_answer = False
@@ -228,11 +231,13 @@ class Digestion:
         self, story: Story, page: Page, allowed: Callable[[str], bool] | None
     ) -> Iterable[Candidate]:
         parent, depth = page.url, story.candidate.depth + 1
+        left_out = self._left_out(page) if self._left_out is not None else ()
         return (
             Candidate(score.url, score.priority, score.memory, parent, depth)
             for score in story.scores
             if (allowed is None or allowed(score.url))
             and not (self._obey_nofollow and score.nofollow)
+            and score.url not in left_out
         )
 
     def _scope_of(self, story: Story, page: Page) -> Callable[[str], bool] | None:

@@ -156,6 +156,7 @@ class Crawler:
             in_scope=in_scope,
             known_texts=known_texts,
             obey_nofollow=obey_nofollow,
+            left_out=gate.left_out if gate is not None and gate.leaving is not None else None,
         )
         self._paid = 0
         """Questions to sources that are counted as requests already."""

@@ -16,8 +16,9 @@ import msgspec
 from trailhound.counting import counted
 from trailhound.crawling.traps import TrapGuard
 from trailhound.errors import UNREADABLE, StorageError
+from trailhound.fetching.login_pages import COMMANDS_LEFT, LinksToLeave
 from trailhound.frontier.base import Frontier, FrontierStats, Rescore, UrlState
-from trailhound.records import Candidate, FinishedPage, Outcome
+from trailhound.records import Candidate, FinishedPage, Outcome, Page
 from trailhound.urls import host_key, strip_tracking
 
 
@@ -197,9 +198,12 @@ class LinkGate:
         traps: TrapGuard | None = None,
         hosts: HostBudget | None = None,
         store: GateStore | None = None,
+        leaving: LinksToLeave | None = None,
     ) -> None:
         self.traps = traps
         self.hosts = hosts
+        self.leaving = leaving
+        """Which links of hosts that are read as a person must not be followed."""
         self.to_rest: list[str] = []
         """Hosts that the frontier should leave alone: DNS does not know them."""
         """Dead hosts whose URLs may be ended at once; whoever does so clears it."""
@@ -226,7 +230,15 @@ class LinkGate:
             return candidate
         return msgspec.structs.replace(candidate, url=url)
 
+    def left_out(self, page: Page) -> frozenset[str]:
+        """Addresses of links whose words say that they log out or change something."""
+        left = self.leaving.left_out(page.links) if self.leaving is not None else frozenset()
+        self._refused += [(url, COMMANDS_LEFT, page.url) for url in left]
+        return left
+
     def _reason_against(self, url: str) -> str | None:
+        if self.leaving is not None and self.leaving.is_command(url):
+            return COMMANDS_LEFT
         reason = self.traps.reason_against(url) if self.traps is not None else None
         if reason is None and self.hosts is not None:
             reason = self.hosts.reason_against(host_key(url))

@@ -6,9 +6,11 @@ bounded by the caps whatever the server sends, and memory with it.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 import aiohttp
+from msgspec.structs import replace
 
 from trailhound.fetching.content_coding import CodingError, decoder_for
 from trailhound.fetching.headers import SNIFFED_BYTES, why_not_html
@@ -158,11 +160,19 @@ Headers = tuple[tuple[str, str], ...]
 
 
 def make_exchange(
-    url: str, response: aiohttp.ClientResponse, body: Body, address: str, asked_at: float
+    url: str,
+    response: aiohttp.ClientResponse,
+    body: Body,
+    address: str,
+    asked_at: float,
+    hidden: Container[str] = (),
 ) -> Exchange:
-    """The record of one request and its answer."""
+    """The record of one request and its answer, without the headers that are ``hidden``.
+
+    Those are named in lower case: secrets, of which nothing may be kept.
+    """
     version = response.version
-    return Exchange(
+    exchange = Exchange(
         url=url,
         requested_at=asked_at,
         # Plain strings: aiohttp's own kind cannot be written to disk.
@@ -176,6 +186,18 @@ def make_exchange(
         body=body.wire,
         address=address,
         truncated=body.truncated,
+    )
+    return without_headers(exchange, hidden) if hidden else exchange
+
+
+def without_headers(exchange: Exchange, hidden: Container[str]) -> Exchange:
+    """The same without headers of these names, in lower case, on either side."""
+    return replace(
+        exchange,
+        request_headers=tuple(
+            each for each in exchange.request_headers if each[0].lower() not in hidden
+        ),
+        headers=tuple(each for each in exchange.headers if each[0].lower() not in hidden),
     )
 
 

@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
+from typing import Any
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
@@ -25,13 +27,18 @@ from trailhound.fetching.connections import (
     OWN_TROUBLE,
     Attempt,
     StandstillWatch,
+    ThriftyConnector,
     close_idle_connections,
     current_attempt,
+    guarded_socket,
     max_connections,
     open_session,
 )
 from trailhound.fetching.headers import may_be_html, retry_after_seconds
+from trailhound.fetching.keyring import HIDDEN_FROM_ALL, Keyring
 from trailhound.fetching.politeness import NotYetError, Politeness
+from trailhound.fetching.proxied import ProxySessions, proxy_options
+from trailhound.fetching.proxies import Proxy, ProxyRules
 from trailhound.fetching.resolver import AddressBook
 from trailhound.records import Exchange, Outcome
 from trailhound.urls import canonicalize, host_key
@@ -44,6 +51,7 @@ _CUT_SHORT = _NO_CONTACT | {Outcome.SERVER_ERROR}  # what a standstill of ours m
 # Header bytes that were not UTF-8 arrive as lone surrogates: U+DC80 to U+DCFF.
 _RAW_BYTE = re.compile("[\udc80-\udcff]")
 _OWN_TROUBLE_SECONDS = 5.0  # until a request that we had no socket for is tried again
+_NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 _MAX_ERROR_BYTES = 65_536  # of the body of a redirect or an error, for the archive
 
 
@@ -98,7 +106,9 @@ class HttpClient:
     time-outs are for finding and reaching the server, and for each wait for more of its answer.
     ``allow_addresses`` names what beyond the public web may be reached (see
     :class:`~trailhound.fetching.address_guard.AddressGuard`). How many run at once is the caller's
-    business. No cookies are kept and no proxy is read from the environment.
+    business. ``headers`` go along with every request. No cookies are kept but those of ``keyring``,
+    which sees to it that they go to their own hosts alone; no proxy is used but those of
+    ``proxies``, which may look up names by themselves if ``proxy_resolves``.
     """
 
     def __init__(
@@ -110,6 +120,10 @@ class HttpClient:
         read_timeout_seconds: float = 10.0,
         allow_addresses: Iterable[str] = (),
         resolver: AbstractResolver | None = None,
+        headers: Mapping[str, str] | None = None,
+        keyring: Keyring | None = None,
+        proxies: ProxyRules | None = None,
+        proxy_resolves: bool = False,
     ) -> None:
         self._user_agent = _checked_user_agent(user_agent)
         for seconds in (timeout_seconds, connect_timeout_seconds, read_timeout_seconds):
@@ -130,6 +144,14 @@ class HttpClient:
         self._book = AddressBook(self._guard, resolver)
         self._standstill = StandstillWatch()
         self._session: aiohttp.ClientSession | None = None
+        self._make_session = partial(
+            open_session, self._user_agent, self._timeout, dict(headers or {})
+        )
+        self._keyring = keyring
+        self._proxies = proxies
+        self._proxied = ProxySessions(
+            self._make_session, self._guard, self._book, resolver, proxy_resolves=proxy_resolves
+        )
         # Here, and not in aiohttp, whose time-outs would run while a request waits.
         self._room = asyncio.Semaphore(max_connections())
 
@@ -137,6 +159,8 @@ class HttpClient:
         """The address that a request for ``url`` will go to, or why it cannot be made."""
         target = URL(url, encoded=True)
         host, port = target.raw_host or "", target.port or 80
+        if self._proxies is not None and self._is_unseen(url):
+            return self._unseen(host)
         known = self._book.known_address(host, port)
         if known is not None:
             return known
@@ -144,6 +168,17 @@ class HttpClient:
             found = await self._look_up(host, port)
             missed = isinstance(found, Answer) and found.failure in _CUT_SHORT and stood_still()
             return self._missed(was_sent=False) if missed else found
+
+    def _is_unseen(self, url: str) -> bool:
+        """Whether a proxy looks up the host of ``url``."""
+        proxied = self._proxies is not None and self._proxies.proxy_for(url) is not None
+        return proxied and self._proxied.proxy_resolves
+
+    def _unseen(self, host: str) -> str | Answer:
+        try:
+            return self._proxied.check_unseen(host)
+        except AddressRefusedError as error:
+            return Answer(failure=Outcome.ADDRESS_REFUSED, detail=str(error))
 
     async def _look_up(self, host: str, port: int) -> str | Answer:
         try:
@@ -194,6 +229,7 @@ class HttpClient:
         if self._session is not None:
             await self._session.close()
             self._session = None
+        await self._proxied.close()
         await self._book.close()
 
     async def _ask(
@@ -204,10 +240,25 @@ class HttpClient:
         html_only: bool,
         headers: Mapping[str, str] | None,
     ) -> Answer:
-        asked_at = time.time()
-        session = self._open_session()
-        async with session.get(target, allow_redirects=False, headers=headers) as response:
-            self._book.prefer(attempt.host, target.port or 80, attempt.peer)
+        asked_at, url = time.time(), str(target)
+        session, options, behind = self._open_session(), _NO_OPTIONS, ""
+        keyring = self._keyring
+        proxy = self._proxies.proxy_for(url) if self._proxies is not None else None
+        if proxy is not None:
+            session, options, behind = await self._through(proxy, target, attempt)
+        if keyring is not None and not keyring.opens(url):
+            keyring = None
+        if keyring is not None:
+            headers = {**(headers or {}), **keyring.headers_for(url)}
+        async with session.get(
+            target, allow_redirects=False, headers=headers, **options
+        ) as response:
+            if proxy is None:
+                self._book.prefer(attempt.host, target.port or 80, attempt.peer)
+            hidden: frozenset[str] = frozenset() if proxy is None else HIDDEN_FROM_ALL
+            if keyring is not None:
+                hidden = keyring.hidden
+                keyring.heard(url, response.headers.getall("Set-Cookie", ()))
             content_type = _encodable(response.headers.get("Content-Type", ""))
             body = await _read_body(response, content_type, max_bytes, html_only)
             return Answer(
@@ -217,14 +268,42 @@ class HttpClient:
                 body=body.decoded,
                 failure=body.failure,
                 detail=body.detail,
-                exchange=make_exchange(str(target), response, body, attempt.peer, asked_at),
+                exchange=make_exchange(
+                    url,
+                    response,
+                    body,
+                    attempt.peer if proxy is None else behind,
+                    asked_at,
+                    hidden,
+                ),
             )
 
     def _open_session(self) -> aiohttp.ClientSession:
         # Not in the constructor: aiohttp needs the running loop.
         if self._session is None:
-            self._session = open_session(self._user_agent, self._book, self._timeout)
+            self._session = self._make_session(ThriftyConnector(self._book, guarded_socket))
         return self._session
+
+    async def _through(
+        self, proxy: Proxy, target: URL, attempt: Attempt
+    ) -> tuple[aiohttp.ClientSession, Mapping[str, Any], str]:
+        """How to ask through ``proxy``, and the address it will go to, as far as that is known.
+
+        The host is judged here, whoever connects to it.
+        """
+        host = target.raw_host or ""
+        address = ""
+        if self._proxied.proxy_resolves:
+            self._proxied.check_unseen(host)
+        else:
+            address = await self._book.first_address(host, target.port or 80)
+        session = self._proxied.session(proxy)
+        if proxy.is_socks:
+            attempt.is_tunnelled = True
+            return session, _NO_OPTIONS, address
+        # From here on the request is one to the proxy, as far as addresses are concerned.
+        attempt.guard, attempt.host = self._proxied.guard_of(proxy), proxy.host
+        return session, proxy_options(proxy), ""
 
     def _own_trouble(self, words: str) -> Answer:
         """Nothing was asked, and the host is not to blame: close what is idle, and try later."""
@@ -258,6 +337,9 @@ class HttpClient:
             waited = isinstance(error, aiohttp.SocketTimeoutError)
             seconds = self._read_seconds if waited else self._total_seconds
             return Answer(failure=Outcome.TIMEOUT, detail=f"no answer within {seconds:g} s")
+        if isinstance(error, aiohttp.ClientHttpProxyError):
+            detail = f"the proxy refuses to connect: HTTP {error.status} {error.message}"
+            return Answer(failure=Outcome.UNREACHABLE, detail=detail)
         if isinstance(error, aiohttp.ClientResponseError):
             detail = f"the answer is not valid HTTP: {_words(error)}"
             return Answer(failure=Outcome.SERVER_ERROR, detail=detail)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -93,6 +93,15 @@ class Attempt:
     was_sent: bool = False
     own_trouble: str = ""
     """Why we could not open a socket, when that is our own fault."""
+    is_tunnelled: bool = False
+    """Whether the other end is a SOCKS proxy, which is told to go to an address judged before."""
+
+    def begin_connection(self, address: str) -> None:
+        """Raise unless a new connection to ``address`` may be made for it."""
+        self.check(address)
+        if self.was_sent:
+            raise _hung_up()
+        self.is_new = True
 
     def send_once(self) -> None:
         """Raise the second time: aiohttp asks again at once when a connection breaks off."""
@@ -116,27 +125,27 @@ class _GuardedRequest(ClientRequest):
     """Looks at the connection's other end before anything is sent to it."""
 
     async def send(self, conn: Connection) -> ClientResponse:
-        attempt = _required_attempt()
-        peer = conn.transport.get_extra_info("peername") if conn.transport is not None else None
-        address = peer[0] if peer else ""
-        attempt.check(address)
-        attempt.peer = address
+        attempt = required_attempt()
+        if not attempt.is_tunnelled:
+            peer = conn.transport.get_extra_info("peername") if conn.transport is not None else None
+            address = peer[0] if peer else ""
+            attempt.check(address)
+            attempt.peer = address
         attempt.send_once()
         return await super().send(conn)
 
 
-class _ThriftyConnector(aiohttp.TCPConnector):
-    """Keeps connections to ``max_idle_hosts`` alive at most; aiohttp limits only those in use.
+class ThriftyConnector(aiohttp.TCPConnector):
+    """Keeps connections to so many hosts alive as may be asked at once; aiohttp limits only those
+    in use.
 
     A host is asked by one request at a time, so that this is nearly the number of connections.
     """
 
-    def __init__(
-        self, max_idle_hosts: int, resolver: AbstractResolver, guard: SocketFactoryType
-    ) -> None:
+    def __init__(self, resolver: AbstractResolver, guard: SocketFactoryType) -> None:
         # The book keeps the answers; a second memory would forget at other times.
         super().__init__(limit=0, resolver=resolver, use_dns_cache=False, socket_factory=guard)
-        self._max_idle_hosts = max_idle_hosts
+        self._max_idle_hosts = max_connections()
 
     def _release(
         self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False
@@ -153,7 +162,7 @@ class _ThriftyConnector(aiohttp.TCPConnector):
 
 def close_idle_connections(session: aiohttp.ClientSession) -> None:
     """Give descriptors free that nobody uses now."""
-    if isinstance(session.connector, _ThriftyConnector):
+    if isinstance(session.connector, ThriftyConnector):
         session.connector.close_idle(0)
 
 
@@ -169,19 +178,30 @@ def max_connections() -> int:
     return max(1, (soft if 0 < soft < _MOST_DESCRIPTORS else _MOST_DESCRIPTORS) // 4)
 
 
+SessionMaker = Callable[[ThriftyConnector], aiohttp.ClientSession]
+
+
 def open_session(
-    user_agent: str, resolver: AbstractResolver, timeout: aiohttp.ClientTimeout
+    user_agent: str,
+    timeout: aiohttp.ClientTimeout,
+    headers: Mapping[str, str],
+    connector: ThriftyConnector,
 ) -> aiohttp.ClientSession:
     """A session whose every connection is guarded; no cookies, no proxy from the environment.
 
-    Bodies come as they are on the wire: their codings are undone, within limits, by
-    :mod:`.content_coding`.
+    ``headers`` go along with every request. Bodies come as they are on the wire: their codings are
+    undone, within limits, by :mod:`.content_coding`.
     """
     return aiohttp.ClientSession(
-        connector=_ThriftyConnector(max_connections(), resolver, _guarded_socket),
+        connector=connector,
         request_class=_GuardedRequest,
         timeout=timeout,
-        headers={"User-Agent": user_agent, "Accept": _ACCEPT, "Accept-Encoding": _CODINGS},
+        headers={
+            "User-Agent": user_agent,
+            "Accept": _ACCEPT,
+            "Accept-Encoding": _CODINGS,
+            **headers,
+        },
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
         trust_env=False,
@@ -191,14 +211,11 @@ def open_session(
     )
 
 
-def _guarded_socket(place: AddrInfoType) -> socket.socket:
+def guarded_socket(place: AddrInfoType) -> socket.socket:
     """A socket for exactly this place, if the guard permits it."""
     family, kind, protocol, _, address = place
-    attempt = _required_attempt()
-    attempt.check(str(address[0]))
-    if attempt.was_sent:
-        raise _hung_up()
-    attempt.is_new = True
+    attempt = required_attempt()
+    attempt.begin_connection(str(address[0]))
     try:
         return socket.socket(family=family, type=kind, proto=protocol)
     except OSError as error:
@@ -211,7 +228,8 @@ def _hung_up() -> ConnectionResetError:
     return ConnectionResetError(errno.ECONNRESET, "the server hung up")
 
 
-def _required_attempt() -> Attempt:
+def required_attempt() -> Attempt:
+    """The request on behalf of which a connection is made; AddressRefusedError without one."""
     attempt = current_attempt.get()
     if attempt is None:  # nobody said what for: better no connection than an unguarded one
         raise AddressRefusedError("a connection outside of any request")

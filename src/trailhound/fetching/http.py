@@ -23,12 +23,21 @@ from trailhound.fetching.client import (
     PoliteClient,
 )
 from trailhound.fetching.headers import read_robots_tags
+from trailhound.fetching.keyring import Keyring, keyring_of
+from trailhound.fetching.login_pages import (
+    COMMANDS_LEFT,
+    LinksToLeave,
+    has_password_field,
+    wants_login,
+)
 from trailhound.fetching.politeness import (
     Politeness,
     PoliteSettings,
     check_politeness,
     polite_delay,
 )
+from trailhound.fetching.proxies import ProxyRules, proxy_rules
+from trailhound.fetching.request_headers import headers_for_all
 from trailhound.fetching.resolver import mapped_resolver
 from trailhound.fetching.robots import RobotsRules, product_token
 from trailhound.records import Exchange, FetchResult, Outcome
@@ -98,6 +107,15 @@ class _Hops:
         detail = f"redirects to {answer.location!r}, which is no web address"
         return self.result(Outcome.OUT_OF_SCOPE, answer, detail)
 
+    def login_wanted(self, answer: Answer, why: str) -> FetchResult:
+        """The result of a page that only those may read who have logged in."""
+        host = host_key(self.last)
+        detail = (
+            f"{host} asks to log in: {why}. Log in with your browser, export its cookies, and go "
+            f"on with --cookies FILE --for-host {host}"
+        )
+        return self.result(Outcome.LOGIN_WANTED, replace(answer, retry_after_seconds=None), detail)
+
     def unfollowed(self, answer: Answer) -> FetchResult:
         """The result of a redirect to the last URL, which there was no request left for."""
         detail = f"redirects to {self.last}; {NO_REQUEST_LEFT}"
@@ -118,6 +136,9 @@ class HttpFetcher:
       public web that may be reached.
     * ``in_scope`` is asked about each URL that a redirect leads to.
     * ``resolver`` replaces the system's DNS (see :mod:`trailhound.fetching.resolver`).
+    * ``headers`` go along with every request; ``keyring`` has what goes to single hosts, whose
+      pages are then read as a person sees them (:mod:`trailhound.fetching.keyring`).
+    * ``proxies`` says what is asked through whom (:mod:`trailhound.fetching.proxies`).
 
     A robots refusal counts as one request, though nothing is asked of the page's server; GETs of
     robots.txt files are counted apart, in ``robots_requests``.
@@ -139,6 +160,10 @@ class HttpFetcher:
         allow_addresses: Iterable[str] = (),
         in_scope: Callable[[str], bool] | None = None,
         resolver: AbstractResolver | None = None,
+        headers: Mapping[str, str] | None = None,
+        keyring: Keyring | None = None,
+        proxies: ProxyRules | None = None,
+        proxy_resolves: bool = False,
     ) -> None:
         self._politeness = politeness or Politeness(polite_delay(delay_seconds))
         self._settings = check_politeness(
@@ -151,7 +176,13 @@ class HttpFetcher:
             read_timeout_seconds=read_timeout_seconds,
             allow_addresses=allow_addresses,
             resolver=resolver,
+            headers=headers,
+            keyring=keyring,
+            proxies=proxies,
+            proxy_resolves=proxy_resolves,
         )
+        self._keyring = keyring
+        self._leaving = LinksToLeave(keyring.hosts) if keyring is not None else None
         self._client = PoliteClient(client, self._politeness)
         self._robots = RobotsRules(
             self._client, user_agent, asking=self._politeness.robots_asked, in_scope=in_scope
@@ -186,6 +217,10 @@ class HttpFetcher:
             allow_addresses=settings.allow_addresses,
             in_scope=in_scope,
             resolver=resolver or mapped_resolver(settings.resolve),
+            headers=headers_for_all(settings.headers, settings.from_mail),
+            keyring=keyring_of(settings),
+            proxies=proxy_rules(settings),
+            proxy_resolves=settings.proxy_resolves,
         )
 
     @property
@@ -223,7 +258,7 @@ class HttpFetcher:
         hops = _Hops(url, self._product)
         validators = _validators(self.versions.get(url, Validators()))
         while True:
-            refused = await self._refused_by_robots(hops)
+            refused = self._left(hops) or await self._refused_by_robots(hops)
             if refused is not None:
                 return refused
             answer = await self._client.get(
@@ -231,7 +266,10 @@ class HttpFetcher:
             )
             hops.note(answer)
             if answer.status not in REDIRECT_STATUSES:
-                return hops.result(_outcome(answer, bool(validators)), answer)
+                outcome = _outcome(answer, bool(validators))
+                if self._keyring is not None and self._keyring.opens(hops.last):
+                    return self._seen_as_person(hops, answer, outcome)
+                return hops.result(outcome, answer)
             target = answer.redirect_target(hops.last)
             if target is None:
                 return hops.redirected_nowhere(answer)
@@ -246,6 +284,21 @@ class HttpFetcher:
     async def close(self) -> None:
         """Close all connections."""
         await self._client.close()
+
+    def _left(self, hops: _Hops) -> FetchResult | None:
+        """The end of a chain that would log the person out, or change something for her."""
+        if self._leaving is None or not self._leaving.is_command(hops.last):
+            return None
+        return hops.result(Outcome.SKIPPED, Answer(), COMMANDS_LEFT)
+
+    def _seen_as_person(self, hops: _Hops, answer: Answer, outcome: Outcome) -> FetchResult:
+        """What came of a page of a host that is read as a person: perhaps it does not know her."""
+        why = ""
+        if answer.status in (401, 403):
+            why = _status_in_words(answer.status)
+        elif outcome is Outcome.FETCHED and has_password_field(answer.body):
+            why = "it has a field for a password"
+        return hops.login_wanted(answer, why) if why else hops.result(outcome, answer)
 
     async def _refused_by_robots(self, hops: _Hops) -> FetchResult | None:
         if not self._obey_robots:
@@ -269,6 +322,8 @@ class HttpFetcher:
         if len(hops.urls) > self._max_redirects:
             detail = f"more than {self._max_redirects} redirects"
             return hops.result(Outcome.TOO_MANY_REDIRECTS, answer, detail)
+        if wants_login(target):
+            return hops.login_wanted(answer, f"it redirects to {target.partition('?')[0]}")
         if self._in_scope is not None and not self._in_scope(target):
             detail = f"redirects to {target}, which the crawl may not visit"
             return hops.result(Outcome.OUT_OF_SCOPE, answer, detail)

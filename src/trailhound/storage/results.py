@@ -126,6 +126,7 @@ _TELLS_NOTHING_NEW = frozenset(
         Outcome.UNREACHABLE,
         Outcome.UNKNOWN_HOST,
         Outcome.SERVER_ERROR,
+        Outcome.LOGIN_WANTED,
         Outcome.BUSY,
         Outcome.POSTPONED,
         Outcome.BROKEN,

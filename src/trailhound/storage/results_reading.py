@@ -246,6 +246,12 @@ class Results:
         where = "address = ? OR (url = ? AND url <> address) ORDER BY id"
         return list(self._pages(where, url, url))
 
+    def that_asked_to_log_in(self) -> list[StoredPage]:
+        """Pages whose last word was that, each once."""
+        found = self._pages("outcome = ? ORDER BY id", Outcome.LOGIN_WANTED)
+        last = {page.url: page for page in found}
+        return [page for page in last.values() if self.events_of(page.url)[-1] == page]
+
     def since(self, number: int) -> list[StoredPage]:
         """All that happened after the page with this number, in order of time."""
         return list(self._pages("number > ? ORDER BY id", number))

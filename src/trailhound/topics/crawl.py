@@ -29,6 +29,7 @@ from trailhound.records import PageEvent
 from trailhound.sources import Sources
 from trailhound.storage.results import ResultsProgress, ResultsStore
 from trailhound.storage.visit_reading import found_at
+from trailhound.topics.access import hosts_without_keys
 from trailhound.topics.backlinks import asked_on_the_way
 from trailhound.topics.crawl_beacon import CrawlBeacon
 from trailhound.topics.crawl_end import CrawlEnd
@@ -48,6 +49,7 @@ from trailhound.topics.mending import Mending
 from trailhound.topics.notices import CrawlNotices, Notify
 from trailhound.topics.sources import open_sources, tell_unused
 from trailhound.topics.start_pages import (
+    queue_closed,
     queue_refresh,
     search_seeds,
     sitemap_candidates,
@@ -89,6 +91,11 @@ def open_crawl(
             notify(
                 f"Nothing has been learned for the topic '{topic.name}': the crawl goes by its "
                 "judge, and learns from what that finds."
+            )
+        for host in hosts_without_keys(plan.settings):
+            notify(
+                f"No cookies or headers are kept for {host} any more: it is read as anybody. Give "
+                f"them with --cookies FILE --for-host {host}"
             )
         return TopicCrawl(folder, plan, known, own, stack, notify, beacon)
     except BaseException:
@@ -178,6 +185,8 @@ class TopicCrawl:
         self._crawler.put_off_heard = self._seeds.put_off
         if self._sitemaps_wanted:
             self._http_fetcher("--sitemaps")
+        if plan.record is not None and plan.newly_as_me:
+            self._knock_again(plan.newly_as_me)
         self._go_on_from(self._stores.results.progress(), sources.asked(), self._refreshed())
         self._end = CrawlEnd(
             self._crawler, self.progress, self._stores, self._memory, self._notices
@@ -247,6 +256,13 @@ class TopicCrawl:
         self.looked_at_again = frozenset(versions)
         self._notices.tell(f"{counted(len(versions), 'relevant page')} will be asked for news.")
         return len(versions)
+
+    def _knock_again(self, hosts: frozenset[str]) -> None:
+        """Pages that asked to log in are asked for again, now that there is something to show."""
+        asked = queue_closed(self.folder.results, self._stores.frontier, hosts)
+        if asked:
+            pages = counted(asked, "page")
+            self._notices.tell(f"{pages} that asked to log in will be asked for again.")
 
     @property
     def _sitemaps_wanted(self) -> bool:
@@ -370,6 +386,7 @@ class TopicCrawl:
                 self.progress.add(event)
                 self._beacon.add(event)
                 self._notices.tell_lost_page(event, self.progress)
+                self._notices.tell_login(event)
                 self._seeds.ended(event)
                 self._give_up_or_tell()
                 yield event

@@ -94,8 +94,9 @@ class CrawlFolder:
         self.record_path = self.path / "crawl.json"
 
     @property
-    def pseudonyms_home(self) -> Path:
-        """Where the secret is kept by which people of a trace are named: in the workspace."""
+    def secrets_home(self) -> Path:
+        """Where secrets are kept, such as the one by which people of a trace are named: in the
+        workspace."""
         return self.topic.path.parent.parent if self.is_the_topics_own else self.path
 
     def crawls(self) -> list[Path]:

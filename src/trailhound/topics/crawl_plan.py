@@ -19,6 +19,7 @@ from trailhound.judges.choosing import check_judge, make_judge
 from trailhound.plugins import FETCHER, FRONTIER, JUDGE, SINK, STRATEGY, absolute
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.choosing import check_live_spec, declares
+from trailhound.topics.access import with_access
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.model_folder import fingerprint_of, saved_fingerprint
@@ -76,6 +77,10 @@ class CrawlPlan:
     mends_all: bool = False
     asked_elsewhere: frozenset[str] = frozenset()
     """Sources that not the strategy asks."""
+    access_file: str = ""
+    """Where cookies are, as it was said: the workspace's own file is found again wherever it is."""
+    newly_as_me: frozenset[str] = frozenset()
+    """Hosts that this run, in so many words, is to read as the person."""
 
     @property
     def all_seeds(self) -> tuple[str, ...]:
@@ -109,7 +114,9 @@ class CrawlPlan:
         """What is written down when the run begins."""
         return CrawlRecord(
             topic=topic,
-            settings=self.settings.changed({"crawl.seeds": self.all_seeds}),
+            settings=self.settings.changed(
+                {"crawl.seeds": self.all_seeds, "fetch.access_file": self.access_file}
+            ),
             created_at=self.record.created_at if self.record is not None else now,
             states=states,
             model=model,
@@ -131,7 +138,8 @@ def make_plan(
     else:
         _check_new(request, folder)
         settings, seeds = request.settings, request.settings.crawl.seeds
-    settings = for_every_folder(settings)
+    settings, said = for_every_folder(settings), settings.fetch
+    settings = _with_access(settings, folder)
     if own.strategy is None:
         check_live_spec(settings.crawl.strategy)
     if record is None and settings.crawl.seeds_from:
@@ -158,6 +166,23 @@ def make_plan(
         request.may_be_spent,
         request.mends_all,
         request.asked_elsewhere | ({"search"} if settings.crawl.seeds_from else set()),
+        said.access_file,
+        frozenset(settings.fetch.as_me if request.flags.get("fetch.as_me") else ()),
+    )
+
+
+def _with_access(settings: Settings, folder: CrawlFolder) -> Settings:
+    """Settings without logins of proxies, that say where those and cookies are kept."""
+    if not folder.is_kept:
+        if settings.fetch.as_me and not settings.fetch.access_file:
+            raise UsageError(
+                "Cookies and headers for hosts are kept on disk, and this crawl keeps everything "
+                "in memory. Name a folder for it, or the file with access_file=…."
+            )
+        return settings
+    fetch = with_access(settings.fetch, folder.secrets_home)
+    return settings.changed(
+        {f"fetch.{key}": getattr(fetch, key) for key in ("as_me", "access_file", "proxies")}
     )
 
 

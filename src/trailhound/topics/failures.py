@@ -26,6 +26,7 @@ ENDS = {
     Outcome.DUPLICATE: "it leads to a page that had been fetched before",
     Outcome.NOT_MODIFIED: "it had not changed since it was fetched",
     Outcome.ADDRESS_REFUSED: "its host is at an address that is not public (see --allow-address)",
+    Outcome.LOGIN_WANTED: "it asks to log in (see --cookies and --for-host)",
     Outcome.BUSY: "the server was busy, again and again",
     Outcome.POSTPONED: "there was no time or no request left for it",
     Outcome.BROKEN: "our own code failed on it",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Container, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,12 +22,14 @@ from trailhound.sources.crawled_links import forget_linked
 from trailhound.sources.kept_answers import forget_answers
 from trailhound.storage.files import cannot_write, explaining, write_whole
 from trailhound.storage.forgetting import forget_lines, forget_records, forget_results, leading_to
+from trailhound.topics.access import Access
 from trailhound.topics.crawl_folder import (
     CRAWL_LINKS,
     EDGE_INDICES,
     EXPORTS,
     KEPT_BACKLINKS,
     TRACES,
+    CrawlFolder,
     CrawlLock,
 )
 from trailhound.topics.crawl_status import forget_status
@@ -39,6 +41,7 @@ from trailhound.urls import canonicalize, host_key, without_port
 Forgotten = Callable[[str], bool]
 """Whether a URL is to be forgotten."""
 
+COOKIES = "hosts with cookies or headers of yours"
 FETCHED_NAME = "fetched.part.jsonl"
 """Pages of an interrupted import."""
 
@@ -96,6 +99,7 @@ def forget_pages(
         work = _Forgetting(folder, forgotten, dry_run)
         changed = work.in_sessions() + work.in_contents()
         work.in_sources()
+        work.in_access(workspace.folder)
         for crawl in _crawls(folder):
             work.in_crawl(crawl)
         if work.report.removed and not dry_run:
@@ -136,8 +140,18 @@ def forget_everything(workspace: Workspace, topic: str, *, dry_run: bool = False
         report.model = "the model would be removed" if dry_run else "the model was removed"
     if not dry_run:
         CrawlLock(folder).release()  # refuses while a crawl is running
+    hosts = set(_hosts_as_me(folder))
+    report.add(COOKIES, Access(workspace.folder).forget(hosts.__contains__, dry_run=dry_run))
+    if not dry_run:
         _remove(folder.path)
     return report
+
+
+def _hosts_as_me(folder: TopicFolder) -> Iterator[str]:
+    """Hosts that crawls of the topic have read as the person."""
+    for crawl in _crawls(folder):
+        with suppress(TrailhoundError):  # damaged, or no crawl
+            yield from CrawlFolder(folder, crawl).read().settings.fetch.as_me
 
 
 class _Forgetting:
@@ -189,6 +203,13 @@ class _Forgetting:
             with explaining(traces):
                 if traces.is_dir():
                     shutil.rmtree(traces)
+
+    def in_access(self, workspace: Path) -> None:
+        """Cookies and headers of hosts that were read as the person, in any topic."""
+        forgotten = Access(workspace).forget(
+            lambda host: self._forgotten(f"https://{host}/"), dry_run=self._dry_run
+        )
+        self.report.add(COOKIES, forgotten)
 
     def in_crawl(self, crawl: Path) -> None:
         """Results, queue, log, archive and settings of one crawl."""

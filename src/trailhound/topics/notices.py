@@ -12,9 +12,11 @@ from trailhound.crawling.progress import BARREN_PAGES, CrawlProgress
 from trailhound.errors import StorageError
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.event_log import EventLog, ProblemHandler
+from trailhound.urls import host_key
 
 FIRST_NOTICE_SECONDS = 2.0
 NOTICE_EVERY_SECONDS = 10.0
+MAX_HOSTS_TOLD = 10
 
 Notify = Callable[[str], None]
 """Told what a person should know, a sentence or two at a time."""
@@ -43,6 +45,8 @@ class CrawlNotices:
         self._notify = notify
         self._file: EventLog | None = None
         self._barren = 0
+        self._closed: set[str] = set()
+        """Hosts of which it was told that they ask to log in."""
 
     @contextmanager
     def logged(self, file: EventLog | None) -> Iterator[None]:
@@ -87,6 +91,15 @@ class CrawlNotices:
             f"{count} could not be dealt with. {event.final_url}: {event.why}. Such pages are "
             f"lost to the crawl, which goes on{details}."
         )
+
+    def tell_login(self, event: PageEvent) -> None:
+        """A page asks to log in: told once for each host, of ten at most."""
+        if event.outcome is not Outcome.LOGIN_WANTED or len(self._closed) >= MAX_HOSTS_TOLD:
+            return
+        host = host_key(event.final_url)
+        if host not in self._closed:
+            self._closed.add(host)
+            self.tell(f"{event.final_url}: {event.why}.")
 
     def tell_barren(self, pages: int) -> None:
         """So many pages have passed without a relevant one; said now and then."""

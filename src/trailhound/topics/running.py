@@ -232,6 +232,7 @@ def _command(
             command += [f"{_REPEATED[key]}={each}" for each in value]
         elif value is not None:
             text = str(value).lower() if isinstance(value, bool) else str(value)
+            text = "\n".join(value) if isinstance(value, tuple) else text
             command.append(f"--set={key}={text}")
     folder = str(workspace.folder.absolute())
     return [*command, "--workspace", folder, "--started-by", started_by, "--", topic]

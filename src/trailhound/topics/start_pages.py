@@ -6,7 +6,7 @@ import asyncio
 import math
 import re
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from itertools import count
 from pathlib import Path
 
@@ -182,6 +182,16 @@ async def _listed_by(
                 seen.add(entry.url)
                 waiting.append(entry.url)
     return list(found.values())
+
+
+def queue_closed(results: Path, frontier: Frontier, hosts: Collection[str]) -> int:
+    """Queue pages of these hosts again that asked to log in, and let the hosts be asked at once."""
+    with Results(results) as stored:
+        pages = [each for each in stored.that_asked_to_log_in() if host_key(each.url) in hosts]
+    frontier.requeue(
+        Candidate(page.url, page.priority, page.memory, page.parent, page.depth) for page in pages
+    )
+    return len(pages)
 
 
 def queue_refresh(

@@ -101,7 +101,7 @@ def _read(paths: list[Path]) -> Iterator[tuple[str, Session]]:
 
 def _user_key(folder: CrawlFolder) -> Callable[[bytes], int]:
     """Clients under the workspace's own pseudonyms, as imports have them."""
-    name_of = pseudonyms(folder.pseudonyms_home)
+    name_of = pseudonyms(folder.secrets_home)
     return lambda client: int(name_of(client)[1:], 16)
 
 

@@ -1,0 +1,159 @@
+"""Pages that ask to log in, and links that end a login or change something.
+
+Both are told by what they say: an address with ``login`` and a place to return to, a field for a
+password; an address or words with ``log out``, ``abmelden``, ``unsubscribe``, ``delete``. A crawl
+that reads a host as a person would take itself, or her account, out with them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from urllib.parse import unquote_plus
+
+from trailhound.records import Link
+from trailhound.urls import host_key
+
+_LOGIN = re.compile(
+    r"(?:^|[^a-z])(?:(?:service|user|wp|web|sso|cas|my)?-?_?log-?_?in|log-?on|sign-?_?in|anmeld(?:en|ung)"
+    r"|einloggen|connexion|identification|iniciar-?sesi[oó]n|acceder|accedi|entrar|inloggen"
+    r"|logga-?in|logowanie|zaloguj|prihl[aá]sen[ií]|giris|sso|saml2?|oauth2?|openid|adfs|cas"
+    r"|authorize|authenticate|authentication|auth|sessions?/new)(?:$|[^a-z])",
+)
+COMMANDS_LEFT = "it looks like a link that logs out or changes something"
+"""Why a link is not followed."""
+_MAX_WORDS = 5  # of a link that says nothing else
+_MAX_CHARS = 300
+_SEPARATORS = re.compile(r"[\s._~!+\-–—|•·›»→↪()\[\]]+")
+
+
+def _plain(text: str) -> str:
+    """Without blanks, separators, case and accents."""
+    bare = unicodedata.normalize("NFKD", text[:_MAX_CHARS].casefold())
+    letters = "".join(each for each in bare if not unicodedata.combining(each))
+    return _SEPARATORS.sub("", letters)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(map(_plain, text.split()))
+
+
+_RETURN = _words(
+    "next return returnto returnurl returnuri redirect redirectto redirecturl redirecturi "
+    "continue dest destination goto back backurl url target service camefrom samlrequest "
+    "relaystate wtrealm wreply clientid from ref origin originalurl r u rurl forward"
+)
+_ENDS_LOGIN = _words(
+    "logout logoff logmeout signout signoff dologout userlogout specialuserlogout endsession "
+    "abmelden abmeldung ausloggen deconnexion sedeconnecter medeconnecter deconnecter "
+    "cerrarsesion salir desconectar desconectarse sair encerrarsessao terminarsessao esci "
+    "disconnetti disconnettiti uitloggen afmelden loggaut loggaout logud loggut "
+    "kirjauduulos wyloguj wylogujsie odhlasit odhlasitse odhlaseni odhlasenie kijelentkezes "
+    "deconectare delogare iesire odjava izlaz cikis cıkıs cıkısyap oturumukapat αποσυνδεση "
+    "выйти выход вийти вихід излез ログアウト サインアウト 로그아웃 退出 退出登录 登出 注销 "
+    "تسجيلالخروج خروج התנתק התנתקות लॉगआउट ออกจากระบบ đangxuat dangxuat keluar logkeluar"
+)
+_CHANGES = _words(
+    "unsubscribe unsub optout abbestellen abmeldenewsletter desabonner sedesabonner desabonnement "
+    "darsedebaja cancelarsuscripcion disiscriviti descadastrar delete deleteaccount del destroy "
+    "remove removeall trash purge erase loschen entfernen supprimer effacer eliminar borrar "
+    "elimina apagar excluir verwijderen slett radera usun smazat удалить revoke deactivate "
+    "closeaccount markallread markread markallasread vote upvote downvote follow unfollow "
+    "addtocart"
+)
+_EVER = _ENDS_LOGIN | _CHANGES
+
+
+def wants_login(target: str) -> bool:
+    """Whether a redirect to ``target`` (canonical) asks to log in first.
+
+    The target's address says so, and has a place to return to.
+    """
+    start = target.index("/", 8)
+    path, _, query = target[start : start + 4_000].lower().partition("?")
+    host = host_key(target).partition(".")[0]
+    if not _LOGIN.search(path) and host not in ("login", "signin", "auth", "sso", "accounts"):
+        return False
+    names = (item.partition("=")[0] for item in query.split("&")[:50])
+    return any(_plain(unquote_plus(name)) in _RETURN for name in names)
+
+
+def has_password_field(body: bytes) -> bool:
+    """Whether HTML has an ``<input type=password>`` outside of its scripts. Linear time."""
+    text = body.lower()
+    if b"password" not in text:
+        return False
+    at = 0
+    while (begin := text.find(b"<script", at)) >= 0:
+        if _field_in(text[at:begin]):
+            return True
+        end = text.find(b"</script", begin)
+        if end < 0:
+            return False
+        at = end
+    return _field_in(text[at:])
+
+
+def _field_in(text: bytes) -> bool:
+    at = text.find(b"password")
+    while at >= 0:
+        before = text[max(0, at - 1_000) : at]
+        tag = before.rpartition(b"<")[2]
+        is_type = re.search(rb"type\s{0,5}=\s{0,5}[\"']?\s{0,5}$", tag[-30:]) is not None
+        if is_type and tag.startswith(b"input") and b">" not in tag:
+            return True
+        at = text.find(b"password", at + 8)
+    return False
+
+
+class LinksToLeave:
+    """Links of named hosts that a crawl reading them as a person must not follow."""
+
+    def __init__(self, hosts: Collection[str]) -> None:
+        self._hosts = frozenset(hosts)
+
+    def is_command(self, url: str) -> bool:
+        """Whether ``url`` is one of them by its address alone."""
+        return host_key(url) in self._hosts and _says_so(url)
+
+    def left_out(self, links: Collection[Link]) -> frozenset[str]:
+        """Addresses of those ``links`` that say so in their words; the address may be silent."""
+        return frozenset(
+            link.url
+            for link in links
+            if host_key(link.url) in self._hosts
+            and (_is_command(link.anchor) or _is_command(link.image_alt))
+        )
+
+
+def _says_so(url: str) -> bool:
+    start = url.index("/", 8)
+    path, _, query = url[start : start + 4_000].partition("?")
+    segments = (unquote_plus(each) for each in path.split("/") if each)
+    if any(_plain(_without_suffix(each)) in _EVER for each in segments):
+        return True
+    items = (item.partition("=") for item in query.split("&")[:50])
+    return any(
+        _plain(_without_suffix(unquote_plus(part))) in _EVER
+        for name, _, value in items
+        for part in (name, value)
+    )
+
+
+def _without_suffix(segment: str) -> str:
+    """``logout.php`` is ``logout``, and ``Special:UserLogout`` its last part."""
+    name = segment.rpartition(":")[2]
+    stem, dot, suffix = name.rpartition(".")
+    return stem if dot and suffix.isalnum() and len(suffix) <= 5 else name
+
+
+def _is_command(words: str) -> bool:
+    """Whether a link says nothing but that it logs out, deletes, …; a name may follow."""
+    if not words or len(words) > _MAX_CHARS:
+        return False
+    parts = words.split()
+    if len(parts) > _MAX_WORDS:
+        return False
+    beginnings = (_plain(" ".join(parts[:n])) for n in range(1, min(len(parts), 3) + 1))
+    return any(each in _ENDS_LOGIN for each in beginnings) or _plain(words) in _CHANGES
