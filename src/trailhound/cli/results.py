@@ -144,8 +144,11 @@ def _show_text(folder: CrawlFolder, url: str, as_json: bool) -> None:
 def crawl_folder(topic: str, workspace: Path | None) -> CrawlFolder:
     """The crawl of a topic; UsageError when there is none."""
     from trailhound.topics.crawl_folder import CrawlFolder
+    from trailhound.topics.gathering import gather_first
 
-    return CrawlFolder(open_workspace(workspace).topic(topic)).require()
+    folder = CrawlFolder(open_workspace(workspace).topic(topic)).require()
+    with patiently("Gathering what the shards have found"):
+        return gather_first(folder)
 
 
 def _show(stored: Results, pages: list[StoredPage]) -> None:

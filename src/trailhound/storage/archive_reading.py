@@ -1,7 +1,8 @@
 """An archive read fetch by fetch: what its records say about pages that other stores may lack.
 
 Records of one fetch follow each other: an answer for each hop, each with its request, then what the
-crawl thought of the page (``metadata``), with the page's number.
+crawl thought of the page (``metadata``), with the page's number. Files that were gathered from the
+shards of a cluster have numbers of their shards, which say nothing here: they are left out.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from trailhound.records import header_value
 from trailhound.storage.files import OPEN_SUFFIX, explaining
 from trailhound.storage.warc_records import CaptureNotes, read_notes
@@ -20,6 +23,7 @@ from trailhound.storage.warc_repair import (
     WARC_SUFFIX,
     Span,
     headers_in,
+    is_gathered,
     serial_of,
     whole_records,
 )
@@ -90,6 +94,11 @@ def warc_files(folder: Path) -> list[Path]:
     return sorted(files, key=lambda path: (serial_of(path), path.name))
 
 
+def _numbered(folder: Path) -> list[Path]:
+    """Those whose pages have numbers of this crawl, oldest first."""
+    return [path for path in warc_files(folder) if not is_gathered(path)]
+
+
 def fetches_after(folder: Path, number: int) -> list[ArchivedFetch]:
     """What was archived of pages behind the one with this number, in order; cheap for a few.
 
@@ -99,7 +108,7 @@ def fetches_after(folder: Path, number: int) -> list[ArchivedFetch]:
     if number <= 0:
         return [fetch for path in warc_files(folder) for fetch in fetches_in(path)]
     found: list[list[ArchivedFetch]] = []
-    for path in reversed(warc_files(folder)):
+    for path in reversed(_numbered(folder)):
         fetches, is_all = _tail(path, number)
         found.append(fetches)
         if is_all:
@@ -109,7 +118,7 @@ def fetches_after(folder: Path, number: int) -> list[ArchivedFetch]:
 
 def last_number(folder: Path) -> int | None:
     """Of the page that was archived last; ``None`` when there is none, or it is not known."""
-    for path in reversed(warc_files(folder)):
+    for path in reversed(_numbered(folder)):
         window = _FIRST_WINDOW
         while True:
             start = max(0, path.stat().st_size - window)
@@ -157,7 +166,10 @@ def fetches_of(path: Path, spans: Iterator[Span]) -> Iterator[ArchivedFetch]:
                 with suppress(ValueError, IndexError):
                     waiting.append(_answer(path, span, warc, block, kind == "revisit"))
             elif kind == "metadata" and waiting and _is_about(warc, waiting[-1]):
-                yield ArchivedFetch(tuple(waiting), _notes(block))
+                notes = _notes(block)
+                if notes is not None and is_gathered(path):
+                    notes = msgspec.structs.replace(notes, number=None)
+                yield ArchivedFetch(tuple(waiting), notes)
                 waiting = []
     if waiting:
         yield ArchivedFetch(tuple(waiting))

@@ -16,6 +16,9 @@ from trailhound.records import FinishedPage, PageEvent
 from trailhound.storage.files import explaining
 
 _MENDED = "mended"
+_IS_PAGE = b'"event":"page"'
+_BEGINNING = 80
+"""Bytes within which a line says what it is about."""
 _FIRST_WINDOW = 1 << 16
 _WIDER = 8
 
@@ -51,6 +54,10 @@ class EventLog:
         """One line for a page whose line was lost."""
         told = {**msgspec.structs.asdict(event), "status": status}
         self._append({"at": event.at, "event": "page", **told})
+
+    def note_again(self, line: dict[str, Any]) -> None:
+        """One line of another log, as it was written there."""
+        self._append(line)
 
     def note_mended(self, until: int) -> None:
         """All lines up to the page with this number are here, if not in their order."""
@@ -112,6 +119,23 @@ def events_named(path: Path, name: str) -> list[dict[str, Any]]:
     with explaining(path), path.open("rb") as file:
         lines = [content for content in file if _line(content).event == name]
     return [msgspec.json.decode(content) for content in lines]
+
+
+def other_lines(path: Path, start: int) -> tuple[list[dict[str, Any]], int]:
+    """Whole lines from a byte on that are about no page, and the byte behind the last line."""
+    if not path.is_file() or path.stat().st_size <= start:
+        return [], start
+    found: list[dict[str, Any]] = []
+    with explaining(path), path.open("rb") as file:
+        file.seek(start)
+        for content in file:
+            if not content.endswith(b"\n"):
+                break
+            start += len(content)
+            if _IS_PAGE not in content[:_BEGINNING]:
+                with suppress(*UNREADABLE):
+                    found.append(msgspec.json.decode(content, type=dict[str, Any]))
+    return found, start
 
 
 def pages_after(path: Path, number: int) -> list[LoggedPage]:

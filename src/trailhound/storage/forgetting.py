@@ -163,10 +163,15 @@ def forget_results(
     return int(found)
 
 
+_IS_GATHERED = "SELECT 1 FROM sqlite_schema WHERE name = 'gathered'"
+
+
 def _remove(connection: sqlite3.Connection, clean_state: CleanState) -> None:
     connection.execute(_KEEP_COUNT, (REQUESTS,))
     for statement in _REMOVE:
         connection.execute(statement)
+    if connection.execute(_IS_GATHERED).fetchone():  # it names a page of each shard
+        connection.execute("UPDATE gathered SET url = '', looked = '', log = 0")
     counts = (REQUESTS, ROBOTS_REQUESTS, PAGES, UNARCHIVED, MARKS)
     others = "SELECT name, data FROM state WHERE name NOT IN (?, ?, ?, ?, ?)"
     for name, data in connection.execute(others, counts).fetchall():

@@ -24,6 +24,8 @@ both, or in the results only: then it is fetched again, and the last row counts.
     Addresses that a person has marked, fetched or not, each with what the judge had said.
 ``judged``
     Which judge the events from ``first`` on were judged by, up to the next row.
+``gathered``
+    How much of each shard of a cluster is here: :mod:`trailhound.storage.gathered_results`.
 ``visit``
     When finds were found and changed, and when they are due: :mod:`trailhound.storage.visits`.
 """
@@ -34,11 +36,12 @@ import sqlite3
 from collections.abc import Container, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from trailhound.errors import StorageError
-from trailhound.records import FinishedPage, Outcome, PageEvent
+from trailhound.records import FinishedPage, Outcome
 from trailhound.storage.event_rows import INSERT_EVENT, event_row, storable, unsigned
 from trailhound.storage.kept_words import pack_words
 from trailhound.storage.sqlite import DatabaseKind, transaction
@@ -173,47 +176,16 @@ class ResultsStore:
 
     def keep(self, finished: FinishedPage) -> None:
         """Write one page, for good."""
+        event, page = finished.event, finished.page
+        row = event_row(finished) | {"known": event.final_url in self._known}
+        words = None
+        if page is not None and self._extraction is not None:
+            words = pack_words(page, self._extraction)
+        text = page.text[:MAX_INDEXED_CHARS] if page is not None else None
         with RESULTS.explaining(self.path), transaction(self._connection):
-            self._write(finished)
-            note_visit(self._connection, finished.event)
+            put_event(self._connection, row, words, None if text is None else storable(text))
             self._write_promise()
         self._promised = self._next_promise
-
-    def _write(self, finished: FinishedPage) -> None:
-        event, page = finished.event, finished.page
-        execute = self._connection.execute
-        find_current = "SELECT id, outcome, number FROM event WHERE address = ? AND current"
-        before = execute(find_current, (event.final_url,)).fetchone()
-        stands = before and before[1] == Outcome.FETCHED and event.outcome in _TELLS_NOTHING_NEW
-        # A row that was lost comes back behind those that were written since.
-        stands = stands or (before and before[2] > event.number)
-        if before and not stands:
-            execute("UPDATE event SET current = 0 WHERE id = ?", before[:1])
-            execute("DELETE FROM found WHERE rowid = ?", before[:1])
-            execute("DELETE FROM unindexed WHERE id = ?", before[:1])
-            execute("DELETE FROM words WHERE id = ?", before[:1])
-        row = event_row(finished) | {"known": event.final_url in self._known, "current": not stands}
-        if event.outcome is Outcome.FETCHED and not stands:
-            row |= self._heeded(event, judged=bool(row["relevant"]))
-        added = execute(INSERT_EVENT, row)
-        if page is None or stands:
-            return
-        if self._extraction is not None and (packed := pack_words(page, self._extraction)):
-            execute("INSERT OR REPLACE INTO words VALUES (?, ?)", (added.lastrowid, packed))
-        if row["relevant"]:
-            words = storable(page.title), storable(page.text[:MAX_INDEXED_CHARS])
-            execute("INSERT INTO unindexed VALUES (?, ?, ?)", (added.lastrowid, *words))
-
-    def _heeded(self, event: PageEvent, *, judged: bool) -> dict[str, object]:
-        """What a person's mark changes: a page marked useful is listed, copy or not."""
-        find = "SELECT useful FROM marked WHERE address IN (?, ?) ORDER BY address <> ?"
-        asked = (event.final_url, event.url, event.final_url)
-        marked = self._connection.execute(find, asked).fetchone()
-        if marked is None:
-            return {}
-        row = (event.final_url, marked[0], judged)
-        self._connection.execute("INSERT OR REPLACE INTO marked VALUES (?, ?, ?)", row)
-        return {"relevant": True, "duplicate_of": None} if marked[0] else {"relevant": False}
 
     def note_judge(self, judge: str, threshold: float | None) -> None:
         """Write down who judges the pages to come, and from which score on they are relevant."""
@@ -336,6 +308,49 @@ class ResultsStore:
     def close(self) -> None:
         """Let the file go; everything is in it."""
         self._connection.close()
+
+
+def put_event(
+    connection: sqlite3.Connection, row: dict[str, Any], words: bytes | None, text: str | None
+) -> int:
+    """Write a row of ``event`` behind the others, with all that follows from it; its ``id``.
+
+    ``row`` has the columns by name, but for ``id`` and ``current``; ``relevant`` is what the judge
+    says. ``words`` are for judges, ``text`` is for searches; ``None`` when there is no page.
+    """
+    execute = connection.execute
+    find_current = "SELECT id, outcome, number FROM event WHERE address = ? AND current"
+    before = execute(find_current, (row["address"],)).fetchone()
+    stands = before and before[1] == Outcome.FETCHED and row["outcome"] in _TELLS_NOTHING_NEW
+    # A row that was lost comes back behind those that were written since.
+    stands = stands or (before and before[2] > row["number"])
+    if before and not stands:
+        execute("UPDATE event SET current = 0 WHERE id = ?", before[:1])
+        execute("DELETE FROM found WHERE rowid = ?", before[:1])
+        execute("DELETE FROM unindexed WHERE id = ?", before[:1])
+        execute("DELETE FROM words WHERE id = ?", before[:1])
+    row = row | {"current": not stands}
+    if row["outcome"] == Outcome.FETCHED and not stands:
+        row |= _heeded(connection, row)
+    added = execute(INSERT_EVENT, row).lastrowid or 0
+    if text is not None and not stands:
+        if words:
+            execute("INSERT OR REPLACE INTO words VALUES (?, ?)", (added, words))
+        if row["relevant"]:
+            execute("INSERT INTO unindexed VALUES (?, ?, ?)", (added, row["title"], text))
+    note_visit(connection, row["address"], Outcome(row["outcome"]), row["at"])
+    return added
+
+
+def _heeded(connection: sqlite3.Connection, row: dict[str, Any]) -> dict[str, object]:
+    """What a person's mark changes: a page marked useful is listed, copy or not."""
+    find = "SELECT useful FROM marked WHERE address IN (?1, ?2) ORDER BY address <> ?1"
+    marked = connection.execute(find, (row["address"], row["url"])).fetchone()
+    if marked is None:
+        return {}
+    mark = (row["address"], marked[0], bool(row["relevant"]))
+    connection.execute("INSERT OR REPLACE INTO marked VALUES (?, ?, ?)", mark)
+    return {"relevant": True, "duplicate_of": None} if marked[0] else {"relevant": False}
 
 
 def index_texts(path: Path, texts: Iterable[tuple[int, str, str]]) -> None:

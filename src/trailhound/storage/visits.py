@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from trailhound.records import Outcome, PageEvent
+from trailhound.records import Outcome
 
 MIN_DAYS = 1.0
 MAX_DAYS = 64.0
@@ -67,23 +67,22 @@ _UNCHANGED = "UPDATE visit SET seen_at = ?, days = ? WHERE address = ?"
 _ASKED = "UPDATE visit SET seen_at = ? WHERE address = ?"
 
 
-def note_visit(connection: sqlite3.Connection, event: PageEvent) -> None:
+def note_visit(connection: sqlite3.Connection, address: str, outcome: Outcome, at: float) -> None:
     """An event was written: if it is another look at a find, keep what that has shown."""
-    address = event.final_url
     before = connection.execute(_BEFORE, (address,)).fetchone()
-    if before is None or event.at <= before[0]:
+    if before is None or at <= before[0]:
         return
     _, days, *earlier = before
     longer = min(MAX_DAYS, 2 * days)
-    if event.outcome is Outcome.NOT_MODIFIED:
-        connection.execute(_UNCHANGED, (event.at, longer, address))
-    elif event.outcome is not Outcome.FETCHED:
-        connection.execute(_ASKED, (event.at, address))
+    if outcome is Outcome.NOT_MODIFIED:
+        connection.execute(_UNCHANGED, (at, longer, address))
+    elif outcome is not Outcome.FETCHED:
+        connection.execute(_ASKED, (at, address))
     elif (now := connection.execute(_NOW, (address,)).fetchone()) and _differ(earlier, now[1:]):
         shorter = max(MIN_DAYS, days / 2)
-        connection.execute(_CHANGED, (now[0], event.at, event.at, shorter, address))
+        connection.execute(_CHANGED, (now[0], at, at, shorter, address))
     else:
-        connection.execute(_UNCHANGED, (event.at, longer, address))
+        connection.execute(_UNCHANGED, (at, longer, address))
 
 
 def _differ(before: list[str | int | None], now: tuple[str | int | None, ...]) -> bool:

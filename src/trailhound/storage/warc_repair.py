@@ -42,6 +42,7 @@ from trailhound.storage.warc_records import digest_of
 
 WARC_SUFFIX = ".warc.gz"
 _SERIAL = re.compile(rf"-([0-9]{{5,}}){re.escape(WARC_SUFFIX)}")
+_GATHERED = re.compile(rf"\.s[0-9]{{3,}}{re.escape(WARC_SUFFIX)}")
 
 # Ours have neither names nor comments in front, so the flags are 0.
 _MAGIC = b"\x1f\x8b\x08\0"
@@ -61,6 +62,17 @@ def serial_of(path: Path) -> int:
     """The number of one of our WARC files, which rises from file to file; 0 for others."""
     found = _SERIAL.search(path.name)
     return int(found[1]) if found else 0
+
+
+def gathered_name(name: str, shard: str) -> str:
+    """What a shard's file ``….warc.gz``, or the index of it, is called in the whole crawl."""
+    stem, dot, ending = name.partition(WARC_SUFFIX if WARC_SUFFIX in name else PART_SUFFIX)
+    return f"{stem}.s{shard}{dot}{ending}"
+
+
+def is_gathered(path: Path) -> bool:
+    """Whether a file came from a shard."""
+    return _GATHERED.search(path.name) is not None
 
 
 class Repair(NamedTuple):

@@ -19,6 +19,7 @@ from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.base import Reason
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.failures import ENDS
+from trailhound.topics.gathering import shards_of
 from trailhound.urls import strip_tracking, typed_url
 
 FORGOTTEN = "(forgotten)"
@@ -51,6 +52,8 @@ class Explanation(msgspec.Struct, kw_only=True):
     """What moved the link's priority, the strongest first, where the strategy can say so."""
     ahead: int | None = None
     """URLs that come before it in the queue."""
+    shard: str = ""
+    """Which shard of a cluster's crawl has its host; empty for a crawl on one machine."""
 
 
 class Explainer:
@@ -67,6 +70,7 @@ class Explainer:
         self._results = results
         self._beliefs = beliefs
         self._reasons = reasons
+        self._shards = shards_of(folder)
         self._record: CrawlRecord = folder.read()
 
     def explain(self, address: str) -> Explanation:
@@ -76,16 +80,38 @@ class Explainer:
         plain = strip_tracking(url)
         if found is None and plain != url and (found := self._known(plain)) is not None:
             found.details.append(f"Its tracking parameters were taken off: {plain}")
-        return found or self._unknown(url)
+        return self._with_shard(found) if found is not None else self._unknown(url)
+
+    def _with_shard(self, found: Explanation) -> Explanation:
+        home, _ = self._state_of(found.url)
+        if home is not self._folder:
+            found.shard = home.path.name
+            found.details.append(f"Its host is in shard {found.shard} of {len(self._shards):,}.")
+        return found
+
+    def _state_of(self, url: str) -> tuple[CrawlFolder, UrlState | None]:
+        """What a queue knows of a URL, and whose: that shard's in which it was queued."""
+        homes = self._shards or [self._folder]
+        found = [(home, state) for home in homes if (state := look_up(home.frontier, url))]
+        queued = (each for each in found if each[1].candidate is not None)
+        return next(queued, found[0] if found else (self._folder, None))
+
+    def _refusal_of(self, url: str) -> tuple[str, str | None] | None:
+        found = self._results.refusal_of(url)
+        for shard in self._shards if found is None else ():
+            if shard.results.is_file():
+                with Results(shard.results) as results:
+                    found = found or results.refusal_of(url)
+        return found
 
     def _known(self, url: str) -> Explanation | None:
         events = self._results.events_of(url)
         if events:
             return self._from_events(url, events)
-        state = look_up(self._folder.frontier, url)
-        refusal = self._results.refusal_of(url)
+        home, state = self._state_of(url)
+        refusal = self._refusal_of(url)
         if state is not None and state.status is not UrlStatus.FINISHED:
-            return self._waiting(url, state)
+            return self._waiting(url, state, home)
         if refusal is not None:
             reason, parent = refusal
             details = [f"The page {parent} links to it."] if parent else []
@@ -123,8 +149,8 @@ class Explainer:
         if page.outcome is Outcome.FETCHED:
             yield from _what_it_gave(page)
 
-    def _waiting(self, url: str, state: UrlState) -> Explanation:
-        place = queue_place(self._folder.frontier, url)
+    def _waiting(self, url: str, state: UrlState, home: CrawlFolder) -> Explanation:
+        place = queue_place(home.frontier, url)
         candidate = state.candidate or Candidate(url, 0.0)
         details = [_how_it_was_queued(candidate.parent, candidate.priority, candidate.depth)]
         if place is not None:

@@ -33,6 +33,7 @@ from trailhound.topics.crawl_folder import (
     CrawlLock,
 )
 from trailhound.topics.crawl_status import forget_status
+from trailhound.topics.gathering import SHARDS
 from trailhound.topics.learning import learn_into, same_request
 from trailhound.topics.schedule import SCHEDULE
 from trailhound.topics.workspace import TopicFolder, Workspace, session_file_name
@@ -246,8 +247,9 @@ def _forget_queued(
 
 
 def _crawls(folder: TopicFolder) -> Iterator[Path]:
-    """The crawl, and those that were set aside."""
-    yield from (path for path in sorted(folder.path.glob("crawl*")) if path.is_dir())
+    """The crawl, those that were set aside, and their shards."""
+    for names in ("crawl*", f"crawl*/{SHARDS}/*"):
+        yield from (path for path in sorted(folder.path.glob(names)) if path.is_dir())
 
 
 def _forget_experience(folder: TopicFolder) -> None:

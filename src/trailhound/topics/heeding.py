@@ -20,6 +20,7 @@ from trailhound.storage.results_reading import Results
 from trailhound.storage.verdicts import Changes, Verdicts, marks_are_from
 from trailhound.topics.archived_pages import ArchivedContent
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.gathering import gather_first
 from trailhound.topics.workspace import TopicFolder
 from trailhound.urls import canonicalize, strip_tracking
 
@@ -44,6 +45,7 @@ def heed_marks(folder: CrawlFolder) -> Changes:
 
 def open_results(folder: CrawlFolder) -> Results:
     """The results of a crawl, with all marks heeded as far as the file can be written."""
+    gather_first(folder)
     with suppress(StorageError):
         heed_marks(folder)
     return Results(folder.results)

@@ -23,6 +23,7 @@ from trailhound.storage.locks import Ownership
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.text.encoding import decode
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.gathering import gather_first
 from trailhound.topics.heeding import heed_marks
 from trailhound.topics.workspace import TopicFolder
 from trailhound.urls import canonicalize, strip_tracking, typed_url
@@ -73,7 +74,7 @@ def mark_results(
     Threads and programs may call it at the same time.
     """
     with MarksLock(folder.topic):
-        return _mark_results(folder, addresses, useful, now)
+        return _mark_results(gather_first(folder), addresses, useful, now)
 
 
 def _mark_results(

@@ -34,6 +34,7 @@ from trailhound.text.extract import EXTRACTION_VERSION
 from trailhound.text.near_duplicates import fingerprint
 from trailhound.topics.archived_pages import ArchivedContent
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.gathering import gather_first
 from trailhound.topics.heeding import heed_marks
 from trailhound.topics.judging import TopicJudge, judge_of
 
@@ -83,7 +84,7 @@ def rejudge(
     are called in the thread that this runs in, which may be any. One at a time for each topic:
     StorageError when another is at it.
     """
-    changes = heed_marks(folder.require())
+    changes = heed_marks(gather_first(folder.require()))
     judge = judge or judge_of(folder)
     with ExitStack() as stack:
         stack.enter_context(_lock(folder))

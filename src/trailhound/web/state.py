@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from trailhound.collector import Pairing
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.gathering import gather_first
 from trailhound.topics.scheduler import Scheduler
 from trailhound.topics.workspace import TopicFolder, Workspace, checked_name
 from trailhound.web.api import NotThereError
@@ -81,4 +82,4 @@ class App:
         folder = CrawlFolder(self.topic(name))
         if not folder.exists():
             raise NotThereError(f"The topic '{name}' has not been crawled yet.")
-        return folder
+        return gather_first(folder)
