@@ -37,9 +37,7 @@ from trailhound.fetching.politeness import UNHURRIED, Politeness
 from trailhound.frontier.base import Frontier
 from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Candidate, CrawledPage, FetchResult, Outcome, PageEvent
-from trailhound.strategies.base import (
-    Strategy,
-)
+from trailhound.strategies.base import News, Strategy
 from trailhound.urls import canonicalize, host_key
 
 SEED_PRIORITY = 1e18
@@ -162,6 +160,7 @@ class Crawler:
         """Questions to sources that are counted as requests already."""
         self._attempts = Attempts()
         self._stop_wish: StopReason | None = None
+        self._news: list[News] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._woken = asyncio.Event()
         self._is_mid_page = False
@@ -252,6 +251,11 @@ class Crawler:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._woken.set)
 
+    def hear(self, news: Iterable[News]) -> None:
+        """Let a strategy that shares know what others have learned: soon, between two pages."""
+        self._news += news
+        self._woken.set()
+
     def _spent(self) -> int:
         """Requests so far, with questions that a page has asked and not paid for yet."""
         return self.requests + self._asked() - self._paid
@@ -282,6 +286,9 @@ class Crawler:
                     in_flight.leave_analyses()
             if not self._is_mid_page:
                 self.politeness.follow_wall_clock()
+                if self._news:
+                    told, self._news = self._news, []
+                    self._ranking.heed(told)
                 if spent is None and has_room:
                     self._start_fetches(in_flight, allowance)
             if len(in_flight):

@@ -6,13 +6,20 @@ A strategy may be somebody else's. What it fails at here is noted, and the crawl
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from trailhound.crawling.troubles import Troubles
 from trailhound.errors import StorageError
 from trailhound.frontier.base import Frontier, checked_priority
 from trailhound.records import Candidate
-from trailhound.strategies.base import RESCORE_EVERY, Rescoring, Restocking, Strategy
+from trailhound.strategies.base import (
+    RESCORE_EVERY,
+    News,
+    Rescoring,
+    Restocking,
+    Sharing,
+    Strategy,
+)
 
 RESTOCK_ATTEMPTS = 50
 """Times that a strategy is asked for more when all it named was known or out of scope."""
@@ -32,6 +39,7 @@ class Ranking:
         self._rescore_every = int(getattr(strategy, "rescore_every", RESCORE_EVERY))
         self._rescore_best: int | None = getattr(strategy, "rescore_best", None)
         self._restocking = strategy if isinstance(strategy, Restocking) else None
+        self._sharing = strategy if isinstance(strategy, Sharing) else None
         self._frontier = frontier
         self._in_scope = in_scope or (lambda _url: True)
         self._troubles = troubles
@@ -62,6 +70,17 @@ class Ranking:
     def rank_anew(self, pages: int) -> None:
         """After so many pages: what waits by what was learned since, if it is time for that."""
         if self._rescoring is not None and pages % self._rescore_every == 0:
+            self._frontier.rescore(self._new_scores, self._rescore_best)
+
+    def heed(self, news: Sequence[News]) -> None:
+        """Let a strategy learn from pages that others have fetched, and rank by that what waits."""
+        if self._sharing is None:
+            return
+        try:
+            self._sharing.heed(news)
+        except Exception as error:
+            self._troubles.note("The strategy, told what others have learned,", error)
+        if self._rescoring is not None:
             self._frontier.rescore(self._new_scores, self._rescore_best)
 
     def _new_scores(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:

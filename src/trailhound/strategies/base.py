@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
@@ -303,5 +303,44 @@ class Inheriting(Protocol):
 
         Not ``in_full`` when the topic or its judge is another by now: the session comes first.
         ValueError when it makes no sense, and then nothing has changed.
+        """
+        ...
+
+
+class News(msgspec.Struct, frozen=True, array_like=True):
+    """What one copy of a strategy has to tell others about a page that it has observed.
+
+    Each part is short: a few hundred bytes, and of links some dozen bytes each.
+    """
+
+    for_all: bytes
+    """How the page turned out; empty when that is nobody's business."""
+    for_owners: bytes = b""
+    """What its links say, for those copies that own the address of one."""
+
+
+@runtime_checkable
+class Sharing(Protocol):
+    """Optional: a strategy that learns while crawling, of which copies crawl one topic together.
+
+    Every address has an owner, one of the copies. A page is fetched, observed and scored by its
+    owner; links go to theirs with the priority and memory that ``score_links`` gave them. Whoever
+    carries the news sees to it that each is heeded once and no copy gets its own, but neither that
+    it comes soon nor in order: after the same news, whatever their order, copies should rank alike.
+    One that misses some has learned less, and nothing else.
+    """
+
+    def join(self, owns: Callable[[str], bool]) -> None:
+        """The crawl is one of several, and fetches the addresses that it ``owns``. Said first."""
+        ...
+
+    def news(self, crawled: CrawledPage) -> News:
+        """What others may learn from the page that was observed and scored last."""
+        ...
+
+    def heed(self, news: Sequence[News]) -> None:
+        """Learn from pages of others; ``for_owners`` is empty where no link is to an own address.
+
+        ValueError for what makes no sense. What waits is ranked anew afterwards.
         """
         ...

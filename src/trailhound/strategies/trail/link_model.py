@@ -111,9 +111,12 @@ class LinkModel:
     def add(self, node: int, label: float, row: Vector) -> None:
         """An example: what a link was described as, with its words as they are now."""
         numbers, weights = self.table.words_of(node)
-        self._add(node, label, row, numbers, weights)
+        self.add_described(node, label, row, numbers, weights)
 
-    def _add(self, node: int, label: float, row: Vector, numbers: Ids, weights: Vector) -> None:
+    def add_described(
+        self, node: int, label: float, row: Vector, numbers: Ids, weights: Vector
+    ) -> None:
+        """An example whose words are given; ``node`` is -1 where the page is not known."""
         place, start = self._examples.add(), self._words.add(len(numbers))
         self._words["number"][start : self._words.size] = numbers
         self._words["weight"][start : self._words.size] = weights
@@ -269,7 +272,8 @@ class LinkModel:
             raise ValueError("examples of links and their words do not fit together")
         for place, end in enumerate(ends.tolist()):
             span = slice(end - int(lengths[place]), end)
-            self._add(-1, float(labels[place]), rows[place], numbers[span], weights[span])
+            words = numbers[span], weights[span]
+            self.add_described(-1, float(labels[place]), rows[place], *words)
         new = slice(self._examples.size - len(labels), self._examples.size)
         for name, column in zip(_COUNTS, counts.T, strict=True):
             self._examples[name][new] = column

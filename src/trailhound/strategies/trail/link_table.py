@@ -11,6 +11,8 @@ for those of the session.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from trailhound.strategies.trail.columns import Columns, Ids, Vector, renumbered
@@ -48,6 +50,7 @@ class LinkTable:
                 "browsed": "?",
                 "done": "?",
                 "queued": "?",
+                "elsewhere": "?",
                 "told": "f4",
                 "page": "i4",
                 "host": "i4",
@@ -78,6 +81,7 @@ class LinkTable:
         )
         self._place_numbers: dict[str, int] = {}
         self._browsed_pages = 0
+        self._owns: Callable[[str], bool] | None = None
         self.hits = self.seen = 0.0
         self.gained = self.fetched = 0.0
         """The same without pages of the session."""
@@ -114,6 +118,14 @@ class LinkTable:
         folders = [self._place(f"f{path[: path.rfind('/') + 1]}") for path in paths]
         nodes["folder"][first : nodes.size] = folders
         nodes["depth"][first : nodes.size] = [min(path.count("/"), MAX_DEPTH) for path in paths]
+
+        if self._owns is not None:
+            nodes["elsewhere"][first : nodes.size] = [not self._owns(url) for url in urls]
+
+    def leave_to_others(self, owns: Callable[[str], bool]) -> None:
+        """What the crawl does not own waits elsewhere, and is fetched there."""
+        self._owns = owns
+        self.nodes["elsewhere"][: self.nodes.size] = [not owns(url) for url in self.urls]
 
     def _place(self, name: str) -> int:
         known = self._place_numbers.get(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from trailhound.records import CrawledPage, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
-from trailhound.strategies.base import Briefing, FoundLink, Lesson, Reason
+from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
-from trailhound.strategies.trail.columns import Flags, Ids, Matrix, stretches
+from trailhound.strategies.trail.columns import Flags, Ids, Matrix, Vector, stretches
 from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.gateways import finds_per_request
 from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_held_back
@@ -21,6 +21,7 @@ from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.link_words import read_links
+from trailhound.strategies.trail.news import Example, Turnout, make_news, read_news
 from trailhound.strategies.trail.reasons import reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
 
@@ -34,6 +35,9 @@ REFIT_EVERY = 20
 """Pages between two fits at first; later, when a page is less of what is known, a tenth of all."""
 REFIT_AT_LEAST_EVERY = 1_000
 """Tables may exceed their bounds until then."""
+LEAST_OWN_SHARE, LEAST_OWN, MOST_OWN = 40, 5, 250
+"""A fit takes time: one of several copies fits after a fortieth of its own pages at the soonest,
+within these numbers, however many pages the others have."""
 GATEWAYS_EVERY = 50
 """Pages, at most, after which the worth of gateways is found out anew; a fit does it sooner."""
 NOTHING = -14.0
@@ -63,7 +67,10 @@ class TrailStrategy:
         self._wanted = WantedWords(graph)
         self._gate = gate
         self._pages = 0
+        self._own_pages = self._own_pages_fitted = 0
         self._next_fit = REFIT_EVERY
+        self._latest_row: Vector | None = None
+        """How the link to the page observed last was described; ``None`` when none was known."""
         self._open: Ids = np.zeros(0, np.int64)
         self._described = describe(self._table, self._open)
         self._relinked: set[int] = set()
@@ -116,6 +123,8 @@ class TrailStrategy:
         asked, node = table.node(crawled.candidate.url), table.node(page.url)
         table.nodes["done"][[asked, node]] = True
         self._pages += 1
+        self._own_pages += 1
+        self._latest_row = None
         if not table.nodes["browsed"][node]:
             self._learn(asked, node, crawled)
         else:
@@ -123,15 +132,23 @@ class TrailStrategy:
                 self._read(page, float(table.nodes["label"][node]))
             self._open = self._open_children(node)
             self._described = describe(table, self._open)
-        if self._pages >= self._next_fit:
-            pause = min(max(REFIT_EVERY, self._pages // 10), REFIT_AT_LEAST_EVERY)
-            self._next_fit = self._pages + pause
-            if table.is_full:
-                self._forget()
-            self._model.fit()
-            self._gateways = {}
-            self._is_fitted = True
+        if self._is_fit_due():
+            self._fit()
             self._described = describe(table, self._open)
+
+    def _is_fit_due(self) -> bool:
+        least = min(max(LEAST_OWN, self._own_pages // LEAST_OWN_SHARE), MOST_OWN)
+        has_own = self._own_pages - self._own_pages_fitted >= least
+        return has_own and self._pages >= self._next_fit
+
+    def _fit(self) -> None:
+        pause = min(max(REFIT_EVERY, self._pages // 10), REFIT_AT_LEAST_EVERY)
+        self._next_fit, self._own_pages_fitted = self._pages + pause, self._own_pages
+        if self._table.is_full:
+            self._forget()
+        self._model.fit()
+        self._gateways = {}
+        self._is_fitted = True
 
     def _has_new_links(self, node: int, page: Page) -> bool:
         slot = int(self._table.nodes["page"][node])
@@ -152,7 +169,8 @@ class TrailStrategy:
         rows, words = describe(table, np.append(asked, self._open))
         self._described = rows[1:], words[1:]
         if was_linked:
-            self._model.add(asked, relevance, rows[0] if before is None else before[0])
+            self._latest_row = rows[0] if before is None else before[0]
+            self._model.add(asked, relevance, self._latest_row)
 
     def _forget(self) -> None:
         numbers = self._table.forget()
@@ -214,7 +232,8 @@ class TrailStrategy:
 
     def _to_rank_anew(self) -> Ids:
         nodes, size = self._table.nodes, self._table.nodes.size
-        waiting = np.flatnonzero(nodes["queued"][:size] & ~nodes["done"][:size])
+        is_here = nodes["queued"][:size] & ~nodes["done"][:size] & ~nodes["elsewhere"][:size]
+        waiting = np.flatnonzero(is_here)
         limit = RANKED_ANEW if self._is_fitted else RANKED_BETWEEN
         self._is_fitted = False
         if len(waiting) > limit:
@@ -269,6 +288,48 @@ class TrailStrategy:
         finds = self._gate * finds_per_request(worth, children, owners, gateways)
         logs = np.log(np.maximum(finds, np.exp(NOTHING))).tolist()
         return dict(zip(gateways.tolist(), logs, strict=True))
+
+    def join(self, owns: Callable[[str], bool]) -> None:
+        """Rank only what is fetched here."""
+        self._table.leave_to_others(owns)
+
+    def news(self, crawled: CrawledPage) -> News:
+        """How the link to the page was described and turned out; and the links of the page."""
+        node, example = self._table.numbers.get(crawled.candidate.url, -1), None
+        if self._latest_row is not None and node >= 0:
+            example = Example.of(self._latest_row, *self._table.words_of(node))
+        return make_news(crawled, example)
+
+    def heed(self, news: Sequence[News]) -> None:
+        """Take pages of others for examples; their links that are fetched here are ranked anew."""
+        for each in news:
+            turnout, page = read_news(each)
+            words = turnout.example and turnout.example.arrays()
+            asked, node = self._table.node(turnout.asked), self._table.node(turnout.url)
+            self._table.nodes["done"][[asked, node]] = True
+            self._pages += 1
+            if not self._table.nodes["browsed"][node]:
+                for known in (asked, node):
+                    self._table.label(known, turnout.score)
+                if words:
+                    self._model.add_described(asked, turnout.score, *words)
+            if page is not None:
+                self._hear_of_links(asked, node, page, turnout)
+        if self._is_fit_due():
+            self._fit()
+
+    def _hear_of_links(self, asked: int, node: int, page: Page, turnout: Turnout) -> None:
+        nodes = self._table.nodes
+        if not nodes["browsed"][node]:
+            self._read(page, turnout.score)
+        elif self._has_new_links(node, page):
+            self._read(page, float(nodes["label"][node]))
+        nodes["page"][asked] = nodes["page"][node]
+        waiting = self._open_children(node)
+        waiting = waiting[~nodes["known"][waiting]]
+        nodes["queued"][waiting] = True
+        nodes["told"][waiting] = np.inf  # it came with the priority that another copy gave it
+        self._relinked.update(waiting[~nodes["elsewhere"][waiting]].tolist())
 
     def reasons(self, found: FoundLink) -> Sequence[Reason]:
         """What moved the priority of a link: its words as weighed now, the rest as it was then."""

@@ -1,0 +1,96 @@
+"""What copies of trail tell each other about a page: how its link turned out, and its own links.
+
+All copies get the first, as an example for their models and for the counts of host, folder and
+siblings. Those that own the address of one of the links get the second, and so know all pages that
+link to what they may fetch.
+"""
+
+from __future__ import annotations
+
+import zlib
+from itertools import islice
+
+import msgspec
+import numpy as np
+
+from trailhound.records import CrawledPage, Link, Page
+from trailhound.strategies.base import News
+from trailhound.strategies.parts import kept_in
+from trailhound.strategies.trail.columns import Ids, Vector
+from trailhound.strategies.trail.features import NAMES
+from trailhound.strategies.trail.link_words import MAX_SAME, links_by_url
+from trailhound.strategies.trail.phrases import N_NUMBERS
+
+MAX_LINKS_TOLD = 1_000
+"""Addresses that one page may name to others: the first."""
+
+
+class Example(msgspec.Struct, frozen=True, array_like=True):
+    """A link as its owner had described it, arrays as bytes."""
+
+    row: bytes
+    numbers: bytes
+    weights: bytes
+
+    @classmethod
+    def of(cls, row: Vector, numbers: Ids, weights: Vector) -> Example:
+        """Features, words and what each of them weighs."""
+        return cls(
+            row.astype("<f4").tobytes(),
+            numbers.astype("<i4").tobytes(),
+            weights.astype("<f2").tobytes(),
+        )
+
+    def arrays(self) -> tuple[Vector, Ids, Vector]:
+        """The same; ValueError when they do not fit together."""
+        row = np.frombuffer(self.row, "<f4").astype(np.float64)
+        numbers = np.frombuffer(self.numbers, "<i4").astype(np.int64)
+        weights = np.frombuffer(self.weights, "<f2").astype(np.float64)
+        if len(row) != len(NAMES) or len(numbers) != len(weights):
+            raise ValueError("links were described by other features")
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < N_NUMBERS:
+            raise ValueError("words were numbered otherwise")
+        return row, numbers, weights
+
+
+class Turnout(msgspec.Struct, frozen=True, array_like=True):
+    """How a page has turned out."""
+
+    asked: str
+    url: str
+    score: float
+    example: Example | None = None
+    """``None`` for one to which no link was known."""
+
+
+class _Links(msgspec.Struct, frozen=True, array_like=True):
+    title: str
+    language: str
+    links: tuple[Link, ...]
+
+
+def make_news(crawled: CrawledPage, example: Example | None) -> News:
+    """About a page that was fetched here."""
+    page = crawled.page
+    turnout = Turnout(crawled.candidate.url, page.url, crawled.relevance.score, example)
+    links = tuple(
+        link
+        for same in islice(links_by_url(page).values(), MAX_LINKS_TOLD)
+        for link in same[:MAX_SAME]
+    )
+    said = msgspec.msgpack.encode(_Links(page.title, page.language, links)) if links else b""
+    return News(msgspec.msgpack.encode(turnout), zlib.compress(said, 1) if said else b"")
+
+
+def read_news(news: News) -> tuple[Turnout, Page | None]:
+    """How the page turned out; and the page, title and links only, if they are told."""
+    turnout = kept_in(news.for_all, Turnout, "how a page turned out")
+    if not news.for_owners:
+        return turnout, None
+    try:
+        told = zlib.decompress(news.for_owners)
+    except zlib.error as error:
+        raise ValueError(f"the links of {turnout.url} cannot be read: {error}") from error
+    said = kept_in(told, _Links, "the links of a page")
+    page = Page(turnout.url, title=said.title, language=said.language, links=said.links)
+    return turnout, page
