@@ -160,7 +160,6 @@ class Crawler:
         """Questions to sources that are counted as requests already."""
         self._attempts = Attempts()
         self._stop_wish: StopReason | None = None
-        self._news: list[News] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._woken = asyncio.Event()
         self._is_mid_page = False
@@ -251,10 +250,9 @@ class Crawler:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._woken.set)
 
-    def hear(self, news: Iterable[News]) -> None:
-        """Let a strategy that shares know what others have learned: soon, between two pages."""
-        self._news += news
-        self._woken.set()
+    def heed(self, news: Sequence[News]) -> None:
+        """Let a strategy that shares learn from pages of others. To be called between two pages."""
+        self._ranking.heed(news)
 
     def _spent(self) -> int:
         """Requests so far, with questions that a page has asked and not paid for yet."""
@@ -286,9 +284,6 @@ class Crawler:
                     in_flight.leave_analyses()
             if not self._is_mid_page:
                 self.politeness.follow_wall_clock()
-                if self._news:
-                    told, self._news = self._news, []
-                    self._ranking.heed(told)
                 if spent is None and has_room:
                     self._start_fetches(in_flight, allowance)
             if len(in_flight):

@@ -163,6 +163,15 @@ class Foreseeing(Protocol):
 
 
 @runtime_checkable
+class Showing(Protocol):
+    """A frontier that shows how promising what waits is."""
+
+    def best(self, limit: int) -> Sequence[float]:
+        """Priorities of the ``limit`` best URLs that wait, whether their hosts are ready or not."""
+        ...
+
+
+@runtime_checkable
 class CountingPages(Protocol):
     """A frontier that keeps how far the crawl has come: a resumed one notices an older copy."""
 

@@ -174,6 +174,10 @@ class MemoryFrontier:
         """Seconds until a lease can succeed; ``None`` when nothing waits."""
         return self._schedule.ready_in(now)
 
+    def best(self, limit: int) -> Sequence[float]:
+        """Priorities of the best that wait, highest first."""
+        return heapq.nlargest(limit, (entry[1].priority for entry in self._waiting.values()))
+
     def rescore(self, score: Rescore, limit: int | None = None) -> int:
         """Give waiting URLs new priorities."""
         entries: Iterable[tuple[Key, Candidate]] = self._waiting.values()

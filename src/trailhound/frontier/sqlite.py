@@ -215,6 +215,12 @@ class SqliteFrontier:
         """Seconds until a lease can succeed; ``None`` when nothing waits."""
         return self._index.schedule.ready_in(now)
 
+    def best(self, limit: int) -> Sequence[float]:
+        """Priorities of the best that wait, highest first."""
+        standings = self._index.standings
+        found: list[float] = standings.priorities_of(standings.waiting(limit)).tolist()
+        return sorted(found, reverse=True)
+
     def rescore(self, score: Rescore, limit: int | None = None) -> int:
         """Give waiting URLs new priorities, in memory and in the file."""
         standings = self._index.standings

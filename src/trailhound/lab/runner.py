@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -26,6 +26,7 @@ from trailhound.crawling.build import (
 )
 from trailhound.crawling.driving import Driver, VirtualTimeLoop
 from trailhound.crawling.engine import Crawler
+from trailhound.crawling.sinks import Sink
 from trailhound.errors import TrailhoundError
 from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
@@ -136,7 +137,13 @@ class Bench:
         # By number, because a page may be linked to under several addresses.
         self._off_limits = frozenset(corpus.page_ids(topic.off_limits))
 
-    def assemble(self, settings: Settings, guides: Guides, frontier: MemoryFrontier) -> Crawler:
+    def assemble(
+        self,
+        settings: Settings,
+        guides: Guides,
+        frontier: MemoryFrontier,
+        sinks: Sequence[Sink] = (),
+    ) -> Crawler:
         """A crawl, put together as live ones are.
 
         Without workers, which take real time: in it the virtual clock would leap ahead of them.
@@ -147,7 +154,7 @@ class Bench:
             lambda politeness, _: ReplayFetcher(
                 self.corpus, politeness, seconds_per_request=SECONDS_PER_REQUEST
             ),
-            Stores(frontier),
+            Stores(frontier, sinks),
             in_scope=self._in_scope,
             clock=VIRTUAL,
         )

@@ -6,12 +6,14 @@ from .base import FoundLink as FoundLink
 from .base import Inheriting as Inheriting
 from .base import Judging as Judging
 from .base import Lesson as Lesson
+from .base import News as News
 from .base import Reason as Reason
 from .base import Reasoning as Reasoning
 from .base import Remembering as Remembering
 from .base import Rereading as Rereading
 from .base import Rescoring as Rescoring
 from .base import Restocking as Restocking
+from .base import Sharing as Sharing
 from .base import Strategy as Strategy
 from .base import Telling as Telling
 from .baselines import BestFirstStrategy as BestFirstStrategy

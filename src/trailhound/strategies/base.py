@@ -324,10 +324,10 @@ class Sharing(Protocol):
     """Optional: a strategy that learns while crawling, of which copies crawl one topic together.
 
     Every address has an owner, one of the copies. A page is fetched, observed and scored by its
-    owner; links go to theirs with the priority and memory that ``score_links`` gave them. Whoever
-    carries the news sees to it that each is heeded once and no copy gets its own, but neither that
-    it comes soon nor in order: after the same news, whatever their order, copies should rank alike.
-    One that misses some has learned less, and nothing else.
+    owner; links go to theirs with the priority and memory that ``score_links`` gave them. News may
+    come late, in any order, twice or never: a page that was heeded before changes nothing, and
+    after the same news, whatever their order, copies should rank alike. One that misses some has
+    learned less, and nothing else.
     """
 
     def join(self, owns: Callable[[str], bool]) -> None:

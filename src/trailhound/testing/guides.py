@@ -6,6 +6,7 @@ import asyncio
 import math
 import pickle
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from inspect import isawaitable
 from typing import Any
 
@@ -18,11 +19,13 @@ from trailhound.strategies.base import (
     FoundLink,
     Inheriting,
     Lesson,
+    News,
     Reason,
     Reasoning,
     Remembering,
     Rescoring,
     Restocking,
+    Sharing,
     Strategy,
     Telling,
     learns_online,
@@ -48,6 +51,8 @@ def check_strategy(make: MakeStrategy, briefing: Briefing | None = None) -> None
         ranked == _seen(_made(make, briefing)), "The same seed and pages give the same priorities"
     )
     _check_options(strategy, dict(ranked))
+    if isinstance(strategy, Sharing):
+        _check_sharing(make, briefing)
     if not learns_online(strategy):
         copy = pickle.loads(pickle.dumps(strategy))  # noqa: S301 (our own bytes)
         bees = crawled(pages()[0])
@@ -129,6 +134,59 @@ def _check_memory(strategy: Any) -> None:
     if isinstance(strategy, Inheriting):
         with never_raising("inherit takes a snapshot of the same strategy"):
             strategy.inherit(snapshot, in_full=False)
+
+
+MOST_NEWS_BYTES = 10_000
+"""Of one small page."""
+
+
+def _check_sharing(make: MakeStrategy, briefing: Briefing) -> None:
+    """One tells of its pages; others heed that in one order, in another, and twice."""
+    told = _told(_sharing(make, briefing))
+    heard = [_sharing(make, briefing) for _ in range(3)]
+    for strategy, news in zip(heard, (told, told[::-1], [*told, *told]), strict=True):
+        with never_raising("heed takes the news of a copy"):
+            for each in news:
+                strategy.heed([each])
+    bees = crawled(pages()[0])
+    first, reverse, twice = (_scored(strategy, bees) for strategy in heard)
+    expect(_alike(first, reverse), "After the same news, whatever their order, copies rank alike")
+    expect(_alike(first, twice), "News that are heeded twice change nothing")
+    with never_raising("Nonsense is taken, or refused with a ValueError"):
+        with suppress(ValueError):
+            heard[0].heed([News(b"no news at all", b"nor links")])
+        expect(_alike(_scored(heard[0], bees), first), "Nonsense changes nothing")
+
+
+def _sharing(make: MakeStrategy, briefing: Briefing) -> Any:
+    strategy = _made(make, briefing)
+    expect(isinstance(strategy, Sharing), "A strategy that shares is made each time")
+    if isinstance(strategy, Sharing):
+        strategy.join(lambda url: url.endswith("e"))
+    return strategy
+
+
+def _told(strategy: Any) -> list[News]:
+    told = []
+    for page in pages():
+        shown = crawled(page)
+        strategy.observe(shown)
+        _scored(strategy, shown)
+        with never_raising(f"news takes the page that was observed last ({page.url})"):
+            news = strategy.news(shown)
+        expect(isinstance(news, News), "news gives News")
+        size = len(news.for_all) + len(news.for_owners)
+        expect(size < MOST_NEWS_BYTES, f"News of one small page are short, not {size} bytes")
+        told.append(news)
+    return told
+
+
+def _alike(some: list[ScoredLink], others: list[ScoredLink]) -> bool:
+    """Whether the same links have the same priorities, but for what rounding does."""
+    ours, theirs = ({each.link.url: each.priority for each in told} for told in (some, others))
+    return ours.keys() == theirs.keys() and all(
+        math.isclose(ours[url], theirs[url], rel_tol=1e-3, abs_tol=1e-3) for url in ours
+    )
 
 
 def check_judge(judge: RelevanceJudge) -> None:

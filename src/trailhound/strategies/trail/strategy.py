@@ -21,7 +21,7 @@ from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.link_words import read_links
-from trailhound.strategies.trail.news import Example, Turnout, make_news, read_news
+from trailhound.strategies.trail.news import Example, make_news, read_news
 from trailhound.strategies.trail.reasons import reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
 
@@ -302,27 +302,27 @@ class TrailStrategy:
 
     def heed(self, news: Sequence[News]) -> None:
         """Take pages of others for examples; their links that are fetched here are ranked anew."""
-        for each in news:
-            turnout, page = read_news(each)
+        for turnout, page in map(read_news, news):
             words = turnout.example and turnout.example.arrays()
             asked, node = self._table.node(turnout.asked), self._table.node(turnout.url)
-            self._table.nodes["done"][[asked, node]] = True
-            self._pages += 1
-            if not self._table.nodes["browsed"][node]:
-                for known in (asked, node):
-                    self._table.label(known, turnout.score)
-                if words:
-                    self._model.add_described(asked, turnout.score, *words)
+            if not self._table.nodes["done"][node]:
+                self._table.nodes["done"][[asked, node]] = True
+                self._pages += 1
+                if not self._table.nodes["browsed"][node]:
+                    for known in (asked, node):
+                        self._table.label(known, turnout.score)
+                    if words:
+                        self._model.add_described(asked, turnout.score, *words)
             if page is not None:
-                self._hear_of_links(asked, node, page, turnout)
+                self._hear_of_links(asked, node, page)
         if self._is_fit_due():
             self._fit()
 
-    def _hear_of_links(self, asked: int, node: int, page: Page, turnout: Turnout) -> None:
-        nodes = self._table.nodes
-        if not nodes["browsed"][node]:
-            self._read(page, turnout.score)
-        elif self._has_new_links(node, page):
+    def _hear_of_links(self, asked: int, node: int, page: Page) -> None:
+        nodes, browsed = self._table.nodes, bool(self._table.nodes["browsed"][node])
+        if nodes["page"][node] >= 0 and not browsed:
+            return
+        if not browsed or self._has_new_links(node, page):
             self._read(page, float(nodes["label"][node]))
         nodes["page"][asked] = nodes["page"][node]
         waiting = self._open_children(node)

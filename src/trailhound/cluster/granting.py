@@ -1,0 +1,108 @@
+"""How many requests each shard may make next, so that together they go by one order, best first.
+
+A shard reports how promising its best links are. The driver lines all of them up and grants
+requests along that line: with reports that are up to date, and priorities that mean the same
+everywhere, the next slice of requests goes to the links that one crawl would have leased.
+
+A shard holds a *limit*, the number of requests that it may make in all. Only the driver raises it
+and only the shard lowers it, in a report, to give back what it cannot use. So limits may be told
+late, twice or never, and their sum stays within the budget.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+EXACT = 16
+"""Best links that a report tells one by one; beyond, twice as many at a time."""
+MAX_TOLD = 4096
+"""Best links that a report tells of."""
+LEAST_SLICE = 2
+"""Requests a shard that are granted at once at first. Twice as many cost 4 % of the harvest."""
+SLICES = 25
+"""Later a slice is one of so many parts of what the crawl has requested by then."""
+MOST_SLICE = 500
+"""Requests a shard in one slice: longer ones would be told too late."""
+
+Steps = list[tuple[int, float]]
+"""So many links have this priority or a higher one than the next step's, best first."""
+
+
+class ShardReport(msgspec.Struct, frozen=True, array_like=True):
+    """What a shard tells the driver."""
+
+    shard: int
+    used: int
+    """Requests that it has made, or that are under way."""
+    limit: int
+    """Requests that it may make in all, by the last grant it has heard of."""
+    best: Steps | None = None
+    """Its best links that wait; ``None`` when it does not know yet."""
+    able: int | None = None
+    """Requests that it could make soon, as hosts are to be spared; ``None``: any number."""
+
+
+def steps(best: Iterable[float]) -> Steps:
+    """A report's view of priorities, highest first: short, and exact where it matters most."""
+    ordered = heapq.nlargest(MAX_TOLD, best)
+    told: Steps = [(1, priority) for priority in ordered[:EXACT]]
+    start, length = EXACT, EXACT
+    while start < len(ordered):
+        block = ordered[start : start + length]
+        told.append((len(block), block[len(block) // 2]))
+        start, length = start + length, 2 * length
+    return told
+
+
+def slice_size(used: int, shards: int) -> int:
+    """Requests of all shards together in the next slice, after ``used`` of them."""
+    return min(max(LEAST_SLICE * shards, used // SLICES), MOST_SLICE * shards)
+
+
+def grant(reports: Sequence[ShardReport], budget: int, size: int) -> dict[int, int]:
+    """New limits of shards that may go on, by shard: their next ``size`` requests in all.
+
+    One report a shard. No limit is lowered, and their sum does not exceed ``budget`` unless that
+    of the reports did. A shard that does not know its links yet may make a request.
+    """
+    size = min(size, max(0, budget - sum(report.used for report in reports)))
+    room = budget - sum(max(report.limit, report.used) for report in reports)
+    held = {report.shard: max(0, report.limit - report.used) for report in reports}
+    wanted = _along_the_line(reports, size)
+    limits: dict[int, int] = {}
+    by_shard = {report.shard: report for report in reports}
+    for shard, count in wanted.items():
+        more = min(max(0, count - held[shard]), max(0, room))
+        if more:
+            room -= more
+            report = by_shard[shard]
+            limits[shard] = max(report.limit, report.used) + more
+    return limits
+
+
+def _along_the_line(reports: Sequence[ShardReport], size: int) -> Mapping[int, int]:
+    """How many of the next requests are each shard's; those with the best link come first."""
+    wanted: dict[int, int] = {}
+    left = size
+    for report in reports:
+        if report.best is None and left:
+            wanted[report.shard] = 1
+            left -= 1
+    lines = (
+        [(-priority, count, report.shard) for count, priority in report.best]
+        for report in reports
+        if report.best
+    )
+    able = {report.shard: report.able for report in reports}
+    for _, count, shard in heapq.merge(*lines):
+        if not left:
+            break
+        so_far, most = wanted.get(shard, 0), able[shard]
+        taken = min(count, left, count if most is None else max(0, most - so_far))
+        if taken:
+            wanted[shard] = so_far + taken
+            left -= taken
+    return wanted
