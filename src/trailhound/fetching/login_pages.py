@@ -25,6 +25,7 @@ COMMANDS_LEFT = "it looks like a link that logs out or changes something"
 """Why a link is not followed."""
 _MAX_WORDS = 5  # of a link that says nothing else
 _MAX_CHARS = 300
+_PASSWORD = re.compile(rb"type\s{0,5}=\s{0,5}[\"']?\s{0,5}password")
 _SEPARATORS = re.compile(r"[\s._~!+\-–—|•·›»→↪()\[\]]+")
 
 
@@ -96,14 +97,11 @@ def has_password_field(body: bytes) -> bool:
 
 
 def _field_in(text: bytes) -> bool:
-    at = text.find(b"password")
-    while at >= 0:
-        before = text[max(0, at - 1_000) : at]
-        tag = before.rpartition(b"<")[2]
-        is_type = re.search(rb"type\s{0,5}=\s{0,5}[\"']?\s{0,5}$", tag[-30:]) is not None
-        if is_type and tag.startswith(b"input") and b">" not in tag:
+    for found in _PASSWORD.finditer(text):
+        tag = text.rfind(b"<", max(0, found.start() - 1_000), found.start())
+        is_input = tag >= 0 and text.startswith(b"<input", tag)
+        if is_input and text.find(b">", tag, found.start()) < 0:
             return True
-        at = text.find(b"password", at + 8)
     return False
 
 

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
+from base64 import b64encode
 from typing import Any
 
 import aiohttp
+from aiohttp import hdrs
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.client_reqrep import ClientRequest
@@ -128,6 +131,10 @@ class _SocksConnector(ThriftyConnector):
                 except BaseException:
                     tunnel.close()
                     raise
+        except ssl.CertificateError as error:
+            raise aiohttp.ClientConnectorCertificateError(req.connection_key, error) from error
+        except ssl.SSLError as error:
+            raise aiohttp.ClientConnectorSSLError(req.connection_key, error) from error
         except TimeoutError as error:
             raise aiohttp.ConnectionTimeoutError("the proxy gave no connection") from error
         except OSError as error:
@@ -161,9 +168,14 @@ class _Unresolved(AbstractResolver):
 
 def proxy_options(proxy: Proxy) -> dict[str, Any]:
     """What aiohttp is told of a proxy for HTTP."""
-    login = proxy.login
-    auth = None if login is None else aiohttp.BasicAuth(login.user, login.password, "utf-8")
-    return {"proxy": proxy.address, "proxy_auth": auth}
+    if proxy.login is None:
+        return {"proxy": proxy.address}
+    login = b64encode(f"{proxy.login.user}:{proxy.login.password}".encode()).decode()
+    return {
+        "proxy": proxy.address,
+        # aiohttp makes Proxy-Authorization of it, where that belongs.
+        "proxy_headers": {hdrs.AUTHORIZATION: f"Basic {login}"},
+    }
 
 
 def check_socks(proxy: Proxy) -> None:

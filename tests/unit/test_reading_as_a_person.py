@@ -1,0 +1,225 @@
+"""Cookies, headers, proxies, and what pages behind a login look like."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trailhound.config.settings import FetchSettings
+from trailhound.errors import ConfigError
+from trailhound.fetching.cookies import Cookie, from_browser, read_cookies, read_set_cookie
+from trailhound.fetching.keyring import HostKeys, Keyring
+from trailhound.fetching.login_pages import LinksToLeave, has_password_field, wants_login
+from trailhound.fetching.proxies import proxy_rules, without_logins
+from trailhound.fetching.request_headers import headers_for_all, read_header
+from trailhound.records import Link
+
+NETSCAPE = (
+    "# Netscape HTTP Cookie File\n\n"
+    "#HttpOnly_.example.org\tTRUE\t/\tTRUE\t4102444800\tsid\tabc\n"
+    "www.example.org\tFALSE\t/docs\tFALSE\t0\tlang\t\n"
+)
+STATE = {
+    "cookies": [
+        {
+            "name": "sid",
+            "value": "abc",
+            "domain": ".example.org",
+            "path": "/",
+            "expires": 4102444800,
+            "httpOnly": True,
+            "secure": True,
+        },
+        {
+            "name": "lang",
+            "value": "",
+            "domain": "www.example.org",
+            "path": "/docs",
+            "expires": -1,
+            "sameSite": "None",
+        },
+    ],
+    "origins": [],
+}
+LOG_OUT = (
+    "Log out|Log out (Ann)|Sign out|Abmelden|Ausloggen|Se déconnecter|Cerrar sesión|Esci|Sair"
+    "|Uitloggen|Logga ut|Wyloguj się|Выйти|Çıkış|ログアウト|로그아웃|退出|تسجيل الخروج"
+    "|Delete|Unsubscribe"
+)
+
+
+@pytest.mark.parametrize(
+    "content", [NETSCAPE, json.dumps(STATE), "\ufeff" + json.dumps(STATE["cookies"])]
+)
+def test_the_forms_of_cookie_files_are_told_apart_by_their_content(content: str) -> None:
+    sid, lang = read_cookies(content.encode(), "cookies")
+    assert sid.cookie == Cookie("sid", "abc", "/", True, 4102444800.0)
+    assert lang.cookie == Cookie("lang", "", "/docs")
+    hosts = ("example.org", "www.example.org", "a.www.example.org", "badexample.org", "org")
+    assert [sid.is_for(host) for host in hosts] == [True, True, True, False, False]
+    assert [lang.is_for(host) for host in hosts] == [False, True, False, False, False]
+    assert "abc" not in repr(sid)
+
+
+def test_browsers_say_whether_a_cookie_is_for_one_host() -> None:
+    said = {"name": "a", "value": "b", "domain": "example.org", "hostOnly": True}
+    assert not from_browser([said], "x")[0].is_for("www.example.org")
+    assert from_browser([said | {"hostOnly": False}], "x")[0].is_for("www.example.org")
+
+
+@settings(max_examples=50)
+@given(st.one_of(st.binary(max_size=200), st.text(max_size=200).map(str.encode)))
+def test_any_file_gives_cookies_or_an_error_of_ours(content: bytes) -> None:
+    with suppress(ConfigError):
+        read_cookies(content, "cookies")
+
+
+def ring(*cookies: Cookie, in_clear: bool = False, now: float = 1000.0) -> Keyring:
+    keys = HostKeys(cookies, (("Authorization", "Bearer t"),), in_clear)
+    return Keyring({"a.test": keys, "b.test:8443": HostKeys((Cookie("b", "1"),))}, lambda: now)
+
+
+def test_a_request_gets_what_is_for_its_host_scheme_path_and_time() -> None:
+    keys = ring(
+        Cookie("all", "1"),
+        Cookie("docs", "2", "/docs"),
+        Cookie("safe", "3", "/", True),
+        Cookie("old", "4", "/", False, 999.0),
+    )
+    both = "docs=2; all=1; safe=3"
+    assert keys.headers_for("https://a.test/docs/x?y=/") == {
+        "Authorization": "Bearer t", "Cookie": both
+    }  # fmt: skip
+    assert keys.headers_for("http://a.test/docsx") == {"Cookie": "all=1"}
+    for url in ("https://a.test:444/", "https://x.a.test/", "https://a.test./", "https://b.test/"):
+        assert keys.headers_for(url) == {}
+        assert not keys.opens(url)
+    assert keys.headers_for("https://b.test:8443/") == {"Cookie": "b=1"}
+    assert ring(in_clear=True).headers_for("http://a.test/") == {"Authorization": "Bearer t"}
+
+
+def test_what_a_host_sets_is_for_that_host_and_replaces_what_it_had() -> None:
+    keys = ring(Cookie("sid", "old"))
+    keys.heard("http://a.test/x/y", ["sid=new; Path=/; Domain=.test", "here=1", "safe=1; Secure"])
+    keys.heard("http://c.test/", ["sid=other; Domain=a.test; Path=/"])
+    assert keys.headers_for("http://a.test/x/z") == {"Cookie": "here=1; sid=new"}
+    assert keys.headers_for("http://a.test/") == {"Cookie": "sid=new"}
+    assert keys.headers_for("https://b.test:8443/") == {"Cookie": "b=1"}
+    keys.heard("http://a.test/", ["sid=; Max-Age=0", "here=2; path=/x; expires=never"])
+    assert keys.headers_for("http://a.test/x/z") == {"Cookie": "here=2"}
+    keys.heard("http://a.test/", ["here=; path=/x; expires=Thu, 01 Jan 1970 00:00:00 GMT"])
+    assert keys.headers_for("http://a.test/x/z") == {}
+
+
+@settings(max_examples=50)
+@given(st.text(max_size=100))
+def test_any_set_cookie_header_is_read_or_left(header: str) -> None:
+    found = read_set_cookie(header, "/a/b", True, time.time())
+    assert found is None or (found.value + found.name).isascii()
+
+
+def test_headers_for_all_hold_nothing_secret() -> None:
+    assert headers_for_all(["Accept-Language: de, en"], "ann@example.org") == {
+        "Accept-Language": "de, en", "From": "ann@example.org"
+    }  # fmt: skip
+    for name in ("Cookie", "authorization", "Proxy-Authorization", "X-API-Key", "x-csrf-token"):
+        with pytest.raises(ConfigError, match="--for-host"):
+            headers_for_all([f"{name}: hush"], "")
+    for wrong in ("User-Agent: x", "Host: x", "Accept: a\nCookie: b", "no colon", "X: ü", "X:"):
+        with pytest.raises(ConfigError) as caught:
+            read_header(wrong)
+        assert "hush" not in str(caught.value)
+
+
+def test_the_most_precise_proxy_counts() -> None:
+    entries = (
+        "http://all.example", "https=http://safe.example:8080", "host:bees.example=direct",
+        "host:*.bees.example=socks5://[::1]:9050", "host:x.bees.example=https://u:p@one.example",
+    )  # fmt: skip
+    rules = proxy_rules(FetchSettings(proxies=entries))
+    assert rules is not None
+    found = {
+        url: proxy.address if (proxy := rules.proxy_for(url)) else None
+        for url in (
+            "http://a.test/",
+            "https://a.test/",
+            "https://bees.example/",
+            "http://y.bees.example:81/",
+            "http://x.bees.example/",
+        )
+    }
+    assert list(found.values()) == [
+        "http://all.example:80", "http://safe.example:8080", None, "socks5://[::1]:9050",
+        "https://one.example:443",
+    ]  # fmt: skip
+    shown, logins = without_logins(entries)
+    assert shown[1:] == (*entries[1:4], "host:x.bees.example=https://one.example:443")
+    assert list(logins) == ["https://one.example:443"]
+    assert without_logins(shown) == (shown, {})
+    assert "p@" not in repr(rules.proxy_for("http://x.bees.example/")) + repr(logins)
+
+
+@pytest.mark.parametrize(
+    ("target", "is_login"),
+    [
+        ("https://a.test/login?next=/x", True),
+        ("https://accounts.a.test/ServiceLogin?continue=x", True),
+        ("https://a.test/users/sign_in?return_to=%2F", True),
+        ("https://a.test/wp-login.php?redirect_to=x", True),
+        ("https://a.test/anmelden?returnUrl=x", True),
+        ("https://sso.a.test/cas?service=x", True),
+        ("https://a.test/login", False),
+        ("https://a.test/blog-in-spring?next=2", False),
+        ("https://a.test/catalogue?from=1", False),
+        ("https://a.test/authors?url=1", False),
+    ],
+)
+def test_redirects_that_ask_to_log_in(target: str, is_login: bool) -> None:
+    assert wants_login(target) is is_login
+
+
+@pytest.mark.parametrize(
+    ("body", "has_field"),
+    [
+        (b"<form><INPUT name=p TYPE='password'>", True),
+        (b"<script>x = '<input type=password>'</script><p>your password", False),
+        (b'<script>1</script><input\n class=x type = "password" />', True),
+        (b"<input type=text> type=password", False),
+        (b"<script><input type=password>", False),
+        (b"<p>Bees.", False),
+    ],
+)
+def test_fields_for_passwords(body: bytes, has_field: bool) -> None:
+    assert has_password_field(body) is has_field
+
+
+@pytest.mark.parametrize(
+    ("path", "words", "is_left"),
+    [
+        ("/logout", "", True),
+        ("/users/sign_out", "", True),
+        ("/wp-login.php?action=logout&_wpnonce=1", "", True),
+        ("/index.php?title=Special:UserLogout", "", True),
+        ("/d%C3%A9connexion", "", True),
+        ("/posts/3/delete", "", True),
+        ("/unsubscribe.aspx?id=1", "", True),
+        ("/how-to-delete-files", "", False),
+        ("/log-out-of-things", "", False),
+        *(("/x", words, True) for words in LOG_OUT.split("|")),
+        ("/x", "How to log out of everything at once", False),
+        ("/x", "Delete files with rm", False),
+        ("/x", "", False),
+    ],
+)
+def test_links_that_log_out_or_change_something(path: str, words: str, is_left: bool) -> None:
+    leaving = LinksToLeave(["a.test"])
+    mine, other = Link(f"https://a.test{path}", words), Link(f"https://b.test{path}", words)
+    left = leaving.left_out([mine, other])
+    assert (leaving.is_command(mine.url) or mine.url in left) is is_left
+    assert not leaving.is_command(other.url)
+    assert other.url not in left
