@@ -60,7 +60,7 @@ def look_up(path: Path, url: str) -> UrlState | None:
     """What is known about a canonical URL; ``None`` when it was never seen, or nothing was kept."""
     if not path.is_file():  # a frontier in memory, or one that keeps its URLs elsewhere
         return None
-    with _reading(path) as connection:
+    with reading(path) as connection:
         sites = _sites(connection)
         number = _number_of(connection, sites, url)
         if not number:
@@ -75,7 +75,7 @@ def look_up(path: Path, url: str) -> UrlState | None:
 
 def queue_place(path: Path, url: str) -> QueuePlace | None:
     """The place of a waiting URL, by priority and arrival; ``None`` when it does not wait."""
-    with _reading(path) as connection:
+    with reading(path) as connection:
         number = _number_of(connection, _sites(connection), url)
         standings = Standings()
         standings.expect(*connection.execute(LAST_NUMBER).fetchone())
@@ -103,7 +103,7 @@ class HostState(NamedTuple):
 def host_states(path: Path) -> list[HostState]:
     """All hosts, in order of discovery."""
     hosts = "SELECT name, pages, until FROM host ORDER BY number"
-    with _reading(path) as connection:
+    with reading(path) as connection:
         waiting = dict(connection.execute(_WAITING_BY_HOST))
         rows = enumerate(connection.execute(hosts))
         return [HostState(row[0], row[1], waiting.get(n, 0), row[2]) for n, row in rows]
@@ -111,7 +111,7 @@ def host_states(path: Path) -> list[HostState]:
 
 def best_waiting(path: Path, limit: int) -> list[Candidate]:
     """What waits, the best first, by priority and arrival."""
-    with _reading(path) as connection, loading(path):
+    with reading(path) as connection, loading(path):
         sites, standings = _sites(connection), Standings()
         standings.expect(*connection.execute(LAST_NUMBER).fetchone())
         load_standings(connection, standings, path)
@@ -126,7 +126,7 @@ def best_waiting(path: Path, limit: int) -> list[Candidate]:
 
 def all_urls(path: Path) -> Iterator[tuple[str, Outcome | None]]:
     """Every URL ever seen, in order of discovery, and how it ended; ``None`` while it waits."""
-    with _reading(path) as connection:
+    with reading(path) as connection:
         sites = _sites(connection)
         for site, rest, outcome in connection.execute(_URLS):
             yield sites.join(site, rest), Outcome(outcome) if outcome is not None else None
@@ -134,13 +134,13 @@ def all_urls(path: Path) -> Iterator[tuple[str, Outcome | None]]:
 
 def last_page(path: Path) -> int | None:
     """The number of the crawl's last page that is finished; ``None`` when it is not known."""
-    with _reading(path) as connection:
+    with reading(path) as connection:
         return page_mark(connection)
 
 
 def check_places(path: Path) -> None:
     """FrontierError when what is in the file makes no sense as a frontier."""
-    with _reading(path) as connection, loading(path):
+    with reading(path) as connection, loading(path):
         sites = _sites(connection)
         for site, rest, _ in connection.execute(_URLS):
             sites.join(site, rest)
@@ -150,7 +150,7 @@ def check_places(path: Path) -> None:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that cannot write, with one view of the file throughout."""
     with FRONTIER.explaining(path), closing(FRONTIER.open_for_reading(path)) as connection:
         connection.execute("BEGIN")
