@@ -13,9 +13,8 @@ from live_webs import USER_AGENT, TinySite
 
 from trailhound.config import configure
 from trailhound.topics.crawl import TopicCrawl, open_crawl
-from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawl_folder import SHARDS, CrawlFolder
 from trailhound.topics.crawl_plan import CrawlRequest
-from trailhound.topics.gathering import SHARDS
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 HOSTS = ("one.test", "two.test")

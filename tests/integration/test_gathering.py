@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -182,3 +184,28 @@ def test_commands_read_a_cluster_as_any_crawl(
     assert kept == {f"http://{HOSTS[0]}/{n}" for n in range(20)}
     left = [path for path in crawl.whole.path.rglob("*") if path.is_file()]
     assert not any(HOSTS[1].encode() in path.read_bytes() for path in left)
+
+
+def test_shards_are_checked_and_mended_too(crawl: ShardedCrawl, trailhound: Command) -> None:
+    crawl.run(0, 20)
+    crawl.run(1, 10)
+    gather(crawl)
+    assert trailhound("check", TOPIC).code == 0
+    content = bytearray(crawl.shard(1).results.read_bytes())
+    content[:4000] = bytes(4000)
+    crawl.shard(1).results.write_bytes(content)
+    warc = next(crawl.shard(0).archive.glob("*.warc.gz"))
+    with warc.open("r+b") as file:  # a link: the whole crawl's is the same file
+        file.seek(-200, os.SEEK_END)
+        file.truncate()
+    told = trailhound("check", TOPIC, "--json")
+    assert told.code == 1
+    problems = [
+        each["what"] for store in json.loads(told.out)["stores"] for each in store["problems"]
+    ]
+    assert any("in shard 001" in each for each in problems), problems
+    done = trailhound("check", TOPIC, "--repair")
+    assert done.code == 0, done.out + done.err
+    assert "Shard 001: results.db could not be used" in done.err
+    assert len(keys_of(crawl)) == 30
+    assert trailhound("check", TOPIC).code == 0

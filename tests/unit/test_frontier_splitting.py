@@ -54,7 +54,7 @@ def fill(path: Path, seed: int, steps: int = 60) -> None:
 def known(path: Path) -> dict[str, object]:
     """All that a frontier can be asked about its URLs."""
     frontier = SqliteFrontier(path)
-    states = {each: frontier.state_of(each) for each, _ in all_urls(path)}
+    states: dict[str, object] = {each: frontier.state_of(each) for each, _ in all_urls(path)}
     frontier.close()
     return states
 

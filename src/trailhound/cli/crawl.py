@@ -16,6 +16,7 @@ from trailhound.cli import options
 
 if TYPE_CHECKING:
     from trailhound.topics.crawl import TopicCrawl
+    from trailhound.topics.crawl_folder import CrawlFolder
     from trailhound.topics.crawl_plan import CrawlRequest
 
 
@@ -229,6 +230,7 @@ def crawl(
 def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> TopicCrawl:
     from trailhound.cli.terminal import say
     from trailhound.topics.crawl import open_crawl
+    from trailhound.topics.crawl_folder import CrawlFolder
     from trailhound.topics.crawl_plan import needs_no_session
 
     place = options.open_workspace(workspace)
@@ -237,7 +239,24 @@ def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> TopicCra
         folder = place.topic(topic)
     else:
         folder.prepare()
+    _unite(CrawlFolder(folder), request)
     return open_crawl(folder, request, say)
+
+
+def _unite(folder: CrawlFolder, request: CrawlRequest) -> None:
+    """What a cluster has begun goes on here in one piece, or is whole when it is set aside."""
+    from trailhound.cli.terminal import say
+    from trailhound.topics.gathering import gather_first
+
+    if not folder.shards():
+        return
+    if request.restart:
+        gather_first(folder)
+    elif request.resume or request.refresh or request.only_due:
+        from trailhound.cluster.uniting import unite
+
+        count = unite(folder)
+        say(f"The {count} shards of the crawl are in one piece now.")
 
 
 @contextmanager

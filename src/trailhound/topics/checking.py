@@ -22,6 +22,7 @@ from trailhound.storage.results import RESULTS
 from trailhound.storage.results_reading import EventKey, Results
 from trailhound.storage.sqlite import DatabaseKind
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.mending import addresses_in
 from trailhound.topics.strategy_memory import remembered_until
 
 OWN_FRONTIER = "sqlite"
@@ -65,8 +66,6 @@ class Checking:
     tell: Callable[[str], None] = lambda _: None
     pages: dict[tuple[int, str], EventKey] = field(default_factory=dict)
     """In the results, by number and URL."""
-    addresses: set[str] = field(default_factory=set)
-    """Of all of them: asked for, or redirected to."""
     settings: Settings = field(default_factory=Settings)
     damaged: list[Path] = field(default_factory=list)
     """Databases that cannot be used."""
@@ -112,7 +111,6 @@ class Checking:
             with Results(self.folder.results) as results:
                 self.pages = {(key.number, key.url): key for key in results.event_keys()}
         check.checked = len(self.pages)
-        self.addresses = {url for key in self.pages.values() for url in (key.url, key.address)}
         return check
 
     def _log(self, results: StoreCheck) -> StoreCheck:
@@ -187,6 +185,9 @@ class Checking:
 
     def _frontier(self) -> StoreCheck:
         check = StoreCheck("frontier", unit="URLs")
+        if self.folder.shards():
+            check.notes.append("in the shards")
+            return check
         if self.settings.crawl.frontier != OWN_FRONTIER:
             check.notes.append(f"kept by '{self.settings.crawl.frontier}', and not looked at")
             return check
@@ -211,9 +212,10 @@ class Checking:
             ],
         )
         fetched = (url for url, outcome in outcomes.items() if outcome is Outcome.FETCHED)
+        known = {url for key in self.pages.values() for url in (key.url, key.address)}
+        known |= addresses_in(self.folder.whole_results)
         check.blame(
-            "fetched pages that the results lack",
-            [url for url in fetched if url not in self.addresses],
+            "fetched pages that the results lack", [url for url in fetched if url not in known]
         )
         return check
 

@@ -78,6 +78,12 @@ def open_crawl(
     try:
         if folder.is_kept:
             stack.enter_context(CrawlLock(topic))
+        if folder.is_the_topics_own and not request.restart and folder.shards():
+            raise UsageError(
+                f"The crawl of '{topic.name}' is in shards. Go on with it on a cluster (trailhound "
+                f"crawl {topic.name} --resume --cluster ADDRESS), or on this machine, where it is "
+                f"put into one piece first (trailhound crawl {topic.name} --resume)."
+            )
         is_watched = folder.is_the_topics_own and not request.mends_all
         beacon = stack.enter_context(
             CrawlBeacon(topic.path if is_watched else None, topic.name, request.started_by)

@@ -10,6 +10,7 @@
                 results.db    every page dealt with
                 archive/      WARC files and their index
                 log.jsonl     one line per event
+                shards/000/ … of a crawl on a cluster: crawl folders that are gathered here
           crawl-1/ …          earlier crawls that were set aside
           backlinks.db        who links to a page, as far as a source was asked; its pages
           crawl-links.db      links between archived pages, when they were asked for
@@ -43,6 +44,8 @@ EDGE_INDICES = "edges-*.db*"
 TRACES = "traces"
 EXPORTS = "exports"
 """The last export of each format that the app has written."""
+
+SHARDS = "shards"
 
 FORMAT_NAME = "trailhound-crawl"
 FORMAT_VERSION = 1
@@ -92,6 +95,17 @@ class CrawlFolder:
         self.log = self.path / "log.jsonl"
         self.strategy = self.path / "strategy.bin"
         self.record_path = self.path / "crawl.json"
+
+    @property
+    def whole_results(self) -> Path | None:
+        """Of a shard: the results of the whole crawl, with pages from before it was in shards."""
+        is_shard = self.path.parent.name == SHARDS
+        return self.path.parent.parent / self.results.name if is_shard else None
+
+    def shards(self) -> list[CrawlFolder]:
+        """Those that the crawl was begun in, in order; none for a crawl on one machine."""
+        found = (self.path / SHARDS).glob("[0-9]*/")
+        return [CrawlFolder(self.topic, path) for path in sorted(found)]
 
     @property
     def secrets_home(self) -> Path:

@@ -19,7 +19,6 @@ from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.base import Reason
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.failures import ENDS
-from trailhound.topics.gathering import shards_of
 from trailhound.urls import strip_tracking, typed_url
 
 FORGOTTEN = "(forgotten)"
@@ -70,7 +69,7 @@ class Explainer:
         self._results = results
         self._beliefs = beliefs
         self._reasons = reasons
-        self._shards = shards_of(folder)
+        self._shards = folder.shards()
         self._record: CrawlRecord = folder.read()
 
     def explain(self, address: str) -> Explanation:

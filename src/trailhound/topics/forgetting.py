@@ -28,12 +28,12 @@ from trailhound.topics.crawl_folder import (
     EDGE_INDICES,
     EXPORTS,
     KEPT_BACKLINKS,
+    SHARDS,
     TRACES,
     CrawlFolder,
     CrawlLock,
 )
 from trailhound.topics.crawl_status import forget_status
-from trailhound.topics.gathering import SHARDS
 from trailhound.topics.learning import learn_into, same_request
 from trailhound.topics.schedule import SCHEDULE
 from trailhound.topics.workspace import TopicFolder, Workspace, session_file_name

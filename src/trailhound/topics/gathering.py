@@ -28,16 +28,7 @@ from trailhound.storage.gathered_archive import GatheredArchive
 from trailhound.storage.gathered_results import GatheredResults
 from trailhound.storage.locks import Ownership
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl_folder import CrawlFolder
-
-SHARDS = "shards"
-"""Below a crawl's folder."""
-
-
-def shards_of(folder: CrawlFolder) -> list[CrawlFolder]:
-    """The shards that a crawl was begun in, in their order; none for a crawl on one machine."""
-    found = (folder.path / SHARDS).glob("[0-9]*/")
-    return [CrawlFolder(folder.topic, path) for path in sorted(found)]
+from trailhound.topics.crawl_folder import SHARDS, CrawlFolder
 
 
 class Gathered(NamedTuple):
@@ -69,14 +60,14 @@ class Gathering:
     def catch_up(self) -> Gathered:
         """Take in what is new; what the log lacks is written from the results."""
         pages = files = 0
-        for shard in shards_of(self._folder):
+        for shard in self._folder.shards():
             name = shard.path.name
             files += self._archive.take(name, shard.archive)
             if shard.results.is_file():
                 pages += self._take_results(name, shard)
         if self._keeps_log():
             with closing(EventLog(self._folder.log, time.time)) as log:
-                for shard in shards_of(self._folder):
+                for shard in self._folder.shards():
                     self._take_log(shard.path.name, shard.log, log)
                 self._log_pages(log)
         return Gathered(pages, files)

@@ -13,6 +13,7 @@ import logging
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import msgspec
 
@@ -261,8 +262,7 @@ class Mending:
 
     def _queue_what_is_lost(self) -> None:
         """Pages that the frontier knows as fetched, and no other store has, are fetched again."""
-        with Results(self.folder.results) as results:
-            known = {url for each in results.event_keys() for url in (each.url, each.address)}
+        known = addresses_in(self.folder.results) | addresses_in(self.folder.whole_results)
         frontier = self.stores.frontier
         lost = [
             url
@@ -275,6 +275,14 @@ class Mending:
     def _place_of(self, url: str) -> Candidate:
         state = self.stores.frontier.state_of(url)
         return state.candidate if state is not None and state.candidate else Candidate(url, 0.0)
+
+
+def addresses_in(results: Path | None) -> set[str]:
+    """Of all pages in a file of results, asked for or redirected to; none without a file."""
+    if results is None or not results.is_file():
+        return set()
+    with Results(results) as pages:
+        return {url for key in pages.event_keys() for url in (key.url, key.address)}
 
 
 def _in_words(counts: Counter[str]) -> str:

@@ -6,7 +6,7 @@ rest is what every start does (:mod:`~trailhound.topics.mending`), here over all
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import count
@@ -17,6 +17,7 @@ import msgspec
 
 from trailhound.config.settings import Settings, with_new_names
 from trailhound.counting import counted
+from trailhound.crawling.build import OwnParts
 from trailhound.errors import UNREADABLE, TrailhoundError
 from trailhound.storage.archive_check import repair_whole_archive
 from trailhound.storage.event_log import events_named
@@ -29,6 +30,7 @@ from trailhound.topics.checking import Checking, StoreCheck, index_damage
 from trailhound.topics.crawl import open_crawl
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, CrawlRecord
 from trailhound.topics.crawl_plan import CrawlRequest, knowledge_of
+from trailhound.topics.gathering import Gathering
 from trailhound.topics.marking import archived_sources
 
 
@@ -48,18 +50,57 @@ class CheckReport:
 
 
 def check_crawl(
-    folder: CrawlFolder, *, repair: bool = False, tell: Callable[[str], None] = lambda _: None
+    folder: CrawlFolder,
+    *,
+    repair: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
+    parts_of: Callable[[CrawlFolder], OwnParts] = lambda _: OwnParts(),
 ) -> CheckReport:
     """Look through the stores of a crawl, which must not be running; mend them if that is wanted.
 
-    After a repair everything is looked through again: the report tells how it is then.
+    After a repair everything is looked through again: the report tells how it is then. A crawl in
+    shards is gathered then, too; ``parts_of`` gives what a shard needs to rank links again.
     """
+    shards = [_check_one(each, repair, tell, parts_of(each)) for each in folder.shards()]
+    if shards and repair:
+        tell("Gathering what the shards have")
+        with CrawlLock(folder.topic), Gathering(folder) as gathering:
+            gathering.settle()
+    report = _check_one(folder, repair, tell, OwnParts())
+    report.stores += _folded(shards)
+    report.repairs[:0] = [
+        f"Shard {shard.path.name}: {told}"
+        for shard, each in zip(folder.shards(), shards, strict=True)
+        for told in each.repairs
+    ]
+    return report
+
+
+def _folded(shards: Sequence[CheckReport]) -> list[StoreCheck]:
+    """One line for each kind of store, however many shards there are."""
+    found = []
+    for stores in zip(*(report.stores for report in shards), strict=True):
+        folded = StoreCheck(f"{stores[0].store} of shards", unit=stores[0].unit)
+        folded.checked = sum(store.checked for store in stores)
+        folded.problems = [
+            msgspec.structs.replace(problem, what=f"in shard {number:03d}: {problem.what}")
+            for number, store in enumerate(stores)
+            for problem in store.problems
+        ]
+        folded.notes = list(dict.fromkeys(note for store in stores for note in store.notes))
+        found.append(folded)
+    return found
+
+
+def _check_one(
+    folder: CrawlFolder, repair: bool, tell: Callable[[str], None], own: OwnParts
+) -> CheckReport:
     with CrawlLock(folder.topic):
         checking = Checking(folder, tell)
         report = CheckReport(folder.topic.name, checking.run())
         if report.is_sound or not repair:
             return report
-        repairing = _Repairing(folder, checking, report.stores, tell)
+        repairing = _Repairing(folder, checking, report.stores, tell, own)
         repairing.files()
     repairing.stores()
     with CrawlLock(folder.topic):
@@ -73,6 +114,7 @@ class _Repairing:
     found: Checking
     before: list[StoreCheck]
     tell: Callable[[str], None]
+    own: OwnParts
     done: list[str] = field(default_factory=list)
 
     def files(self) -> None:
@@ -91,8 +133,14 @@ class _Repairing:
     def stores(self) -> None:
         """Everything that the stores can tell each other."""
         self.tell("Taking from the other stores what one lacks")
+        if self.folder.shards():
+            with CrawlLock(self.folder.topic), Gathering(self.folder) as gathering:
+                gathering.settle()
+            return
         request = CrawlRequest(resume=True, may_be_spent=True, mends_all=True)
-        with open_crawl(self.folder.topic, request, self.done.append, folder=self.folder) as crawl:
+        with open_crawl(
+            self.folder.topic, request, self.done.append, folder=self.folder, own=self.own
+        ) as crawl:
             if crawl.mended:
                 self.done.append(crawl.mended)
 

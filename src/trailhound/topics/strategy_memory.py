@@ -145,6 +145,12 @@ def _opened(content: bytes) -> tuple[int, bytes]:
     return int(_HEAD.unpack_from(content)[1]), content[_HEAD.size :]
 
 
+def numbered_snapshot(path: Path, number: int) -> bytes:
+    """A snapshot for a crawl in which its last page has another number."""
+    with explaining(path):
+        return _HEAD.pack(_MAGIC, number) + _opened(path.read_bytes())[1]
+
+
 def remembered_until(path: Path) -> int | None:
     """The number of the last page in a snapshot; ``None`` in one of an earlier version."""
     with explaining(path):
