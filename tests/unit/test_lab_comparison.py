@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,19 +41,27 @@ def test_a_data_frame_has_a_row_per_run(results: LabResults) -> None:
     assert "curve" not in frame
 
 
-def test_without_pandas_the_extra_is_named(
-    results: LabResults, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("package", "extra", "asked"),
+    [("pandas", "pandas", LabResults.to_pandas), ("matplotlib", "plots", LabResults.figure)],
+)
+def test_without_a_package_its_extra_is_named(
+    package: str,
+    extra: str,
+    asked: Callable[[LabResults], Any],
+    results: LabResults,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     usual = builtins.__import__
 
-    def without_pandas(name: str, *arguments: Any, **named: Any) -> Any:
-        if name == "pandas":
+    def without_it(name: str, *arguments: Any, **named: Any) -> Any:
+        if name.partition(".")[0] == package:
             raise ImportError(name)
         return usual(name, *arguments, **named)
 
-    monkeypatch.setattr(builtins, "__import__", without_pandas)
-    with pytest.raises(UsageError, match=r"trailhound\[pandas\]"):
-        results.to_pandas()
+    monkeypatch.setattr(builtins, "__import__", without_it)
+    with pytest.raises(UsageError, match=rf"trailhound\[{extra}\]"):
+        asked(results)
 
 
 def test_a_notebook_shows_a_table(results: LabResults) -> None:

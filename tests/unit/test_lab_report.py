@@ -104,18 +104,12 @@ def test_it_loads_nothing(html: str) -> None:
     assert "default-src 'none'" in html
 
 
-def test_elements_do_not_share_an_id_for_different_things(html: str) -> None:
-    for picture in re.findall(r"<svg viewBox.*?</svg>", html, flags=re.DOTALL):
-        referred = set(re.findall(r'(?:xlink:href="#|url\(#)([^")]+)', picture))
-        assert referred <= set(re.findall(r'id="([^"]+)"', html))
-
-
 def test_colours_follow_the_page(html: str) -> None:
     assert "var(--series-4)" in html
     assert "currentColor" in html
     assert "prefers-color-scheme: dark" in html
-    assert "#0300" not in html
-    assert "#010101" not in html
+    for picture in re.findall(r"<svg viewBox.*?</svg>", html, flags=re.DOTALL):
+        assert not re.search(r"#[0-9a-f]{6}", picture)
 
 
 def test_names_are_escaped() -> None:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import MaxNLocator
-
 from trailhound.models.judge_figures import JudgeFigures
 from trailhound.reports.concept_picture import draw_concept_graph
-from trailhound.reports.html import (
+from trailhound.reports.html import template_environment
+from trailhound.reports.names import cluster_name, distances, state_names, told_lessons
+from trailhound.reports.svg import (
     INK,
     SOFT,
-    new_figure,
+    Plane,
+    element,
+    picture,
+    round_ticks,
     series_colour,
-    svg_text,
-    template_environment,
+    text,
+    tick_names,
 )
-from trailhound.reports.names import cluster_name, distances, state_names, told_lessons
 from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.link_lessons import LinkLessons
 
@@ -69,75 +68,79 @@ def draw_heat_map(
     description: str,
 ) -> str:
     """A matrix of probabilities; the stronger the colour, the likelier."""
-    width = 1.3 + 0.62 * len(column_names)
-    with new_figure(width, 0.75 + 0.42 * len(rows)) as figure:
-        axes = figure.add_subplot()
-        for y, row in enumerate(rows):
-            for x, value in enumerate(row):
-                strength = min(max(value, 0.0), 1.0) * _DARKEST
-                corner = (x - 0.5, y - 0.5)
-                axes.add_patch(Rectangle(corner, 1, 1, fc=OTHER_COLOUR, alpha=strength, lw=0))
-                axes.text(x, y, f"{value:.2f}", ha="center", va="center", fontsize=8)
-        _frame(axes, row_names, column_names)
-        return svg_text(figure, description)
-
-
-def _frame(axes: Axes, row_names: Sequence[str], column_names: Sequence[str]) -> None:
-    axes.set_xlim(-0.5, len(column_names) - 0.5)
-    axes.set_ylim(len(row_names) - 0.5, -0.5)
-    # Two words above each other: columns are narrow.
-    stacked = [name.replace(" ", "\n", 1) for name in column_names]
-    axes.set_xticks(range(len(column_names)), stacked)
-    axes.set_yticks(range(len(row_names)), row_names)
-    axes.tick_params(length=0, labelsize=8)
-    axes.xaxis.tick_top()
-    axes.grid(visible=False)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    left, top, wide, high = 82.0, 26.0, 45.0, 30.0
+    drawn = [
+        text(name, left - 6, top + (y + 0.5) * high + 3, "end", font_size=8)
+        for y, name in enumerate(row_names)
+    ]
+    for x, name in enumerate(column_names):
+        # Two words above each other: columns are narrow.
+        for line, word in enumerate(reversed(name.split(" ", 1))):
+            drawn.append(text(word, left + (x + 0.5) * wide, top - 5 - 10 * line, font_size=8))
+    for y, row in enumerate(rows):
+        for x, value in enumerate(row):
+            place = {"x": left + x * wide, "y": top + y * high, "width": wide, "height": high}
+            strength = min(max(value, 0.0), 1.0) * _DARKEST
+            drawn.append(element("rect", **place, fill=OTHER_COLOUR, opacity=strength))
+            middle = (place["x"] + wide / 2, place["y"] + high / 2 + 3)
+            drawn.append(text(f"{value:.2f}", *middle, font_size=8))
+    size = (left + wide * len(column_names) + 4, top + high * len(rows) + 4)
+    return picture(*size, description, drawn)
 
 
 def draw_level_sizes(sizes: Sequence[int]) -> str:
     """How many pages are how far from a target."""
-    with new_figure(4.3, 0.6 + 0.36 * len(sizes)) as figure:
-        axes = figure.add_subplot()
-        colours = [TARGET_COLOUR, *[OTHER_COLOUR] * (len(sizes) - 1)]
-        bars = axes.barh(range(len(sizes)), sizes, color=colours, height=0.65)
-        axes.bar_label(bars, padding=3)
-        axes.set_yticks(range(len(sizes)), state_names(len(sizes)))
-        axes.invert_yaxis()
-        axes.set_xlim(0, max(*sizes, 1) * 1.12)
-        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-        axes.grid(visible=False, axis="y")
-        axes.set_axisbelow(True)
-        axes.set_xlabel("pages")
-        return svg_text(figure, "pages by hops to the nearest target")
+    left, width, high = 82.0, 310.0, 26.0
+    bottom = high * len(sizes)
+    most = max(*sizes, 1) * 1.12
+    drawn = []
+    ticks = round_ticks(most, 5, whole=True)
+    per_page = (width - left - 8) / most
+    for value, name in zip(ticks, tick_names(ticks), strict=True):
+        x = left + value * per_page
+        drawn.append(element("line", x1=x, x2=x, y1=2, y2=bottom, stroke="var(--grid)"))
+        drawn.append(text(name, x, bottom + 11))
+    for number, (size, name) in enumerate(zip(sizes, state_names(len(sizes)), strict=True)):
+        y, long = number * high, size * per_page
+        colour = OTHER_COLOUR if number else TARGET_COLOUR
+        drawn.append(text(name, left - 6, y + high / 2 + 3, "end"))
+        drawn.append(element("rect", x=left, y=y + 4, width=long, height=high - 8, fill=colour))
+        drawn.append(text(f"{size:,}", left + long + 4, y + high / 2 + 3, "start"))
+    drawn.append(text("pages", (left + width) / 2, bottom + 24))
+    return picture(width, bottom + 28, "pages by hops to the nearest target", drawn)
 
 
 def draw_judge(judge: JudgeFigures) -> str:
     """Which share of the targets, and of the other pages, reaches each score."""
-    with new_figure(4.6, 3.0) as figure:
-        axes = figure.add_subplot()
-        _share_line(axes, judge.other_scores, OTHER_COLOUR, "other pages", "--")
-        _share_line(axes, judge.target_scores, TARGET_COLOUR, "targets", "-")
-        axes.axvline(judge.threshold, color=INK, linewidth=1, linestyle=":")
-        axes.text(judge.threshold, 1.03, f"γ = {judge.threshold:.3f}", ha="center", va="bottom")
-        axes.set_xlim(0, 1)
-        axes.set_ylim(0, 1.02)
-        axes.set_xlabel("score, had the page not been seen")
-        axes.set_ylabel("share of pages that reach it")
-        if judge.target_scores or judge.other_scores:
-            axes.legend(frameon=False, labelcolor=SOFT, loc="upper right")
-        return svg_text(
-            figure, "leave-one-out scores of targets and other pages, with the threshold"
+    titles = ("score, had the page not been seen", "share of pages that reach it")
+    plane = Plane((331, 216), (1.0, 1.02), titles, n_steps=5, top=18)
+    gamma = plane.x(judge.threshold)
+    top, bottom = plane.y(1.02), plane.y(0)
+    rule = {"stroke": INK, "stroke_dasharray": "1 1.65"}
+    lines = [
+        element("line", x1=gamma, x2=gamma, y1=top, y2=bottom, **rule),
+        text(f"γ = {judge.threshold:.3f}", gamma, top - 4),
+    ]
+    for number, (scores, colour, label, dashes) in enumerate(
+        (
+            (judge.other_scores, OTHER_COLOUR, "other pages", (3.7, 1.6)),
+            (judge.target_scores, TARGET_COLOUR, "targets", ()),
         )
+    ):
+        if scores:
+            xs, ys = _shares(scores)
+            lines.append(plane.line(xs, ys, colour, 1.8, dashes))
+            y = 0.93 - number * 0.08
+            lines.append(plane.line([0.73, 0.8], [y, y], colour, 1.8, dashes))
+            lines.append(text(label, plane.x(0.82), plane.y(y) + 3, "start", fill=SOFT))
+    described = "leave-one-out scores of targets and other pages, with the threshold"
+    return plane.drawn(described, lines)
 
 
-def _share_line(
-    axes: Axes, scores: Sequence[float], colour: str, label: str, linestyle: str
-) -> None:
-    """Falls from 1 to 0 by one step per page; ``scores`` come best first."""
-    if not scores:
-        return
-    x = np.array([0.0, *reversed(scores), 1.0])
-    y = np.array([len(scores), *range(len(scores), 0, -1), 0]) / len(scores)
-    axes.step(x, y, where="pre", color=colour, label=label, linestyle=linestyle, linewidth=1.8)
+def _shares(scores: Sequence[float]) -> tuple[list[float], list[float]]:
+    """The corners of a line that falls from 1 to 0 by a step per page; best scores come first."""
+    xs, ys = [0.0], [1.0]
+    for n_left, score in zip(range(len(scores), 0, -1), reversed(scores), strict=True):
+        xs += [score, score]
+        ys += [n_left / len(scores), (n_left - 1) / len(scores)]
+    return [*xs, 1.0], [*ys, 0.0]

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from trailhound.lab.metrics import hold_flat
 from trailhound.lab.results import ExperimentResults, RunResult
 from trailhound.lab.statistics import bands
-from trailhound.reports.html import N_COLOURS, new_figure, series_colour, svg_text
+from trailhound.reports.svg import Plane, series_colour
 
 FloatArray = npt.NDArray[np.float64]
 WINDOW = 200
@@ -23,8 +20,6 @@ WINDOW = 200
 
 LINE_DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.2, 1.2), (5, 2, 1.2, 2))
 """Pairs of on and off lengths in line widths; 7 colours × 4 dashes stay distinct up to 28."""
-
-ROUND_STEPS = [1, 2, 2.5, 5, 10]
 
 RunCurve = Callable[[RunResult, FloatArray], FloatArray]
 """Turns a run's R(t), t = 1..budget, into the quantity of a figure."""
@@ -127,11 +122,6 @@ class LineStyle:
     @property
     def colour(self) -> str:
         """CSS colour."""
-        return f"var(--series-{self.number % N_COLOURS + 1})"
-
-    @property
-    def stand_in(self) -> str:
-        """The colour as Matplotlib is told it."""
         return series_colour(self.number + 1)
 
     @property
@@ -149,51 +139,23 @@ def draw_curves(
     is_small: bool = False,
 ) -> str:
     """One panel with a line and a band per strategy, as an ``<svg>`` element."""
-    size = (2.7, 1.7) if is_small else (4.3, 3.0)
-    with new_figure(*size) as figure:
-        axes = figure.add_subplot()
-        for strategy, curve in curves.items():
-            _draw_line(axes, curve, styles[strategy], width=1.2 if is_small else 1.8)
-        _dress(axes, curves, y_label, is_small)
-        return svg_text(figure, description)
-
-
-def overview_figure(results: ExperimentResults) -> Figure:
-    """Relevant pages found by every strategy, with a legend: a figure that stands alone."""
-    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
-    axes = figure.add_subplot()
-    strategies = results.parameters.strategies
-    curves = {name: strategy_curve(results, name, found) for name in strategies}
-    for number, (name, curve) in enumerate(curves.items()):
-        _draw_line(axes, curve, LineStyle(number), 1.8, colour=f"C{number}", label=name)
-    _dress(axes, curves, "relevant pages found", is_small=False)
-    axes.legend(frameon=False)
-    return figure
-
-
-def _draw_line(
-    axes: Axes,
-    curve: Curve,
-    style: LineStyle,
-    width: float,
-    colour: str | None = None,
-    label: str | None = None,
-) -> None:
-    x, colour = curve.fetches, colour or style.stand_in
-    dashes = (0, style.dashes) if style.dashes else "solid"
-    axes.fill_between(x, curve.low, curve.high, color=colour, alpha=0.14, linewidth=0)
-    axes.plot(x, curve.mean, color=colour, linestyle=dashes, linewidth=width, label=label)
-
-
-def _dress(axes: Axes, curves: Mapping[str, Curve], y_label: str, is_small: bool) -> None:
+    highest = max(float(curve.high.max()) for curve in curves.values())
     last = max(float(curve.fetches[-1]) for curve in curves.values())
-    axes.set_xlim(0, last)
-    axes.set_ylim(bottom=0)
-    if axes.get_ylim()[1] <= 0 or not any(curve.high.any() for curve in curves.values()):
-        axes.set_ylim(0, 1)
-    axes.xaxis.set_major_locator(MaxNLocator(4 if is_small else 6, integer=True, steps=ROUND_STEPS))
-    axes.yaxis.set_major_locator(MaxNLocator(4 if is_small else 6, steps=ROUND_STEPS))
-    axes.set_axisbelow(True)
-    if not is_small:
-        axes.set_xlabel("requests")
-        axes.set_ylabel(y_label)
+    plane = Plane(
+        (194, 122) if is_small else (310, 216),
+        (last, highest * 1.05 or 1.0),
+        ("", "") if is_small else ("requests", y_label),
+        n_steps=4 if is_small else 6,
+        whole=(True, False),
+    )
+    lines = [
+        _line(plane, curve, styles[strategy], width=1.2 if is_small else 1.8)
+        for strategy, curve in curves.items()
+    ]
+    return plane.drawn(description, lines)
+
+
+def _line(plane: Plane, curve: Curve, style: LineStyle, width: float) -> str:
+    x = curve.fetches.tolist()
+    band = plane.band(x, curve.low.tolist(), curve.high.tolist(), style.colour)
+    return band + plane.line(x, curve.mean.tolist(), style.colour, width, style.dashes)

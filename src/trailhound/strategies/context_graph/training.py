@@ -185,7 +185,13 @@ def _frequencies(language: str) -> Mapping[str, float]:
     words are in fewer pages than this says, though still in the same order.
     """
     # Here and not above: loading it takes half a second, and few crawls have need of it.
-    from wordfreq import available_languages, get_frequency_dict
+    try:
+        from wordfreq import available_languages, get_frequency_dict
+    except ImportError as error:
+        raise UsageError(
+            "context-graph:reference=everyday needs wordfreq. "
+            "Install it with: pip install 'trailhound[everyday]'"
+        ) from error
 
     listed = _LISTED_AS.get(language, language)
     if listed not in available_languages("small"):
