@@ -27,14 +27,13 @@ from trailhound.fetching.client import Answer
 from trailhound.fetching.content_coding import CodingError, decoder_for
 from trailhound.fetching.headers import (
     MAX_RETRY_SECONDS,
-    may_be_html,
     read_robots_tags,
     retry_after_seconds,
-    why_not_html,
 )
 from trailhound.fetching.robots import RobotsRules
 from trailhound.fetching.sitemaps import parse_url_source
 from trailhound.lab.topics.topics_file import read_topics_file
+from trailhound.media_types import DocumentKind, may_be_wanted, why_not_wanted
 from trailhound.records import Outcome, Page
 from trailhound.sessions.events import parse_session
 from trailhound.sessions.files import read_with_problems
@@ -150,8 +149,8 @@ def headers(data: bytes) -> None:
         name, _, value = line.partition(":")
         match name.lower():
             case "content-type":
-                may_be_html(value)
-                why_not_html(data[:512], value)
+                may_be_wanted(value, frozenset(DocumentKind))
+                why_not_wanted(data[:512], value, frozenset(DocumentKind))
                 decode(b"<p>bees \xfc</p>", value)
             case "retry-after" | "last-modified":
                 seconds = retry_after_seconds(value, 1_772_366_400.0)

@@ -46,6 +46,8 @@ class Outcome(StrEnum):
     and the budget has no request left for where to; that is what waits then."""
     BROKEN = "broken"
     """Our own code failed on this page; the event's ``why`` carries the error."""
+    UNREADABLE = "unreadable"
+    """A document came that cannot be read: damaged, or locked by a password."""
     TOO_COSTLY = "too-costly"
     """Analysing the page took longer, or more memory, than one page may take."""
     SKIPPED = "skipped"

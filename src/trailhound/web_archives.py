@@ -14,7 +14,7 @@ from typing import IO, Literal, NamedTuple
 from fastwarc.warc import ArchiveIterator, HeaderMap, WarcRecord, WarcRecordType
 
 from trailhound.errors import CorpusError, UsageError
-from trailhound.fetching.headers import is_html_type, looks_like_html
+from trailhound.media_types import document_kind, is_html_type, looks_like_html
 
 _WARC_ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4")
 
@@ -49,7 +49,7 @@ class ServerAnswer(NamedTuple):
     @property
     def is_page(self) -> bool:
         """A successful answer with HTML in it."""
-        if not 200 <= self.status < 300:
+        if not 200 <= self.status < 300 or document_kind(self.body, self.content_type) is not None:
             return False
         if self.content_type:
             return is_html_type(self.content_type)

@@ -12,7 +12,9 @@ import trailhound
 
 ROOT = Path(trailhound.__file__).parent
 
-FIRST_TIER = frozenset({"records", "errors", "urls", "counting", "notebooks", "config", "signals"})
+FIRST_TIER = frozenset(
+    {"records", "errors", "urls", "counting", "media_types", "notebooks", "config", "signals"}
+)
 LEARNING = FIRST_TIER | {"sessions", "text", "models"}
 RANKING = LEARNING | {"sources", "strategies", "judges", "plugins"}
 STORES = frozenset({"frontier", "fetching", "storage"})
@@ -32,13 +34,14 @@ ALLOWED: dict[str, frozenset[str]] = {
     "records": frozenset(),
     "errors": frozenset(),
     "counting": frozenset(),
+    "media_types": frozenset({"errors"}),
     "signals": frozenset(),
     "toml_text": frozenset(),
     "notebooks": frozenset({"errors"}),
     "urls": FIRST_TIER,
     "sources": FIRST_TIER | {"sessions", "text", "fetching", "storage", "web_archives"},
     "sessions": LEARNING | {"plugins", "storage", "web_archives"},
-    "web_archives": FIRST_TIER | {"fetching"},
+    "web_archives": FIRST_TIER,
     "text": FIRST_TIER,
     "models": LEARNING,
     "strategies": RANKING,

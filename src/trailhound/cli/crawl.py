@@ -97,6 +97,10 @@ def crawl(
         str | None,
         plugged(metavar="NAME", help="Who gets pages; a name, or a Python file."),
     ] = None,
+    documents: Annotated[
+        str | None,
+        typer.Option(metavar="KINDS", help="Besides HTML: none, or text,feeds,pdf,office."),
+    ] = None,
     sink: Annotated[
         list[str] | None,
         plugged(metavar="NAME", help="Who else gets each page, such as jsonl; repeatable."),
@@ -177,6 +181,7 @@ def crawl(
         "sources.trace": trace,
         "sources.search": search,
         "fetch.fetcher": fetcher,
+        "fetch.documents": documents,
         "output.sinks": sink,
         "fetch.user_agent": user_agent,
         "fetch.delay_seconds": delay,

@@ -160,6 +160,17 @@ class FetchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ] = 60.0
     timeout_seconds: Annotated[float, Meta(gt=0, description="For one request as a whole.")] = 10.0
     max_bytes: Annotated[Count, Meta(description="Size of one page, unpacked.")] = 5_000_000
+    documents: Annotated[
+        str,
+        Meta(
+            description="What is read besides HTML: 'none', or some of text, feeds, pdf, office; "
+            "'auto': text and feeds, and all with the extra trailhound[documents]."
+        ),
+    ] = "auto"
+    max_document_bytes: Annotated[
+        Annotated[int, Meta(ge=1, le=30_000_000)],
+        Meta(description="Size of one PDF or office document, unpacked."),
+    ] = 20_000_000
     max_redirects: Annotated[int, Meta(ge=0, description="Redirects that one fetch follows.")] = 10
     obey_robots: Annotated[bool, Meta(description="Obey robots.txt.")] = True
     allow_impolite: Annotated[

@@ -15,7 +15,8 @@ import msgspec
 from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Candidate, CrawledPage, FetchResult, Page, Relevance, ScoredLink
 from trailhound.strategies.base import Strategy
-from trailhound.text.extract import extract_harmless, extract_page
+from trailhound.text.documents import UnreadableDocumentError
+from trailhound.text.extract import extract_apart, extract_harmless
 from trailhound.text.near_duplicates import fingerprint
 from trailhound.text.parse_guard import BEARABLE, ParseLimits
 
@@ -69,6 +70,8 @@ class Analysis(msgspec.Struct, array_like=True):
     """Nothing was found, as the page could take too long: it has to be set apart."""
     is_too_costly: bool = False
     """It did take too long, or too much memory."""
+    is_unreadable: bool = False
+    """It is a document that cannot be read; ``failure`` says why."""
 
 
 class Analyst:
@@ -80,7 +83,8 @@ class Analyst:
     ``strategy`` is given only when it may score links here: when it does not learn while crawling
     (see :func:`trailhound.strategies.base.learns_online`). ``with_fingerprints`` is for crawls
     that look for near duplicates. ``surroundings`` says whether links come with what surrounds
-    them (see :func:`trailhound.strategies.base.reads_surroundings`).
+    them (see :func:`trailhound.strategies.base.reads_surroundings`), ``feeds`` whether the feed of
+    a page is one of its links.
     """
 
     def __init__(
@@ -90,18 +94,22 @@ class Analyst:
         *,
         with_fingerprints: bool = False,
         surroundings: bool = True,
+        feeds: bool = False,
     ) -> None:
         self.apart: ParseLimits | None = BEARABLE
         self._judge = judge
         self._strategy = strategy
         self._with_fingerprints = with_fingerprints
         self._surroundings = surroundings
+        self._feeds = feeds
 
     def analyse(self, job: PageJob) -> Analysis:
         """Everything that can be said about the page; our own errors are part of the answer."""
         analysis = Analysis()
         try:
             self._fill(analysis, job)
+        except UnreadableDocumentError as error:
+            analysis.failure, analysis.is_unreadable = str(error), True
         except Exception as error:
             note_failure(analysis, error)
             if analysis.page is not None and analysis.relevance is None:
@@ -126,8 +134,10 @@ class Analyst:
     def _extract(self, job: PageJob) -> Page | None:
         page = job.body, job.url, job.content_type
         if not job.is_set_apart:
-            return extract_harmless(*page, surroundings=self._surroundings)
-        return extract_page(*page, surroundings=self._surroundings, limits=self.apart)
+            return extract_harmless(*page, surroundings=self._surroundings, feeds=self._feeds)
+        return extract_apart(
+            *page, surroundings=self._surroundings, feeds=self._feeds, limits=self.apart
+        )
 
 
 AnalystRecipe = Callable[[], Analyst]

@@ -31,6 +31,7 @@ from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import Frontier
 from trailhound.judges.base import RelevanceJudge
 from trailhound.judges.choosing import make_judge
+from trailhound.media_types import DocumentKind, wanted_documents
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import Sources
 from trailhound.strategies.base import AnswerKey, Briefing, Strategy
@@ -185,6 +186,7 @@ def build_crawl(
         workers=crawl.workers,
         limits=None if clock is VIRTUAL else PageLimits(crawl.page_seconds, crawl.page_memory),
         asked=guides.sources.asked if crawl.charge_sources else None,
+        feeds=DocumentKind.FEEDS in wanted_documents(settings.fetch.documents),
         patience_seconds=crawl.max_idle,
         wait_for_better=_wait_for_better(crawl),
         ledger=ledger,

@@ -31,7 +31,7 @@ from trailhound.urls import host_key
 _log = logging.getLogger(__name__)
 
 
-_WAS_HERE = (Outcome.FETCHED, Outcome.BROKEN, Outcome.TOO_COSTLY)
+_WAS_HERE = (Outcome.FETCHED, Outcome.BROKEN, Outcome.UNREADABLE, Outcome.TOO_COSTLY)
 """Outcomes of pages that came, whatever became of them."""
 
 
@@ -170,7 +170,9 @@ class Digestion:
                 story.scores = await self._opinion(story, analysis)
             except Exception as error:
                 note_failure(analysis, error)
-        if analysis.is_too_costly:
+        if analysis.is_unreadable:
+            story.outcome, story.why = Outcome.UNREADABLE, analysis.failure
+        elif analysis.is_too_costly:
             story.give_up(analysis.failure)
         elif analysis.failure:
             story.fail(analysis.failure, analysis.trace)

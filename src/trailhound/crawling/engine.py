@@ -72,6 +72,7 @@ class Crawler:
     * ``limits`` are those of a page in a worker. There is one more such process, the strong room,
       once a page may be harmful, and one for a judge that may take for ever. Without limits, every
       page is read and judged here: for recorded webs.
+    * ``feeds`` says whether the feed that a page names is one of its links.
     * ``asked`` says how many questions sources have been asked so far; they count as requests
       then.
     * ``clock`` is the frontier's: the wall clock when that outlives the process. ``steady`` never
@@ -102,6 +103,7 @@ class Crawler:
         workers: int = 1,
         recipe: AnalystRecipe | None = None,
         limits: PageLimits | None = PAGE_LIMITS,
+        feeds: bool = False,
         asked: Callable[[], int] | None = None,
         patience_seconds: float | None = None,
         wait_for_better: float = 0.0,
@@ -133,6 +135,7 @@ class Crawler:
             workers=workers,
             recipe=recipe,
             limits=limits,
+            feeds=feeds,
         )
         self._asked = asked or (lambda: 0)
         self._note_page: Callable[[int], None] = getattr(frontier, "note_page", lambda _: None)

@@ -29,6 +29,7 @@ class PageReading:
         workers: int,
         recipe: AnalystRecipe | None,
         limits: PageLimits | None,
+        feeds: bool = False,
     ) -> None:
         self.limits = limits
         analyst = partial(
@@ -36,6 +37,7 @@ class PageReading:
             judge,
             with_fingerprints=with_fingerprints,
             surroundings=reads_surroundings(strategy),
+            feeds=feeds,
         )
         self._analyst = analyst()
         scoring = analyst if learns_online(strategy) else partial(analyst, strategy)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
+import msgspec
+
 from trailhound.config.settings import CrawlSettings, FetchSettings, Settings
 from trailhound.crawling.budget import Budget
 from trailhound.crawling.build import Guides, Stores, build_crawl
@@ -53,6 +55,7 @@ async def visit(
     told: Callable[[PageEvent], None] = lambda _: None,
 ) -> None:
     """Ask for every URL (canonical), each host politely, and give what comes back to ``sink``."""
+    settings = msgspec.structs.replace(settings, documents="none")  # who visits wants HTML
     plan = Settings(
         crawl=CrawlSettings(max_idle=MAX_IDLE_SECONDS, host_budgets=False), fetch=settings
     )

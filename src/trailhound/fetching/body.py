@@ -13,16 +13,33 @@ import aiohttp
 from msgspec.structs import replace
 
 from trailhound.fetching.content_coding import CodingError, decoder_for
-from trailhound.fetching.headers import SNIFFED_BYTES, why_not_html
+from trailhound.media_types import (
+    HTML_ONLY,
+    SNIFFED_BYTES,
+    Kinds,
+    document_kind,
+    why_not_wanted,
+)
 from trailhound.records import Exchange, Outcome
+
+MAX_DOCUMENT_BYTES = 20_000_000
 
 
 class _TooLargeError(Exception):
     """A buffer has reached its cap."""
 
 
-class _NotHtmlError(Exception):
-    """The first bytes are no HTML; the message says what they are."""
+class _NotWantedError(Exception):
+    """The first bytes are no page; the message says what they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which answers are read to their end: HTML, and some kinds of documents."""
+
+    documents: Kinds = HTML_ONLY
+    max_document_bytes: int = MAX_DOCUMENT_BYTES
+    """Of one that is larger than pages are as a rule: PDF and office."""
 
 
 class _CappedBuffer:
@@ -30,10 +47,10 @@ class _CappedBuffer:
 
     def __init__(self, max_bytes: int) -> None:
         self.data = bytearray()
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
 
     def write(self, piece: bytes) -> None:
-        room = self._max_bytes - len(self.data)
+        room = self.max_bytes - len(self.data)
         self.data += piece[:room] if len(piece) > room else piece
         if len(piece) > room:
             raise _TooLargeError
@@ -53,11 +70,15 @@ class Body:
 
 
 async def read_page(
-    response: aiohttp.ClientResponse, *, max_bytes: int, content_type: str | None
+    response: aiohttp.ClientResponse,
+    content_type: str,
+    *,
+    max_bytes: int,
+    wanted: Wanted | None,
 ) -> Body:
     """The whole body, at most ``max_bytes`` of it on the wire and as many unpacked.
 
-    With a ``content_type`` the body must also be HTML by its first bytes; ``None`` takes anything.
+    The body must also be ``wanted`` by its first bytes; ``None`` takes anything.
     """
     wire = _CappedBuffer(max_bytes)
     decoded = wire
@@ -65,20 +86,20 @@ async def read_page(
         coding = response.headers.get("Content-Encoding", "")
         decoder = decoder_for(coding, (unpacked := _CappedBuffer(max_bytes)).write)
         decoded = wire if decoder is None else unpacked
-        sniffed = content_type is None
+        sniffed = wanted is None
         async for chunk in response.content.iter_any():
             wire.write(chunk)
             if decoder is not None:
                 decoder.feed(chunk)
-            if not sniffed and len(decoded.data) >= SNIFFED_BYTES:
-                _sniff(decoded, content_type or "")
+            if wanted is not None and not sniffed and len(decoded.data) >= SNIFFED_BYTES:
+                wire.max_bytes = unpacked.max_bytes = _sniff(decoded, content_type, wanted)
                 sniffed = True
         if decoder is not None:
             decoder.finish()
-        if not sniffed:
-            _sniff(decoded, content_type or "")
-    except (_TooLargeError, _NotHtmlError, CodingError, aiohttp.ClientError, OSError) as error:
-        return _failed(error, wire, decoded, content_type, max_bytes)
+        if wanted is not None and not sniffed:
+            _sniff(decoded, content_type, wanted)
+    except (_TooLargeError, _NotWantedError, CodingError, aiohttp.ClientError, OSError) as error:
+        return _failed(error, wire, decoded, content_type, wanted)
     return _body(wire, decoded)
 
 
@@ -102,10 +123,14 @@ async def read_some(response: aiohttp.ClientResponse, max_bytes: int) -> Body:
     return Body(data, b"", truncated=truncated)
 
 
-def _sniff(decoded: _CappedBuffer, content_type: str) -> None:
-    reason = why_not_html(bytes(decoded.data[:SNIFFED_BYTES]), content_type)
+def _sniff(decoded: _CappedBuffer, content_type: str, wanted: Wanted) -> int:
+    """How large it may be; raises when it is nothing that is read."""
+    start = bytes(decoded.data[:SNIFFED_BYTES])
+    reason = why_not_wanted(start, content_type, wanted.documents)
     if reason is not None:
-        raise _NotHtmlError(reason)
+        raise _NotWantedError(reason)
+    kind = document_kind(start, content_type) if wanted.documents else None
+    return wanted.max_document_bytes if kind is not None and kind.is_heavy else decoded.max_bytes
 
 
 def _body(
@@ -129,18 +154,19 @@ def _failed(
     error: Exception,
     wire: _CappedBuffer,
     decoded: _CappedBuffer,
-    content_type: str | None,
-    max_bytes: int,
+    content_type: str,
+    wanted: Wanted | None,
 ) -> Body:
     """The part that was read, and why it is not used."""
     if isinstance(error, _TooLargeError):
-        if content_type is not None:
-            reason = why_not_html(bytes(decoded.data[:SNIFFED_BYTES]), content_type)
+        if wanted is not None:
+            start = bytes(decoded.data[:SNIFFED_BYTES])
+            reason = why_not_wanted(start, content_type, wanted.documents)
             if reason is not None:
                 return _body(wire, decoded, Outcome.NOT_HTML, reason, "length")
-        detail = f"the body is larger than {max_bytes} bytes"
+        detail = f"the body is larger than {decoded.max_bytes} bytes"
         return _body(wire, decoded, Outcome.TOO_LARGE, detail, "length")
-    if isinstance(error, _NotHtmlError):
+    if isinstance(error, _NotWantedError):
         return _body(wire, decoded, Outcome.NOT_HTML, str(error), "length")
     if isinstance(error, TimeoutError):
         return _body(wire, decoded, Outcome.TIMEOUT, _what_took_too_long(error), "time")

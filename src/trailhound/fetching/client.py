@@ -22,7 +22,7 @@ from yarl import URL
 
 from trailhound.errors import ConfigError
 from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError
-from trailhound.fetching.body import Body, make_exchange, read_page, read_some
+from trailhound.fetching.body import Body, Wanted, make_exchange, read_page, read_some
 from trailhound.fetching.connections import (
     OWN_TROUBLE,
     Attempt,
@@ -34,12 +34,13 @@ from trailhound.fetching.connections import (
     max_connections,
     open_session,
 )
-from trailhound.fetching.headers import may_be_html, retry_after_seconds
+from trailhound.fetching.headers import retry_after_seconds
 from trailhound.fetching.keyring import HIDDEN_FROM_ALL, Keyring
 from trailhound.fetching.politeness import NotYetError, Politeness
 from trailhound.fetching.proxied import ProxySessions, proxy_options
 from trailhound.fetching.proxies import Proxy, ProxyRules
 from trailhound.fetching.resolver import AddressBook
+from trailhound.media_types import may_be_wanted
 from trailhound.records import Exchange, Outcome
 from trailhound.urls import canonicalize, host_key
 
@@ -105,8 +106,9 @@ class HttpClient:
     ``timeout_seconds`` is for one GET, from connecting to the last byte; ``connect`` and ``read``
     time-outs are for finding and reaching the server, and for each wait for more of its answer.
     ``allow_addresses`` names what beyond the public web may be reached (see
-    :class:`~trailhound.fetching.address_guard.AddressGuard`). How many run at once is the caller's
-    business. ``headers`` go along with every request. No cookies are kept but those of ``keyring``,
+    :class:`~trailhound.fetching.address_guard.AddressGuard`). ``wanted`` says what counts as a page
+    where only these are asked for. How many requests run at once is the caller's business.
+    ``headers`` go along with every request. No cookies are kept but those of ``keyring``,
     which sees to it that they go to their own hosts alone; no proxy is used but those of
     ``proxies``, which may look up names by themselves if ``proxy_resolves``.
     """
@@ -124,7 +126,9 @@ class HttpClient:
         keyring: Keyring | None = None,
         proxies: ProxyRules | None = None,
         proxy_resolves: bool = False,
+        wanted: Wanted | None = None,
     ) -> None:
+        self._wanted = wanted or Wanted()
         self._user_agent = _checked_user_agent(user_agent)
         for seconds in (timeout_seconds, connect_timeout_seconds, read_timeout_seconds):
             if not 0 < seconds < float("inf"):
@@ -207,7 +211,7 @@ class HttpClient:
         html_only: bool = False,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """Ask once for ``url``; read the body of a 2xx answer, if need be only when it is HTML."""
+        """Ask once for ``url``; read the body of a 2xx answer, if need be only of a page."""
         # The URL is canonical already: yarl must not spell it its own way.
         target = URL(url, encoded=True)
         attempt = Attempt(self._guard, target.raw_host or "")
@@ -260,7 +264,8 @@ class HttpClient:
                 hidden = keyring.hidden
                 keyring.heard(url, response.headers.getall("Set-Cookie", ()))
             content_type = _encodable(response.headers.get("Content-Type", ""))
-            body = await _read_body(response, content_type, max_bytes, html_only)
+            wanted = self._wanted if html_only else None
+            body = await _read_body(response, content_type, max_bytes, wanted)
             return Answer(
                 status=response.status,
                 content_type=content_type,
@@ -441,17 +446,15 @@ def _checked_user_agent(user_agent: str) -> str:
 
 
 async def _read_body(
-    response: aiohttp.ClientResponse, content_type: str, max_bytes: int, html_only: bool
+    response: aiohttp.ClientResponse, content_type: str, max_bytes: int, wanted: Wanted | None
 ) -> Body:
     """The body, as far as it is of use."""
     if not 200 <= response.status < 300:
         return await read_some(response, _MAX_ERROR_BYTES)
-    if html_only and not may_be_html(content_type):
+    if wanted is not None and not may_be_wanted(content_type, wanted.documents):
         detail = f"the content type is {content_type}"
         return Body(b"", b"", Outcome.NOT_HTML, detail, truncated="unspecified")
-    return await read_page(
-        response, max_bytes=max_bytes, content_type=content_type if html_only else None
-    )
+    return await read_page(response, content_type, max_bytes=max_bytes, wanted=wanted)
 
 
 def _encodable(header: str) -> str:

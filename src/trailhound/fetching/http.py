@@ -16,6 +16,7 @@ from aiohttp.abc import AbstractResolver
 
 from trailhound.config.settings import FetchSettings
 from trailhound.fetching.base import NO_REQUEST_LEFT, MayGoOn, always
+from trailhound.fetching.body import MAX_DOCUMENT_BYTES, Wanted
 from trailhound.fetching.client import (
     REDIRECT_STATUSES,
     Answer,
@@ -40,6 +41,7 @@ from trailhound.fetching.proxies import ProxyRules, proxy_rules
 from trailhound.fetching.request_headers import headers_for_all
 from trailhound.fetching.resolver import mapped_resolver
 from trailhound.fetching.robots import RobotsRules, product_token
+from trailhound.media_types import HTML_ONLY, Kinds, document_kind, wanted_documents
 from trailhound.records import Exchange, FetchResult, Outcome
 from trailhound.urls import host_key
 
@@ -78,7 +80,7 @@ class _Hops:
     def result(self, outcome: Outcome, answer: Answer, detail: str = "") -> FetchResult:
         """What came of the last hop; without a ``detail``, the answer's own."""
         fetched = outcome is Outcome.FETCHED
-        fallback = self.remark if fetched else _status_in_words(answer.status)
+        fallback = self._remark_on(answer) if fetched else _status_in_words(answer.status)
         headers = answer.exchange.headers if answer.exchange is not None else ()
         wishes = [value for name, value in headers if name.lower() == "x-robots-tag"]
         tags = read_robots_tags(wishes, self._product)
@@ -98,6 +100,11 @@ class _Hops:
             nofollow=tags.nofollow,
             retry_after_seconds=answer.retry_after_seconds,
         )
+
+    def _remark_on(self, answer: Answer) -> str:
+        kind = document_kind(answer.body, answer.content_type)
+        told = f"it was read as {kind.in_words}" if kind is not None else ""
+        return "; ".join(filter(None, (self.remark, told)))
 
     def redirected_nowhere(self, answer: Answer) -> FetchResult:
         """The result of a redirect that names no place on the web."""
@@ -123,12 +130,13 @@ class _Hops:
 
 
 class HttpFetcher:
-    """Fetches HTML pages over HTTP, politely and within limits.
+    """Fetches pages over HTTP, politely and within limits: HTML, and ``documents`` of some kinds.
 
     * ``user_agent`` must hold a contact, such as ``bees-bot (+https://example.org/bot)``.
     * ``timeout_seconds`` is for one GET as a whole; ``connect_timeout_seconds`` and
       ``read_timeout_seconds`` are for reaching the server and for each wait for more.
-    * ``max_bytes`` is for one page, on the wire and decompressed.
+    * ``max_bytes`` is for one page, on the wire and decompressed; ``max_document_bytes`` for a PDF
+      or office document.
     * ``delay_seconds`` is the time between an answer and the next request to its host, 1 by itself;
       ``politeness``, which a crawl shares with its fetcher, holds this and all other delays. Values
       that would be rude, and ``obey_robots=False``, are errors without ``allow_impolite``.
@@ -153,6 +161,8 @@ class HttpFetcher:
         read_timeout_seconds: float = 10.0,
         max_redirects: int = 10,
         max_bytes: int = 5_000_000,
+        documents: Kinds = HTML_ONLY,
+        max_document_bytes: int = MAX_DOCUMENT_BYTES,
         delay_seconds: float | None = None,
         politeness: Politeness | None = None,
         obey_robots: bool = True,
@@ -180,6 +190,7 @@ class HttpFetcher:
             keyring=keyring,
             proxies=proxies,
             proxy_resolves=proxy_resolves,
+            wanted=Wanted(documents, max_document_bytes),
         )
         self._keyring = keyring
         self._leaving = LinksToLeave(keyring.hosts) if keyring is not None else None
@@ -211,6 +222,8 @@ class HttpFetcher:
             read_timeout_seconds=min(_PHASE_SECONDS, settings.timeout_seconds),
             max_redirects=settings.max_redirects,
             max_bytes=settings.max_bytes,
+            documents=wanted_documents(settings.documents),
+            max_document_bytes=settings.max_document_bytes,
             politeness=politeness or Politeness(polite_settings(settings)),
             obey_robots=settings.obey_robots,
             allow_impolite=settings.allow_impolite,

@@ -1,7 +1,8 @@
 """Bytes to a :class:`~trailhound.records.Page`: the stage between fetching and judging.
 
 1. :mod:`~trailhound.text.encoding` finds the characters, :mod:`~trailhound.text.parse_guard` finds
-   what would overwhelm the parser, lexbor builds the tree.
+   what would overwhelm the parser, lexbor builds the tree. What is no HTML becomes HTML first
+   (:mod:`~trailhound.text.documents`).
 2. :mod:`~trailhound.text.document_walk` passes over it once; :mod:`~trailhound.text.links` and
    :func:`read_metadata` read what it gathered.
 3. :mod:`~trailhound.text.language` and :mod:`~trailhound.text.tokens` turn the text into terms.
@@ -14,22 +15,32 @@ Choices a caller may want to know:
 * an address that the page refreshes to is its first link;
 * a frameset's frames are its links, and so are those in its ``noframes`` part, whose text is the
   page's text;
+* the first feed that a page names is a link, if the caller wants feeds;
 * terms come from title and text, not from the description, which readers do not see.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
+from trailhound.media_types import DocumentKind, document_kind
 from trailhound.records import Link, Page
-from trailhound.text.document_walk import MAX_TEXT_CHARS, Attributes, DocumentWalk
+from trailhound.text.document_walk import Attributes, DocumentWalk
+from trailhound.text.documents import UnreadableDocumentError, read_document
 from trailhound.text.encoding import decode
 from trailhound.text.language import declared_language, detect_language
 from trailhound.text.links import LinkResolver, MarkedText, build_links, collapse
-from trailhound.text.parse_guard import BEARABLE, ParseLimits, harmless_start, is_harmless
+from trailhound.text.parse_guard import (
+    BEARABLE,
+    HARMLESS,
+    ParseLimits,
+    harmless_start,
+    is_harmless,
+)
 from trailhound.text.tokens import count_terms
 from trailhound.urls import canonicalize
 
@@ -45,6 +56,7 @@ MAX_BASE_CHARS = 2_000
 
 _MAYBE_HIDDEN = '[hidden],[style*="none" i],[style*="hidden" i]'
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/feed+json")
 # Possessive (``*+``), as blanks that may be shared out in many ways would be: 1,000 of them took
 # two seconds.
 _REFRESH = re.compile(
@@ -64,22 +76,63 @@ def extract_page(
 
     Without ``surroundings``, links have their own words only: not those around them, nor heading
     and tag path. That saves a sixth of the time. A page that could cost its parser more than the
-    ``limits`` is cut. Nothing is raised; without limits a MemoryError may be.
+    ``limits`` is cut. PDF and office documents, which might harm this process, and documents that
+    cannot be read give empty pages. Nothing is raised; without limits a MemoryError may be.
     """
-    html, encoding = _characters(body, content_type)
-    if not _is_plain(content_type) and limits is not None:
-        html = harmless_start(html, limits)
-    return _read(html, url, content_type, encoding, surroundings)
+    kind = document_kind(body, content_type)
+    if kind is None or not kind.is_heavy:
+        with suppress(UnreadableDocumentError):
+            return extract_apart(body, url, content_type, surroundings=surroundings, limits=limits)
+    return Page(url=canonicalize(url) or url)
 
 
 def extract_harmless(
-    body: bytes, url: str, content_type: str = "", *, surroundings: bool = True
+    body: bytes,
+    url: str,
+    content_type: str = "",
+    *,
+    surroundings: bool = True,
+    feeds: bool = False,
 ) -> Page | None:
-    """The same at once; ``None`` when the page could take its parser too long to wait for it."""
+    """The same at once; ``None`` when the page could take its parser too long to wait for it.
+
+    UnreadableDocumentError says why a document gives none. ``feeds`` says whether a page's feed is
+    one of its links.
+    """
+    kind = document_kind(body, content_type)
+    if kind is not None:
+        if kind.is_heavy or len(body) > HARMLESS.chars:
+            return None
+        return _read_document(body, url, content_type, kind, surroundings)
     html, encoding = _characters(body, content_type)
-    if not _is_plain(content_type) and not is_harmless(html):
-        return None
-    return _read(html, url, content_type, encoding, surroundings)
+    return _read(html, url, encoding, surroundings, feeds) if is_harmless(html) else None
+
+
+def extract_apart(
+    body: bytes,
+    url: str,
+    content_type: str = "",
+    *,
+    surroundings: bool = True,
+    limits: ParseLimits | None = None,
+    feeds: bool = False,
+) -> Page:
+    """The same of any page and document, where the process may be lost."""
+    kind = document_kind(body, content_type)
+    if kind is not None:
+        return _read_document(body, url, content_type, kind, surroundings)
+    html, encoding = _characters(body, content_type)
+    if limits is not None:
+        html = harmless_start(html, limits)
+    return _read(html, url, encoding, surroundings, feeds)
+
+
+def _read_document(
+    body: bytes, url: str, content_type: str, kind: DocumentKind, surroundings: bool
+) -> Page:
+    html = read_document(body, url, content_type, kind).html()
+    encoding = decode(body, content_type).encoding if kind is DocumentKind.TEXT else ""
+    return _read(html, url, encoding, surroundings)
 
 
 def _characters(body: bytes, content_type: str) -> tuple[str, str]:
@@ -89,24 +142,11 @@ def _characters(body: bytes, content_type: str) -> tuple[str, str]:
     return html, encoding
 
 
-def _is_plain(content_type: str) -> bool:
-    return content_type.strip().lower().startswith("text/plain")
-
-
-def _read(html: str, url: str, content_type: str, encoding: str, surroundings: bool) -> Page:
+def _read(html: str, url: str, encoding: str, surroundings: bool, feeds: bool = False) -> Page:
     page_url = canonicalize(url) or url
-    if _is_plain(content_type):
-        return _plain_page(page_url, html, encoding)
     tree = _parse(html)
     walk = _walk(tree, surroundings)
-    return _build_page(page_url, walk, _declared_on_root(tree), encoding)
-
-
-def _plain_page(url: str, text: str, encoding: str) -> Page:
-    text = collapse(text[:MAX_TEXT_CHARS])
-    language = detect_language(text)
-    terms = count_terms(text, language)
-    return Page(url=url, text=text, language=language, terms=terms, encoding=encoding)
+    return _build_page(page_url, walk, _declared_on_root(tree), encoding, feeds)
 
 
 def _parse(html: str) -> LexborHTMLParser:
@@ -142,7 +182,9 @@ def _hides(attributes: Attributes) -> bool:
     return style is not None and _HIDING_STYLE.search(style) is not None
 
 
-def _build_page(url: str, walk: DocumentWalk, root_languages: list[str], encoding: str) -> Page:
+def _build_page(
+    url: str, walk: DocumentWalk, root_languages: list[str], encoding: str, feeds: bool
+) -> Page:
     text = MarkedText(walk.pieces, walk.hidden)
     metadata = read_metadata(walk.metadata)
     title = collapse(walk.title[:MAX_TITLE_CHARS])
@@ -155,7 +197,7 @@ def _build_page(url: str, walk: DocumentWalk, root_languages: list[str], encodin
         text=text.shown,
         language=language,
         terms=count_terms(f"{title}\n{text.shown}", language),
-        links=_links(url, walk, text, metadata),
+        links=_links(url, walk, text, metadata, feeds),
         canonical_url=canonicalize(metadata.canonical, url) if metadata.canonical else None,
         is_frameset=walk.is_frameset,
         noindex=metadata.noindex,
@@ -169,7 +211,9 @@ def _headings(walk: DocumentWalk, text: MarkedText) -> tuple[str, ...]:
     return tuple(filter(None, words))
 
 
-def _links(url: str, walk: DocumentWalk, text: MarkedText, metadata: Metadata) -> tuple[Link, ...]:
+def _links(
+    url: str, walk: DocumentWalk, text: MarkedText, metadata: Metadata, feeds: bool
+) -> tuple[Link, ...]:
     written = metadata.base if len(metadata.base) <= MAX_BASE_CHARS else ""
     base = canonicalize(written, url) if written else None
     resolver = LinkResolver(url, base or url)
@@ -177,6 +221,10 @@ def _links(url: str, walk: DocumentWalk, text: MarkedText, metadata: Metadata) -
     target = resolver.resolve(metadata.refresh) if metadata.refresh else None
     if target is not None:
         links.insert(0, Link(url=target, tag_path="meta", nofollow=metadata.nofollow))
+    feed = resolver.resolve(metadata.feed) if feeds and metadata.feed else None
+    if feed is not None:
+        words = collapse(metadata.feed_title[:MAX_TITLE_CHARS])
+        links.append(Link(feed, words, tag_path="link", nofollow=metadata.nofollow))
     return tuple(links)
 
 
@@ -196,6 +244,9 @@ class Metadata:
     """Raw ``href`` of ``rel=canonical``."""
     refresh: str = ""
     """Raw address that the page sends its readers on to."""
+    feed: str = ""
+    """Raw ``href`` of the first feed; others are of comments, or say the same in another form."""
+    feed_title: str = ""
     language: str = ""
     """``content-language``, as written."""
     noindex: bool = False
@@ -223,8 +274,12 @@ def read_metadata(elements: list[tuple[str, Attributes]]) -> Metadata:
 
 
 def _read_link(found: Metadata, attributes: Attributes) -> None:
-    if "canonical" in (attributes.get("rel") or "").lower().split():
+    relations = (attributes.get("rel") or "").lower().split()
+    if "canonical" in relations:
         found.canonical = found.canonical or attributes.get("href") or ""
+    elif not found.feed and "alternate" in relations and attributes.get("type") in _FEED_TYPES:
+        found.feed = attributes.get("href") or ""
+        found.feed_title = attributes.get("title") or ""
 
 
 def _read_meta(found: Metadata, name: str, content: str, http_equiv: str | None) -> None:

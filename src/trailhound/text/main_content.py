@@ -15,6 +15,8 @@ from typing import Literal
 import msgspec
 
 from trailhound.errors import UsageError
+from trailhound.media_types import DocumentKind, document_kind
+from trailhound.text.documents import read_document
 from trailhound.text.encoding import decode
 from trailhound.text.extract import MAX_BODY_BYTES, extract_page
 from trailhound.text.parse_guard import BEARABLE, ParseLimits, harmless_start
@@ -71,11 +73,18 @@ def extractor(form: TextForm) -> Callable[[bytes], bytes]:
 def main_content(page: PageSource, form: TextForm, limits: ParseLimits | None = None) -> str:
     """What a page is about, in paragraphs; empty when there is no such thing.
 
-    A page that could cost its parser more than the ``limits`` is cut. Plain text stays as it is.
+    A page that could cost its parser more than the ``limits`` is cut. Plain text stays as it is;
+    other documents are all content, and may raise UnreadableDocumentError.
     """
-    text = decode(page.body[:MAX_BODY_BYTES], page.content_type).text.replace("\0", "")
-    if not page.content_type.strip().lower().startswith("text/plain"):
-        text = _extracted(text if limits is None else harmless_start(text, limits), page.url, form)
+    kind = document_kind(page.body, page.content_type)
+    if kind is None or kind is DocumentKind.TEXT:
+        text = decode(page.body[:MAX_BODY_BYTES], page.content_type).text.replace("\0", "")
+        if kind is None:
+            html = text if limits is None else harmless_start(text, limits)
+            text = _extracted(html, page.url, form)
+    else:
+        document = read_document(page.body, page.url, page.content_type, kind)
+        text = document.markdown(page.url) if form == "markdown" else document.text()
     return (harmless_markdown(text) if form == "markdown" else text).strip()
 
 

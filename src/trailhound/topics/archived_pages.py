@@ -17,7 +17,7 @@ from trailhound.storage.archive_reading import ArchivedAnswer, ArchivedFetch
 from trailhound.storage.archived_answers import ArchivedAnswers
 from trailhound.storage.event_log import LoggedPage
 from trailhound.storage.warc_records import CaptureNotes
-from trailhound.text.extract import extract_page
+from trailhound.topics.page_sources import PageSources
 from trailhound.urls import canonicalize
 from trailhound.web_archives import Archive, ArchiveDamageError, ServerAnswer, read_captures
 
@@ -88,12 +88,12 @@ def _outcome_of(answer: ArchivedAnswer) -> Outcome:
     return Outcome.CLIENT_ERROR if 400 <= answer.status < 500 else Outcome.SERVER_ERROR
 
 
-def page_of(fetch: ArchivedFetch | None) -> Page | None:
+def page_of(fetch: ArchivedFetch | None, sources: PageSources) -> Page | None:
     """The page as it was archived; ``None`` when it was not, or cannot be read any more."""
     if fetch is None or fetch.last.is_revisit:
         return None
     answer = _answer_in(fetch.last.record())
-    return None if answer is None else _extracted(answer, fetch.last.url)
+    return None if answer is None else _extracted(answer, fetch.last.url, sources)
 
 
 def _answer_in(record: bytes) -> ServerAnswer | None:
@@ -104,9 +104,9 @@ def _answer_in(record: bytes) -> ServerAnswer | None:
     return None
 
 
-def _extracted(answer: ServerAnswer, url: str) -> Page | None:
+def _extracted(answer: ServerAnswer, url: str, sources: PageSources) -> Page | None:
     try:
-        return extract_page(answer.body, url, answer.content_type)
+        return sources.page(answer, url)
     except Exception:  # an error of ours costs that page
         _log.exception("Page %s could not be read again", url)
         return None
@@ -120,6 +120,7 @@ class ArchivedContent:
 
     def __init__(self, archive: Path, wanted: Iterable[str] | None = None) -> None:
         self._answers = ArchivedAnswers(archive, wanted)
+        self._sources = PageSources()
 
     def answer(self, address: str) -> ServerAnswer | None:
         """As it was archived; ``None`` when it was not, or cannot be read any more."""
@@ -140,11 +141,12 @@ class ArchivedContent:
     def page(self, address: str) -> Page | None:
         """The same, read; of a page that could cost too much, its beginning."""
         answer = self.answer(address)
-        return None if answer is None else _extracted(answer, address)
+        return None if answer is None else _extracted(answer, address, self._sources)
 
     def close(self) -> None:
         """Let the archive go."""
         self._answers.close()
+        self._sources.close()
 
     def __enter__(self) -> Self:
         return self

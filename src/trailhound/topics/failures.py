@@ -15,7 +15,7 @@ ENDS = {
     Outcome.NOT_FOUND: "there is no such page",
     Outcome.CLIENT_ERROR: "the server refused the request",
     Outcome.SERVER_ERROR: "the server failed, or its answer made no sense",
-    Outcome.NOT_HTML: "it is no HTML page",
+    Outcome.NOT_HTML: "it is no page, nor a document that is read",
     Outcome.TOO_LARGE: "it is larger than max_bytes",
     Outcome.TIMEOUT: "the server took too long",
     Outcome.UNREACHABLE: "the server could not be reached",
@@ -30,6 +30,7 @@ ENDS = {
     Outcome.BUSY: "the server was busy, again and again",
     Outcome.POSTPONED: "there was no time or no request left for it",
     Outcome.BROKEN: "our own code failed on it",
+    Outcome.UNREADABLE: "it is a document that cannot be read",
     Outcome.TOO_COSTLY: "it takes too long, or too much memory, to analyse",
     Outcome.SKIPPED: "a rule of the crawl's own kept it away",
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,10 +22,10 @@ from trailhound.sessions.path_sessions import PathPage, session_of_paths
 from trailhound.storage.exporting import write_warc
 from trailhound.storage.locks import Ownership
 from trailhound.storage.results_reading import Results, StoredPage
-from trailhound.text.encoding import decode
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.gathering import gather_first
 from trailhound.topics.heeding import heed_marks
+from trailhound.topics.page_sources import PageSources
 from trailhound.topics.workspace import TopicFolder
 from trailhound.urls import canonicalize, strip_tracking, typed_url
 from trailhound.web_archives import Archive, ArchiveDamageError, read_captures
@@ -206,21 +207,25 @@ def _read(topic: TopicFolder) -> Session:
 
 
 def archived_sources(archive: Path, addresses: Collection[str]) -> dict[str, str]:
-    """The HTML of pages by address, as it was fetched last; what is not archived is left out."""
+    """The HTML of pages by address, as it was fetched last; what is not archived is left out.
+
+    Documents become HTML that says the same.
+    """
     copy = io.BytesIO()
     try:
         write_warc(archive, addresses, copy)
     except StorageError:
         return {}  # the crawl was run without an archive
     found: dict[str, str] = {}
-    try:
+    # What came before a damage is worth having.
+    with suppress(ArchiveDamageError), PageSources() as sources:
         for capture in read_captures(Archive("archive", lambda: io.BytesIO(copy.getvalue()))):
             answer = capture.answer
             address = canonicalize(answer.url) or ""
-            if address in addresses and answer.is_page and answer.body:
-                found[address] = decode(answer.body, answer.content_type).text
-    except ArchiveDamageError:
-        pass  # what came before the damage is worth having
+            if address in addresses and answer.body and 200 <= answer.status < 300:
+                html = sources.html(answer, address)
+                if html is not None:
+                    found[address] = html
     return found
 
 

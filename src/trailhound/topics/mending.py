@@ -42,6 +42,7 @@ from trailhound.text.near_duplicates import fingerprint
 from trailhound.topics.archived_pages import LostPage, page_of, with_content
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_stores import CrawlStores
+from trailhound.topics.page_sources import PageSources
 
 _log = logging.getLogger(__name__)
 
@@ -57,6 +58,7 @@ class Mending:
     was_archived: bool = True
     """Whether the last run meant to archive what it fetched."""
     thorough: bool = False
+    sources: PageSources = field(default_factory=PageSources)
     done: Counter[str] = field(default_factory=Counter)
     """What was mended, in words with a place for the count, and how often."""
     lost: Counter[str] = field(default_factory=Counter)
@@ -66,7 +68,8 @@ class Mending:
         """Results, log and index; what is archived is known to be whole by now."""
         if self.stores.archive is not None:
             self._count("{} of the archive indexed again", index_files_anew(self.folder.archive))
-        self._mend_results()
+        with self.sources:
+            self._mend_results()
         self._mend_log()
         self._note_unarchived()
 
@@ -80,8 +83,9 @@ class Mending:
         reached = known or 0
         lacking = [kept for kept in self._events_after(since) if self._is_lacking(kept, reached)]
         fetches = self._fetches_after(since or 0) if lacking else {}
-        for kept in lacking:
-            self._take_in(crawler, kept, fetches, reached)
+        with self.sources:
+            for kept in lacking:
+                self._take_in(crawler, kept, fetches, reached)
         if self.thorough or reached > self._reached:
             self._queue_what_is_lost()
         frontier.note_page(max(self._reached, reached))
@@ -147,7 +151,9 @@ class Mending:
     ) -> FinishedPage:
         """All that can be said of a page again; its verdict is the old one, if that was kept."""
         event = page.event(number, requests)
-        content = page_of(page.fetch) if event.outcome is Outcome.FETCHED else None
+        content = None
+        if event.outcome is Outcome.FETCHED:
+            content = page_of(page.fetch, self.sources)
         if content is not None and event.relevance is None:
             event = msgspec.structs.replace(event, relevance=self._judged(content))
         relevant = event.relevance is not None and event.relevance.relevant
@@ -252,7 +258,8 @@ class Mending:
         story.relevance = event.relevance
         if event.outcome is Outcome.FETCHED:
             # Archives of earlier versions know a page by its address alone.
-            story.page = page_of(fetches.get(event.number) or fetches.get(event.final_url))
+            fetch = fetches.get(event.number) or fetches.get(event.final_url)
+            story.page = page_of(fetch, self.sources)
             if story.page is None:
                 self.stores.frontier.requeue([kept.candidate])
                 self._count("{} whose content is not archived will be fetched again", 1)

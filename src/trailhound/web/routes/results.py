@@ -212,14 +212,13 @@ def show_copy(app: App, asked: OnePage) -> ArchivedCopy:
             "without one, or the page was forgotten. Fetch it again: Look for changes."
         )
     source = decode(answer.body, answer.content_type).text[:MAX_SHOWN_CHARS]
-    is_html = "html" in answer.content_type
     return ArchivedCopy(
         url=page.address,
         title=read.title,
         text=read.text[:MAX_SHOWN_CHARS],
         at=page.at,
         content_type=answer.content_type,
-        document=app.documents.address(source.encode("utf-8", "replace")) if is_html else "",
+        document=app.documents.address(source.encode("utf-8", "replace")) if answer.is_page else "",
     )
 
 
