@@ -64,6 +64,7 @@ class Site:
             "fetch.user_agent": USER_AGENT,
             "fetch.resolve": (f"{self.host}=127.0.0.1:{self.port}",),
             "fetch.allow_addresses": (self.host,),
+            "fetch.documents": "none",  # those of the demo web are shams
             "crawl.strategy": "best-first",
             **{name.replace("__", "."): value for name, value in more.items()},
         }

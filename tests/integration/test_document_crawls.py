@@ -91,6 +91,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CrawlFolder]:
             crawl__strategy="breadth-first",
             crawl__page_memory=120_000_000,
             crawl__near_duplicates=False,
+            fetch__documents="auto",
             fetch__max_document_bytes=900_000,
             judge__kind="keywords:words=bees honey",
         ) as crawl,

@@ -71,6 +71,7 @@ def settings(strategy: str) -> Settings:
             user_agent=USER_AGENT,
             allow_addresses=("*.demo.test",),
             address_delay_seconds=0.0,
+            documents="none",  # a recording has HTML alone
             obey_robots=False,  # a recording has no robots.txt
             allow_impolite=True,
         ),

@@ -91,7 +91,11 @@ def demo_settings(strategy: str) -> Settings:
     """Those of a live crawl, on the demo web's own server."""
     return Settings(
         crawl=CrawlSettings(strategy=strategy),
-        fetch=FetchSettings(user_agent=DEMO_USER_AGENT, allow_addresses=(f"*.{DEMO_DOMAIN}",)),
+        fetch=FetchSettings(
+            user_agent=DEMO_USER_AGENT,
+            allow_addresses=(f"*.{DEMO_DOMAIN}",),
+            documents="none",  # its PDF files are there to be left out
+        ),
     )
 
 
