@@ -37,6 +37,7 @@ from trailhound.lab.results import RunTask, run_seed
 from trailhound.lab.runner import FinishedCrawl, TopicBench
 from trailhound.lab.topics import topic_source
 from trailhound.records import Candidate, PageEvent
+from trailhound.strategies import News
 from trailhound.urls import host_key
 
 SEED = 7
@@ -68,6 +69,7 @@ VARIANTS: dict[str, Callable[[Sharding], Sharding]] = {
     "even grants": lambda sharding: replace(sharding, follows_yield=False),
     "neither": lambda sharding: replace(sharding, shares=False, follows_yield=False),
     "news late": lambda sharding: replace(sharding, news_every=4),
+    "slices x0.5": lambda sharding: replace(sharding, slice_factor=0.5),
     "slices x2": lambda sharding: replace(sharding, slice_factor=2.0),
     "slices x4": lambda sharding: replace(sharding, slice_factor=4.0),
     "4 in flight": lambda sharding: replace(sharding, in_flight=4),
@@ -111,6 +113,12 @@ class Shard:
         loop = asyncio.get_running_loop()
         events = self.crawler.crawl((), Budget(limit))
         return [(loop.time(), event) async for event in events]
+
+
+def _new_from(sender: Shard, receiver: Shard) -> Iterable[News]:
+    desk = receiver.desk
+    while news := desk.open(sender.desk.letter(receiver.number, desk.heard)):
+        yield from news
 
 
 class ShardedCrawl:
@@ -170,10 +178,8 @@ class ShardedCrawl:
             leaving, shard.frontier.leaving = shard.frontier.leaving, []
             self._bring(leaving)
         for receiver in self._shards if with_news else ():
-            for sender in self._shards:
-                desk = receiver.desk
-                while news := desk.open(sender.desk.letter(receiver.number, desk.heard)):
-                    receiver.crawler.heed(news)
+            if news := [each for sender in self._shards for each in _new_from(sender, receiver)]:
+                receiver.crawler.heed(news)
 
     def _bring(self, candidates: Iterable[Candidate]) -> None:
         for candidate in candidates:

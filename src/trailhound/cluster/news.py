@@ -67,9 +67,9 @@ class NewsDesk:
         if finished.event.outcome is not Outcome.FETCHED:
             return
         news = self._sharing.news(CrawledPage(page, relevance, finished.candidate))
-        owners = frozenset(self._owner(link.url) for link in page.links)
-        self._told.append((news, owners))
-        self._last += 1
+        if news.for_all:
+            self._told.append((news, frozenset(self._owner(link.url) for link in page.links)))
+            self._last += 1
 
     def close(self) -> None:
         """Nothing is kept."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
@@ -14,7 +14,7 @@ from trailhound.models.hop_hmm import DiscountedHopsKey, Matrix, Vector
 from trailhound.models.hop_memm import HopMEMM
 from trailhound.models.topic_model import TopicModel, learn_topic
 from trailhound.records import CrawledPage, ScoredLink
-from trailhound.strategies.base import Briefing, FoundLink, Reason
+from trailhound.strategies.base import Briefing, FoundLink, News, Reason
 from trailhound.strategies.hidden_markov import named_hops
 from trailhound.strategies.link_evidence import (
     N_FEATURES,
@@ -23,7 +23,7 @@ from trailhound.strategies.link_evidence import (
     LinkEvidence,
     first_links,
 )
-from trailhound.strategies.parts import drop_oldest, kept_in
+from trailhound.strategies.parts import HeardPages, drop_oldest, kept_in
 from trailhound.strategies.word_turnouts import N_SLOTS, KeptTurnouts, WordTurnouts, word_slots
 
 REFIT_EVERY = 20
@@ -68,6 +68,19 @@ class _Kept(msgspec.Struct, frozen=True):
     weights: bytes
     turnouts: KeptTurnouts
     examples: dict[str, FollowedLink]
+    heard: list[str] = []
+
+
+class _Followed(msgspec.Struct, frozen=True, array_like=True):
+    """A page as others are told of it."""
+
+    url: str
+    parent: str
+    score: float
+    memory: bytes
+    """Of its candidate."""
+    end: list[float]
+    """As in :class:`FollowedLink`; empty when nothing was known of its link."""
 
 
 class MemmStrategy:
@@ -102,6 +115,7 @@ class MemmStrategy:
         )
         self.examples: dict[str, FollowedLink] = {}
         """By the address of the page that was fetched."""
+        self._heard = HeardPages()
         self._learns = learn
         self._pages = 0
         self._next_fit = REFIT_EVERY
@@ -174,23 +188,46 @@ class MemmStrategy:
         """Learn how a link has turned out, and what the page that it stood on was good for."""
         if not self._learns:
             return
-        self._pages += 1
-        if len(crawled.candidate.memory) == self._memory.itemsize:
-            self._add_example(crawled)
-        parent = self.examples.get(crawled.candidate.parent or "")
-        if parent is not None:
-            parent.led_to = max(parent.led_to, crawled.relevance.score)
+        self._learn(self._followed(crawled))
         if self._pages >= self._next_fit:
             self._next_fit = self._pages + max(REFIT_EVERY, self._pages // 10)
             self._fit(STEPS)
 
-    def _add_example(self, crawled: CrawledPage) -> None:
-        known = self._remembered([crawled.candidate.memory])[0]
-        self._turnouts.learn(known["words"], crawled.relevance.score)
-        end = self._belief(crawled).tolist()
-        example = FollowedLink(known["belief"].tobytes(), known["row"].tobytes(), end)
-        self.examples[crawled.page.url] = example
-        drop_oldest(self.examples, MAX_EXAMPLES)
+    def _followed(self, crawled: CrawledPage) -> _Followed:
+        candidate, end = crawled.candidate, list[float]()
+        if len(candidate.memory) == self._memory.itemsize:
+            end = self._belief(crawled).tolist()
+        score = crawled.relevance.score
+        return _Followed(crawled.page.url, candidate.parent or "", score, candidate.memory, end)
+
+    def _learn(self, page: _Followed) -> None:
+        self._pages += 1
+        if page.end:
+            known = self._remembered([page.memory])[0]
+            self._turnouts.learn(known["words"], page.score)
+            example = FollowedLink(known["belief"].tobytes(), known["row"].tobytes(), page.end)
+            self.examples[page.url] = example
+            drop_oldest(self.examples, MAX_EXAMPLES)
+        parent = self.examples.get(page.parent)
+        if parent is not None:
+            parent.led_to = max(parent.led_to, page.score)
+
+    def join(self, owns: Callable[[str], bool]) -> None:
+        """Others fetch what it does not own; that changes nothing here."""
+
+    def news(self, crawled: CrawledPage) -> News:
+        """What was known of the page's link, and what came of it."""
+        return News(msgspec.msgpack.encode(self._followed(crawled)) if self._learns else b"")
+
+    def heed(self, news: Sequence[News]) -> None:
+        """Take pages of others for examples; the next fit learns from them."""
+        for each in news:
+            page = kept_in(each.for_all, _Followed, "how a link led on")
+            states, size = len(page.end), len(page.memory)
+            if states and (states != self._hmm.n_states or size != self._memory.itemsize):
+                raise ValueError(f"it knows {states} states, not {self._hmm.n_states}")
+            if self._heard.is_new(page.url):
+                self._learn(page)
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """Each link by the hops that are expected behind it."""
@@ -237,7 +274,9 @@ class MemmStrategy:
     def snapshot(self) -> bytes:
         """The weights, how words turned out, and the examples."""
         weights, turnouts = self._memm.weights.tobytes(), self._turnouts.keep()
-        return msgspec.msgpack.encode(_Kept(self._pages, weights, turnouts, self.examples))
+        return msgspec.msgpack.encode(
+            _Kept(self._pages, weights, turnouts, self.examples, self._heard.keep())
+        )
 
     def restore(self, snapshot: bytes) -> None:
         """Go on from there."""
@@ -246,6 +285,7 @@ class MemmStrategy:
         self._turnouts = WordTurnouts.of(kept.turnouts)
         self._memm = HopMEMM(weights, self._memm.prior)
         self.examples, self._pages = kept.examples, kept.pages
+        self._heard = HeardPages(kept.heard)
         self._next_fit = kept.pages + REFIT_EVERY
 
 

@@ -85,6 +85,28 @@ def kept_in(snapshot: bytes, kind: type[Kept], of_what: str) -> Kept:
         raise ValueError(f"it is no record of {of_what}: {error}") from error
 
 
+MAX_HEARD = 20_000
+
+
+class HeardPages:
+    """Pages that copies in other crawls have told of: the newest, each of which counts once."""
+
+    def __init__(self, urls: Iterable[str] = ()) -> None:
+        self._urls = dict.fromkeys(urls)
+
+    def is_new(self, url: str) -> bool:
+        """Whether nobody has told of it; now somebody has."""
+        if url in self._urls:
+            return False
+        self._urls[url] = None
+        drop_oldest(self._urls, MAX_HEARD)
+        return True
+
+    def keep(self) -> list[str]:
+        """To be written down."""
+        return list(self._urls)
+
+
 FOUR_FACTORS = struct.Struct("<4f")
 """Four logarithms of interest ratios, as they travel in the memory of a candidate."""
 

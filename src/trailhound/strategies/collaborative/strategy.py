@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from trailhound.records import Candidate, CrawledPage, Link, ScoredLink
 from trailhound.sessions.files import read_topic_set
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import AccessTrace
-from trailhound.strategies.base import RESCORE_EVERY, Briefing
+from trailhound.strategies.base import RESCORE_EVERY, Briefing, News
 from trailhound.strategies.collaborative.ranking import (
     CandidateRanking,
     PageSignatures,
@@ -29,10 +29,12 @@ from trailhound.strategies.collaborative.statistics import (
     Pages,
     VisitStatistics,
 )
+from trailhound.strategies.intelligent import page_news
 from trailhound.strategies.intelligent.interest_rule import InterestRule
 from trailhound.strategies.intelligent.link_interest import LinkInterest
 from trailhound.strategies.parts import (
     FOUR_FACTORS,
+    HeardPages,
     RescorePace,
     check_at_least,
     check_choice,
@@ -104,6 +106,18 @@ class _Snapshot(msgspec.Struct, frozen=True, array_like=True):
     fetched: int
     queued: tuple[bytes, bytes]
     links: bytes
+    heard: list[str] = []
+
+
+class _Seen(msgspec.Struct, frozen=True, array_like=True):
+    """A page as others are told of it."""
+
+    asked: str
+    url: str
+    relevant: bool
+    signatures: list[int]
+    child: bytes = b""
+    """What links have to say of it, where they count."""
 
 
 class CollaborativeStrategy:
@@ -141,6 +155,7 @@ class CollaborativeStrategy:
         self._touched: Pages = np.zeros(0, np.int64)
         self._session_waits = False
         self._fetched = 0
+        self._heard = HeardPages()
         refresh = self._habits.refresh
         self._pace = RescorePace(refresh, refresh, bounded=not statistics.rule.literal)
         self.rescore_every = min(refresh, RESCORE_EVERY)
@@ -216,16 +231,51 @@ class CollaborativeStrategy:
             self._links.observe(crawled)
 
     def _see(self, crawled: CrawledPage) -> Pages:
-        page = self._trace.page_number(crawled.page.url)
-        asked = self._trace.page_number(crawled.candidate.url)
-        number = page if page is not None else asked
+        return self._count(self._seen(crawled))
+
+    def _seen(self, crawled: CrawledPage) -> _Seen:
+        page, asked = crawled.page, crawled.candidate.url
         signatures: Sequence[int] = ()
-        if number is not None and self._signatures is not None:
-            signatures = self._signatures.of_page(crawled.page)
-        touched = self._statistics.see(number, crawled.relevance.relevant, signatures)
+        is_known = self._number(page.url, asked) is not None
+        if is_known and self._signatures is not None:
+            signatures = self._signatures.of_page(page)
+        return _Seen(asked, page.url, crawled.relevance.relevant, list(signatures))
+
+    def _number(self, url: str, asked: str) -> int | None:
+        number = self._trace.page_number(url)
+        return number if number is not None else self._trace.page_number(asked)
+
+    def _count(self, page: _Seen) -> Pages:
+        number = self._number(page.url, page.asked)
+        touched = self._statistics.see(number, page.relevant, page.signatures)
+        asked = self._trace.page_number(page.asked)
         if asked is not None:
             self._statistics.mark_crawled(asked)
         return touched
+
+    def join(self, owns: Callable[[str], bool]) -> None:
+        """All have the same trace; others fetch what it does not own, which changes nothing."""
+
+    def news(self, crawled: CrawledPage) -> News:
+        """What K counts of the page; with ``links``, what those count as well."""
+        seen = self._seen(crawled)
+        if self._links is None:
+            return News(msgspec.msgpack.encode(seen))
+        by_links = page_news.make_news(crawled)
+        seen = msgspec.structs.replace(seen, child=by_links.for_all)
+        return News(msgspec.msgpack.encode(seen), by_links.for_owners)
+
+    def heed(self, news: Sequence[News]) -> None:
+        """Count pages of others in K; who has fetched them has queued what their readers opened."""
+        for each in news:
+            seen = kept_in(each.for_all, _Seen, "a page and its readers")
+            if not self._heard.is_new(seen.url):
+                continue
+            self._fetched += 1
+            self._pace.page_done()
+            self._count(seen)
+            if self._links is not None and seen.child:
+                page_news.heed(self._links, News(seen.child, each.for_owners))
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """Pages of the trace above the threshold, and with ``links`` those linked to as well."""
@@ -319,6 +369,7 @@ class CollaborativeStrategy:
                 self._fetched,
                 (queued.astype("<u4").tobytes(), self._queued[queued].tobytes()),
                 self._links.snapshot() if self._links is not None else b"",
+                self._heard.keep(),
             )
         )
 
@@ -334,6 +385,7 @@ class CollaborativeStrategy:
         self._queued[:] = -np.inf
         self._queued[queued] = np.frombuffer(priorities, "<f4")
         self._fetched = kept.fetched
+        self._heard = HeardPages(kept.heard)
         self._pace.go_on_from(kept.fetched)
         self._touched, self._session_waits = self._touched[:0], False
         # Not the numbers that were drawn before.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
 
 from trailhound.errors import UsageError
 from trailhound.records import Candidate, CrawledPage, Page, Relevance, ScoredLink
-from trailhound.strategies.base import Briefing
+from trailhound.strategies.base import Briefing, News
 from trailhound.strategies.content_link.link_scores import InLinks, LinkScorer, RunningMoments
 from trailhound.strategies.content_link.topic_table import (
     TableGrowth,
@@ -27,7 +27,7 @@ from trailhound.strategies.content_link.tunnels import (
     Tag,
     Tunnels,
 )
-from trailhound.strategies.parts import kept_in
+from trailhound.strategies.parts import HeardPages, kept_in
 from trailhound.text.tokens import count_terms
 
 LOWEST, HIGHEST = 0.3, 0.5
@@ -60,6 +60,9 @@ class RelevancyLimit(msgspec.Struct):
         return max(LOWEST, min(HIGHEST, half)) if self.bounded else half
 
 
+MAX_LINKS_TOLD = 1_000
+"""Of one page: the first."""
+_NO_LINKS = msgspec.msgpack.encode([])
 LEAST_WORDS = 3
 """Distinct words of the table below which a page gets only a share of its relevance."""
 
@@ -74,6 +77,18 @@ class KeptCrawl(msgspec.Struct, frozen=True):
     link_moments: RunningMoments
     parent_moments: RunningMoments
     tunnels: KeptTunnels
+    heard: list[str] = []
+
+
+class _Told(msgspec.Struct, frozen=True, array_like=True):
+    """A page as others are told of it."""
+
+    url: str
+    relevance: float
+    seed: float | None = None
+    """What it adds to the limit, if it is a seed."""
+    word: str = ""
+    """The most frequent one of a very relevant page."""
 
 
 class ContentLinkStrategy:
@@ -107,6 +122,7 @@ class ContentLinkStrategy:
         self._literal = literal
         self._scorer = LinkScorer(table, literal=literal)
         self._latest: tuple[Page, Relevance] | None = None
+        self._heard = HeardPages()
 
     @classmethod
     async def from_briefing(
@@ -158,10 +174,9 @@ class ContentLinkStrategy:
         """Judge the page by the table; let table, limit, links and tunnels learn from it."""
         page, candidate = crawled.page, crawled.candidate
         relevance = self.relevance(page)
-        if candidate.parent is None and not candidate.memory:
-            # Literally the seeds' link scores: they have no anchor and no linking page.
-            own = self._scorer.url_relevance(page.url) if self._literal else relevance
-            self._limit.add_seed(own)
+        seed = self._as_seed(crawled, relevance)
+        if seed is not None:
+            self._limit.add_seed(seed)
         relevant = relevance > self._limit.value
         if relevance >= self._expansion and self._growth.learn(self._table, page.terms, relevance):
             self._scorer.table_changed()
@@ -172,6 +187,44 @@ class ContentLinkStrategy:
         self._scorer.in_links.add_page(links, relevance, relevant)
         self._tunnels.visit(crawled, relevant)
         self._latest = page, Relevance(relevance, relevant)
+
+    def _as_seed(self, crawled: CrawledPage, relevance: float) -> float | None:
+        """What a page adds to the limit; ``None`` when it is no seed."""
+        if crawled.candidate.parent is not None or crawled.candidate.memory:
+            return None
+        # Literally the seeds' link scores: they have no anchor and no linking page.
+        return self._scorer.url_relevance(crawled.page.url) if self._literal else relevance
+
+    def join(self, owns: Callable[[str], bool]) -> None:
+        """Others fetch what it does not own; that changes nothing here."""
+
+    def news(self, crawled: CrawledPage) -> News:
+        """What the page says for table and limit; and its links, for what it says of them."""
+        page, terms = crawled.page, crawled.page.terms
+        relevance = self._latest[1].score if self._latest else self.relevance(page)
+        seed = self._as_seed(crawled, relevance)
+        is_teacher = relevance >= self._expansion and bool(terms)
+        word = max(terms, key=terms.__getitem__) if is_teacher else ""
+        links = list(dict.fromkeys(link.url for link in page.links))[:MAX_LINKS_TOLD]
+        return News(
+            msgspec.msgpack.encode(_Told(page.url, relevance, seed, word)),
+            msgspec.msgpack.encode(links) if links else b"",
+        )
+
+    def heed(self, news: Sequence[News]) -> None:
+        """Let table, limit and in-links learn from pages of others; tunnels are each one's own."""
+        for each in news:
+            told = kept_in(each.for_all, _Told, "a page by its words")
+            links = kept_in(each.for_owners or _NO_LINKS, list[str], "the links of a page")
+            if not self._heard.is_new(told.url):
+                continue
+            if told.seed is not None:
+                self._limit.add_seed(told.seed)
+            if told.word and self._growth.learn(self._table, {told.word: 1}, told.relevance):
+                self._scorer.table_changed()
+            is_relevant = told.relevance > self._limit.value
+            self._scorer.in_links.forget(told.url)
+            self._scorer.in_links.add_page(links, told.relevance, is_relevant)
 
     def verdict(self, crawled: CrawledPage) -> Relevance | None:
         """As published, pages above the limit are kept; else that is the judge's business."""
@@ -223,6 +276,7 @@ class ContentLinkStrategy:
                 scorer.link_moments,
                 scorer.parent_moments,
                 self._tunnels.keep(),
+                self._heard.keep(),
             )
         )
 
@@ -237,3 +291,4 @@ class ContentLinkStrategy:
         scorer.in_links.known = kept.in_links
         scorer.link_moments, scorer.parent_moments = kept.link_moments, kept.parent_moments
         self._tunnels.take_up(kept.tunnels)
+        self._heard = HeardPages(kept.heard)

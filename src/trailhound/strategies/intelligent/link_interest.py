@@ -96,10 +96,11 @@ class LinkInterest:
         """URLs of pages learned from, as far as they are remembered."""
         return self._links.judged
 
-    def observe(self, crawled: CrawledPage) -> None:
+    def observe(self, crawled: CrawledPage, *, is_parent: bool = True) -> None:
         """Learn from a fetched page: as a child of those that link to it, then as a parent."""
         self._learn_as_child(crawled)
-        self._learn_as_parent(crawled)
+        if is_parent:
+            self._learn_as_parent(crawled)
 
     def _learn_as_child(self, crawled: CrawledPage) -> None:
         relevant = crawled.relevance.relevant

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from trailhound.errors import UsageError
 from trailhound.records import CrawledPage, ScoredLink
-from trailhound.strategies.base import RESCORE_EVERY, Briefing
+from trailhound.strategies.base import RESCORE_EVERY, Briefing, News
 from trailhound.strategies.intelligent.interest_rule import InterestRule
 from trailhound.strategies.intelligent.link_interest import FACTORS, LinkInterest
+from trailhound.strategies.intelligent.page_news import heed, make_news
 from trailhound.strategies.parts import (
     FOUR_FACTORS,
     RescorePace,
@@ -119,6 +120,19 @@ class IntelligentStrategy:
     def explain(self, memory: bytes) -> Mapping[str, float]:
         """Interest ratios when the link was last seen: 1 says nothing, 2 twice as likely."""
         return explained_factors(_NAMES, memory)
+
+    def join(self, owns: Callable[[str], bool]) -> None:
+        """Others fetch what it does not own; that changes nothing here."""
+
+    def news(self, crawled: CrawledPage) -> News:
+        """Whether the page was relevant; and its words and links."""
+        return make_news(crawled)
+
+    def heed(self, news: Sequence[News]) -> None:
+        """Count pages of others as own ones."""
+        for each in news:
+            if heed(self._interest, each):
+                self._pace.page_done()
 
     def snapshot(self) -> bytes:
         """All ratios, tables and weights."""
