@@ -21,6 +21,7 @@ STORES = frozenset({"frontier", "fetching", "storage"})
 CRAWLING = RANKING | STORES | {"crawling"}
 LAB = CRAWLING | {
     "toml_text",
+    "cluster",
     "web_archives",
     "lab",
     "topics",
@@ -52,6 +53,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "demo": CRAWLING | {"demo"},
     "plugins": FIRST_TIER,
     "topics": TOPICS,
+    "cluster": TOPICS | {"cluster"},
     "library": TOPICS,
     "collector": FIRST_TIER | {"collector", "sessions", "storage", "topics"},
     "reports": TOPICS,
@@ -62,7 +64,6 @@ ALLOWED: dict[str, frozenset[str]] = {
     "lab": LAB,
     "testing": LAB | TOPICS,
     "__main__": frozenset({"cli"}),
-    "cluster": TOPICS | {"cluster"},
     "cli": LAB | TOPICS | {"cli", "cluster", "collector", "portal", "web"},
 }
 

@@ -1,1 +1,5 @@
-"""One crawl on many machines: shards, who owns them, and where they are kept."""
+"""One crawl on many machines: ordinary crawls that own some hosts each, and bring links around.
+
+Ray starts them, finds them a machine and carries their messages (:mod:`.actors`, :mod:`.driver`);
+everything else here does without it.
+"""

@@ -66,16 +66,17 @@ class Allowance:
         spent: Callable[[], int],
         promise: Callable[[int], None] = lambda _: None,
     ) -> None:
-        self._max_requests = max_requests
+        self.max_requests = max_requests
+        """May be changed at any time."""
         self._spent = spent
         self._promise = promise
         self._set_aside: Counter[str] = Counter()
 
     def left(self) -> int | None:
         """Requests that nobody has been promised; ``None`` without a limit."""
-        if self._max_requests is None:
+        if self.max_requests is None:
             return None
-        return max(0, self._max_requests - self.used())
+        return max(0, self.max_requests - self.used())
 
     def used(self) -> int:
         """Requests that were made, or may be under way."""

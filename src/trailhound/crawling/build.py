@@ -19,6 +19,7 @@ from trailhound.crawling.duplicates import DuplicateFinder
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.gate import GateStore, GuardedFrontier, HostBudget, LinkGate
 from trailhound.crawling.ledger import LedgerStore, RequestLedger
+from trailhound.crawling.neighbours import Neighbours
 from trailhound.crawling.page_limits import PageLimits
 from trailhound.crawling.scope import Scope
 from trailhound.crawling.sinks import Sink
@@ -109,6 +110,8 @@ class OwnParts:
     """How much room there is on a disk."""
     sinks: Sequence[Sink] = ()
     """Beside those of the settings."""
+    neighbours: Neighbours | None = None
+    """Crawls that this one shares its work with."""
 
 
 @dataclass(frozen=True)
@@ -158,11 +161,13 @@ def build_crawl(
     in_scope: Scope | None = None,
     clock: Clock | None = None,
     troubles: Troubles | None = None,
+    neighbours: Neighbours | None = None,
 ) -> Crawler:
     """A crawl that is ready to run."""
     crawl, clock = settings.crawl, clock or Clock()
     gate = _gate(settings, stores.memory)
-    frontier = GuardedFrontier(stores.frontier, gate)
+    queue = stores.frontier if neighbours is None else neighbours.around(stores.frontier)
+    frontier = GuardedFrontier(queue, gate)
     ledger = RequestLedger(stores.memory)
     politeness = Politeness(
         polite_settings(settings.fetch),
@@ -170,11 +175,15 @@ def build_crawl(
         clock=clock.steady,
         wall_clock=clock.wall,
         robots_asked=ledger.promise_robots,
+        address_turns=neighbours,
     )
+    fetcher = make_fetcher(politeness, in_scope)
+    if neighbours is not None and hasattr(fetcher, "left_to_others"):
+        fetcher.left_to_others = neighbours.own
     crawler = Crawler(
         strategy=guides.strategy,
         frontier=frontier,
-        fetcher=make_fetcher(politeness, in_scope),
+        fetcher=fetcher,
         judge=guides.judge,
         politeness=politeness,
         in_scope=in_scope,
@@ -190,7 +199,8 @@ def build_crawl(
         patience_seconds=crawl.max_idle,
         wait_for_better=_wait_for_better(crawl),
         ledger=ledger,
-        has_room=stores.has_room,
+        has_room=_room(stores.has_room, neighbours),
+        neighbours=neighbours,
         troubles=troubles,
         clock=clock.wall,
         steady=clock.steady,
@@ -204,6 +214,12 @@ def _wait_for_better(crawl: CrawlSettings) -> float:
     """Not at all when time alone limits the crawl: a request costs nothing then."""
     is_short_of_time = crawl.max_time is not None and crawl.max_requests is None
     return 0.0 if is_short_of_time else crawl.wait_for_better
+
+
+def _room(has_room: Callable[[], bool], neighbours: Neighbours | None) -> Callable[[], bool]:
+    if neighbours is None:
+        return has_room
+    return lambda: has_room() and neighbours.have_room()
 
 
 def _gate(settings: Settings, memory: CrawlMemory | None) -> LinkGate:

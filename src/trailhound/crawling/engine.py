@@ -15,6 +15,8 @@ import gc
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from typing import TypeVar, cast
 
 from threadpoolctl import threadpool_limits
 
@@ -26,6 +28,7 @@ from trailhound.crawling.driving import drive
 from trailhound.crawling.gate import LinkGate
 from trailhound.crawling.in_flight import InFlight
 from trailhound.crawling.ledger import RequestLedger
+from trailhound.crawling.neighbours import Neighbours
 from trailhound.crawling.page_limits import PAGE_LIMITS, PageLimits
 from trailhound.crawling.page_reading import PageReading
 from trailhound.crawling.ranking import Ranking
@@ -39,6 +42,8 @@ from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Candidate, CrawledPage, FetchResult, Outcome, PageEvent
 from trailhound.strategies.base import News, Strategy
 from trailhound.urls import canonicalize, host_key
+
+T = TypeVar("T")
 
 SEED_PRIORITY = 1e18
 """Above every priority a strategy gives: seeds are fetched first."""
@@ -79,6 +84,7 @@ class Crawler:
       jumps; the time budget is counted on it.
     * ``has_room`` is asked before fetches; while it says no, the crawl waits.
     * ``ledger`` has every request promised on disk before it is made.
+    * ``neighbours`` are crawls that share its web: it does not end while they may bring more.
     * ``troubles`` hears what plug-ins fail at without ending the crawl.
     * When every host that has something left wants to be left alone for longer than
       ``patience_seconds``, the crawl ends rather than wait; ``None`` waits for ever.
@@ -109,6 +115,7 @@ class Crawler:
         wait_for_better: float = 0.0,
         ledger: RequestLedger | None = None,
         has_room: Callable[[], bool] = lambda: True,
+        neighbours: Neighbours | None = None,
         troubles: Troubles | None = None,
         clock: Callable[[], float] = time.time,
         steady: Callable[[], float] = time.monotonic,
@@ -141,6 +148,9 @@ class Crawler:
         self._note_page: Callable[[int], None] = getattr(frontier, "note_page", lambda _: None)
         self.ledger = ledger or RequestLedger()
         self._has_room = has_room
+        self._neighbours = neighbours
+        self._between_pages: list[tuple[Callable[[], object], asyncio.Future[object]]] = []
+        self._budget = Budget()
         self._waits_for_better = wait_for_better
         self._much_better: float | None = getattr(strategy, "much_better", None)
         self._better_ready_in: Callable[[float, float, float], float | None] = getattr(
@@ -200,6 +210,7 @@ class Crawler:
         self._is_mid_page = False
         self._loop, self._woken = asyncio.get_running_loop(), asyncio.Event()
         self._paid = self._asked()
+        self._budget = budget
         self.ledger.limit = budget.max_requests
         self._allowance = allowance = Allowance(
             budget.max_requests, self._spent, self.ledger.promise
@@ -219,9 +230,11 @@ class Crawler:
         one_thread = threadpool_limits(limits=1)
         restore_collector = _collect_seldom()
         fetching: asyncio.Task[None] | None = None
+        company: asyncio.Task[None] | None = None
         try:
             await in_flight.open()
-            fetching = asyncio.create_task(self._keep_fetching(in_flight, allowance, budget))
+            company = self._work_with_neighbours()
+            fetching = asyncio.create_task(self._keep_fetching(in_flight, allowance))
             fetching.add_done_callback(lambda _: in_flight.end())
             while (landed := await in_flight.next()) is not None:
                 event = await self._process(*landed, in_flight)
@@ -229,14 +242,19 @@ class Crawler:
                     yield event
                 in_flight.done()
             await fetching
+            if company is not None and company.done():
+                company.result()  # raises: it ends by itself only when something has failed
         finally:
             if self.stop_reason is None:
                 self.stop_reason = self._stop_wish or StopReason.INTERRUPTED
             self._stop_wish = None
-            if fetching is not None:
-                fetching.cancel()
-                await asyncio.wait([fetching])
+            for task in filter(None, (fetching, company)):
+                task.cancel()
+                await asyncio.wait([task])
             await in_flight.close()
+            for _, done in self._between_pages:
+                done.cancel()
+            self._between_pages.clear()
             self.requests += allowance.under_way()  # they were made, and nothing came of them
             one_thread.restore_original_limits()
             restore_collector()
@@ -257,6 +275,55 @@ class Crawler:
         """Let a strategy that shares learn from pages of others. To be called between two pages."""
         self._ranking.heed(news)
 
+    def allow(self, max_requests: int | None) -> int | None:
+        """Set another limit while the crawl runs, in its event loop; the limit from now on.
+
+        That is never below what has been made or is under way.
+        """
+        if max_requests is not None:
+            max_requests = max(max_requests, self._allowance.used())
+        self._budget = replace(self._budget, max_requests=max_requests)
+        self._allowance.max_requests = self.ledger.limit = max_requests
+        self._woken.set()
+        return max_requests
+
+    @property
+    def limit(self) -> int | None:
+        """Requests that it may make in all."""
+        return self._budget.max_requests
+
+    async def between_pages(self, work: Callable[[], T]) -> T:
+        """What comes of ``work``, done when no page is half way through the frontier.
+
+        Whatever it changed there is on disk afterwards. For the crawl's event loop, while it runs.
+        """
+        if self.stop_reason is not None:
+            raise UsageError("The crawl has ended, and takes nothing in any more. Resume it.")
+        done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        self._between_pages.append((work, done))
+        self._woken.set()
+        return cast(T, await done)
+
+    def _work_between_pages(self) -> None:
+        waiting, self._between_pages = self._between_pages, []
+        for work, done in waiting:
+            if done.cancelled():
+                continue
+            try:
+                result = work()
+                self.frontier.commit()
+            except Exception as error:
+                done.set_exception(error)
+            else:
+                done.set_result(result)
+
+    def _work_with_neighbours(self) -> asyncio.Task[None] | None:
+        if self._neighbours is None:
+            return None
+        company = asyncio.create_task(self._neighbours.work(self))
+        company.add_done_callback(lambda _: self.stop())
+        return company
+
     def _spent(self) -> int:
         """Requests so far, with questions that a page has asked and not paid for yet."""
         return self.requests + self._asked() - self._paid
@@ -271,14 +338,12 @@ class Crawler:
 
     # One task: lease and fetch
 
-    async def _keep_fetching(
-        self, in_flight: InFlight, allowance: Allowance, budget: Budget
-    ) -> None:
+    async def _keep_fetching(self, in_flight: InFlight, allowance: Allowance) -> None:
         """Keep as many fetches going as may be, until something ends the crawl."""
         started = self._steady()
         deadline: float | None = None
         while True:
-            seconds = self._steady() - started
+            budget, seconds = self._budget, self._steady() - started
             spent = self._stop_wish or budget.spent(self.requests, seconds)
             has_room = self._has_room()
             if spent in _AT_ONCE and self._reading.limits is not None:
@@ -286,6 +351,7 @@ class Crawler:
                 if seconds >= deadline:
                     in_flight.leave_analyses()
             if not self._is_mid_page:
+                self._work_between_pages()
                 self.politeness.follow_wall_clock()
                 if spent is None and has_room:
                     self._start_fetches(in_flight, allowance)
@@ -293,13 +359,23 @@ class Crawler:
                 left = self._seconds_left(deadline or budget.max_seconds, seconds)
                 await self._sleep(_soonest(left, self._host_ready_in(in_flight)))
                 continue
-            if has_room:
-                self.stop_reason = spent or await self._wait_for_a_host(budget, seconds)
-            else:
-                self.stop_reason = spent
-                await self._sleep(0.0 if spent else budget.within(LOOK_EVERY_SECONDS, seconds))
-            if self.stop_reason:
+            if not has_room and spent is None:
+                await self._sleep(budget.within(LOOK_EVERY_SECONDS, seconds))
+                continue
+            reason = spent or await self._wait_for_a_host(budget, seconds)
+            if reason and not await self._waits_for_neighbours(reason):
+                self.stop_reason = reason
                 return
+
+    async def _waits_for_neighbours(self, reason: StopReason) -> bool:
+        """Whether others may bring what the crawl lacks; if so, something has happened since."""
+        if reason in _AT_ONCE or self._neighbours is None:
+            return False
+        if not self._neighbours.may_bring_more(reason):
+            return False
+        is_asleep = reason is StopReason.HOSTS_ASLEEP
+        await self._sleep(self.frontier.ready_in(self._clock()) if is_asleep else None)
+        return True
 
     def _seconds_left(self, end: float | None, seconds: float) -> float | None:
         """Until analyses that go on then are to be looked at; ``None`` when none has a limit."""

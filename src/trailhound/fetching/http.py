@@ -123,9 +123,9 @@ class _Hops:
         )
         return self.result(Outcome.LOGIN_WANTED, replace(answer, retry_after_seconds=None), detail)
 
-    def unfollowed(self, answer: Answer) -> FetchResult:
-        """The result of a redirect to the last URL, which there was no request left for."""
-        detail = f"redirects to {self.last}; {NO_REQUEST_LEFT}"
+    def unfollowed(self, answer: Answer, why: str) -> FetchResult:
+        """The result of a redirect to the last URL, which is not asked for here and now."""
+        detail = f"redirects to {self.last}; {why}"
         return self.result(Outcome.POSTPONED, answer, detail)
 
 
@@ -196,13 +196,18 @@ class HttpFetcher:
         self._leaving = LinksToLeave(keyring.hosts) if keyring is not None else None
         self._client = PoliteClient(client, self._politeness)
         self._robots = RobotsRules(
-            self._client, user_agent, asking=self._politeness.robots_asked, in_scope=in_scope
+            self._client,
+            user_agent,
+            asking=self._politeness.robots_asked,
+            in_scope=self._may_visit_for_robots,
         )
         self._product = product_token(user_agent)
         self._max_redirects = max_redirects
         self._max_bytes = max_bytes
         self._obey_robots = obey_robots
         self._in_scope = in_scope
+        self.left_to_others: Callable[[str], bool] = lambda _url: False
+        """URLs that another crawl asks for: a redirect there ends as one without a request left."""
         self.versions: dict[str, Validators] = {}
         """Known pages that are fetched only if they have changed; each is asked about once."""
 
@@ -291,8 +296,10 @@ class HttpFetcher:
                 return stopped
             hops.urls.append(target)
             validators = {}  # they are about the page asked for
+            if self.left_to_others(target):
+                return hops.unfollowed(answer, "another part of the crawl asks for that")
             if not may_go_on():
-                return hops.unfollowed(answer)
+                return hops.unfollowed(answer, NO_REQUEST_LEFT)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -326,6 +333,10 @@ class HttpFetcher:
             return None
         answer = Answer(retry_after_seconds=refusal.retry_after_seconds)
         return hops.result(refusal.outcome, answer, refusal.detail)
+
+    def _may_visit_for_robots(self, url: str) -> bool:
+        """Whether a robots.txt file may be at this URL of another host."""
+        return (self._in_scope is None or self._in_scope(url)) and not self.left_to_others(url)
 
     def _stopped_redirect(self, hops: _Hops, answer: Answer, target: str) -> FetchResult | None:
         """The end of a chain that must not go on to ``target``."""

@@ -133,6 +133,20 @@ class _NoLedger:
         pass
 
 
+class AddressTurns(Protocol):
+    """Where several crawls may ask one address: agrees with the others who asks it when."""
+
+    async def wait_for_address(
+        self, address: str, earliest: float, pause: float, at_most: float
+    ) -> float:
+        """Wait until ``address`` may be asked, ``earliest`` seconds at least; 0 when it may be now.
+
+        Nobody asks it for ``pause`` seconds before and after. When that would take longer than
+        ``at_most`` seconds, nothing is waited for: how long it would take.
+        """
+        ...
+
+
 class NotYetError(Exception):
     """The host or address is not free within the time that a fetch may wait."""
 
@@ -169,6 +183,7 @@ class Politeness:
     """Turns at hosts and addresses.
 
     ``clock`` never jumps and keeps the same time as ``sleep``; ``wall_clock`` is the ledger's.
+    ``address_turns`` has the say at addresses where other crawls ask as well.
     """
 
     def __init__(
@@ -180,6 +195,7 @@ class Politeness:
         wall_clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         robots_asked: Callable[[], None] = lambda: None,
+        address_turns: AddressTurns | None = None,
     ) -> None:
         self.robots_asked = robots_asked
         """To be called before each request for a robots.txt file."""
@@ -190,6 +206,7 @@ class Politeness:
         self._sleep = sleep
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
         self._addresses: dict[str, float] = {}
+        self._address_turns = address_turns
         # A virtual clock is both, and runs in the crawl's own loop alone.
         self._wall_offset = 0.0 if wall_clock is clock else wall_clock() - clock()
         """What the wall clock showed above the steady one when the ledger's times were told."""
@@ -321,11 +338,23 @@ class Politeness:
         pause = self._settings.address_delay_seconds if key else 0.0
         if is_test_server(host, address):
             pause = min(pause, self._settings.test_delay_seconds)
+        if pause and self._address_turns is not None:
+            await self._wait_among_others(host, key, max(0.0, start - now), pause)
+            return
         if pause:
             self._forget_free_addresses(now)
             self._addresses[key] = start + pause
         if start > now:
             await self._sleep(start - now)
+
+    async def _wait_among_others(
+        self, host: str, address: str, earliest: float, pause: float
+    ) -> None:
+        most = self._settings.max_wait_seconds
+        if self._address_turns is not None:
+            late = await self._address_turns.wait_for_address(address, earliest, pause, most)
+            if late:
+                raise NotYetError(late, f"the address of {host}")
 
     def _check(self, host: str, seconds: float) -> None:
         if seconds > self._settings.max_wait_seconds:

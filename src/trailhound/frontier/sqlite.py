@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -122,6 +122,14 @@ class SqliteFrontier:
         self._store.save_host(host)
         self._end(url, host, outcome)
         self._end_page()
+
+    def keep_beside(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+        """Write to tables of somebody else in the same file, together with the page."""
+        self._store.keep_beside(statement, rows)
+
+    def look_beside(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """What is in such tables."""
+        return self._store.look_beside(query, values)
 
     def note_page(self, number: int) -> None:
         """The next lease to end is that of the crawl's page with this number."""

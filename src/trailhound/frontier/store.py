@@ -78,6 +78,7 @@ class FrontierStore:
         self.page: int | None = None
         """Number of the crawl's last page that is finished here."""
         self._page_changed = False
+        self._beside: list[tuple[str, list[tuple[Any, ...]]]] = []
         self._failure: TrailhoundError | None = None
         self._ownership = _own(path)
         try:
@@ -109,6 +110,15 @@ class FrontierStore:
     def save_page(self, number: int) -> None:
         """Note which page of the crawl is finished with what is committed next."""
         self.page, self._page_changed = number, True
+
+    def keep_beside(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+        """Note what others keep in this file, for tables of their own: committed with the rest."""
+        self._beside.append((statement, rows))
+
+    def look_beside(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """Rows of such tables, as far as they have been written."""
+        with self.working() as connection:
+            return connection.execute(query, values).fetchall()
 
     def add_url(self, number: int, host: HostQueue, url: str) -> None:
         """Note a new URL; they must come in the order of their numbers."""
@@ -177,7 +187,8 @@ class FrontierStore:
 
     def write(self) -> None:
         """Put the changes into the open transaction, to be committed later."""
-        if not (self._urls or self._places or self._outcomes or self._hosts or self._page_changed):
+        changes = (self._urls, self._places, self._outcomes, self._hosts, self._beside)
+        if not (any(changes) or self._page_changed):
             return
         with self.working() as connection:
             self._begin(connection)
@@ -193,6 +204,9 @@ class FrontierStore:
             connection.executemany(_SAVE_HOST, hosts)
             if self._page_changed:
                 connection.execute("INSERT OR REPLACE INTO mark VALUES ('page', ?)", (self.page,))
+            for statement, rows in self._beside:
+                connection.executemany(statement, rows)
+        self._beside.clear()
         self._urls.clear()
         self.first_unwritten += len(self._places)
         self._places.clear()

@@ -77,7 +77,7 @@ def open_crawl(
     stack = ExitStack()
     try:
         if folder.is_kept:
-            stack.enter_context(CrawlLock(topic))
+            stack.enter_context(CrawlLock(topic, folder.lock_path))
         if folder.is_the_topics_own and not request.restart and folder.shards():
             raise UsageError(
                 f"The crawl of '{topic.name}' is in shards. Go on with it on a cluster (trailhound "
@@ -184,10 +184,13 @@ class TopicCrawl:
             replace(self._stores.for_crawl(self._memory), has_room=self.disk.has_room),
             in_scope=self._in_scope,
             troubles=troubles,
+            neighbours=own.neighbours,
         )
         if plan.record is not None:
             self._mending.before_the_fetching(self._crawler)
-        self._seeds = SeedWatch(plan.all_seeds, self._notices.tell_trouble)
+        theirs = own.neighbours.own if own.neighbours is not None else lambda _: False
+        self._own_seeds = [url for url in plan.all_seeds if not theirs(url)]
+        self._seeds = SeedWatch(self._own_seeds, self._notices.tell_trouble)
         self._crawler.put_off_heard = self._seeds.put_off
         if self._sitemaps_wanted:
             self._http_fetcher("--sitemaps")
@@ -329,6 +332,10 @@ class TopicCrawl:
             self._asked.leave()
         self._crawler.stop()
 
+    def allow(self, max_requests: int | None) -> None:
+        """Set another limit of requests before the run begins."""
+        self.budget = replace(self.budget, max_requests=max_requests)
+
     @property
     def mended(self) -> str:
         """What its stores lacked and was taken from others; empty when they agreed."""
@@ -386,7 +393,7 @@ class TopicCrawl:
     async def _events(self) -> AsyncGenerator[PageEvent]:
         if self._sitemaps_wanted:
             await self._queue_sitemaps()
-        async with aclosing(self._crawler.crawl(self._plan.all_seeds, self.budget)) as events:
+        async with aclosing(self._crawler.crawl(self._own_seeds, self.budget)) as events:
             async for event in events:
                 # Before anything else can run: a crawl that is to end starts no further fetch.
                 self.progress.add(event)
@@ -401,7 +408,7 @@ class TopicCrawl:
         before = self._crawler.requests
         found, fetched = await sitemap_candidates(
             self._http_fetcher("--sitemaps"),
-            self._plan.seeds,
+            [url for url in self._plan.seeds if url in self._own_seeds],
             self._in_scope,
             self.notify,
             lambda made: self._may_ask(before + made),

@@ -95,6 +95,9 @@ class CrawlFolder:
         self.log = self.path / "log.jsonl"
         self.strategy = self.path / "strategy.bin"
         self.record_path = self.path / "crawl.json"
+        is_shard = self.path.parent.name == SHARDS
+        self.lock_path = (self.path if is_shard else topic.path) / "crawl.lock"
+        """Held while it is crawled: of a topic's crawls one runs at a time, in all its shards."""
 
     @property
     def whole_results(self) -> Path | None:
@@ -255,10 +258,10 @@ _PATIENCE_SECONDS = 0.3
 
 
 class CrawlLock(Ownership):
-    """One crawl per topic at a time."""
+    """One crawl per topic at a time; per ``path``, where several share a topic's work."""
 
-    def __init__(self, topic: TopicFolder) -> None:
-        path = topic.path / "crawl.lock"
+    def __init__(self, topic: TopicFolder, path: Path | None = None) -> None:
+        path = path or topic.path / "crawl.lock"
         in_use = StorageError(
             f"Another crawl of the topic '{topic.name}' is running. Wait until it has ended, or "
             f"stop it: trailhound stop {quote(topic.name)} ('trailhound results' works meanwhile)."

@@ -1,0 +1,73 @@
+"""Where a cluster's crawl lives.
+
+::
+
+    TOPIC/crawl.lock            held by its driver
+          crawl/crawl.json      settings, as of any crawl
+                cluster.json    the number of shards, for ever
+                log.jsonl       what the driver saw: shards opened, lost, moved; requests granted
+                shards/000/     an ordinary crawl: crawl.json frontier.db results.db archive/ …
+                           crawl.lock  held by the process that has it open
+                           epochs/     counts its openings: see fencing
+                       001/ …
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from trailhound.cluster.placement import MAX_SHARDS, Placement
+from trailhound.errors import UNREADABLE, StorageError, UsageError
+from trailhound.storage.files import write_whole
+from trailhound.topics.crawl_folder import SHARDS, CrawlFolder
+from trailhound.topics.workspace import TopicFolder
+
+FORMAT_NAME = "trailhound-cluster"
+FORMAT_VERSION = 1
+
+
+class ClusterRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """``cluster.json``."""
+
+    shards: int
+    format: str = FORMAT_NAME
+    version: int = FORMAT_VERSION
+
+
+class ClusterFolder(CrawlFolder):
+    """The crawl of a topic on a cluster, as a whole."""
+
+    def __init__(self, topic: TopicFolder) -> None:
+        super().__init__(topic)
+        self.cluster_path = self.path / "cluster.json"
+
+    def is_sharded(self) -> bool:
+        """Whether the topic's crawl is one in shards."""
+        return self.cluster_path.is_file()
+
+    def begin(self, shards: int) -> Placement:
+        """Fix the number of shards of a new crawl."""
+        if not 1 <= shards <= MAX_SHARDS:
+            raise UsageError(
+                f"--shards {shards} is no number of shards. Give 1 to {MAX_SHARDS:,}; more than "
+                "there are processors lets the cluster grow."
+            )
+        self.make()
+        write_whole(self.cluster_path, msgspec.json.encode(ClusterRecord(shards=shards)))
+        return Placement(shards)
+
+    def placement(self) -> Placement:
+        """How the crawl is split; StorageError when that cannot be read."""
+        try:
+            record = msgspec.json.decode(self.cluster_path.read_bytes(), type=ClusterRecord)
+        except (OSError, *UNREADABLE) as error:
+            raise StorageError(
+                f"{self.cluster_path} cannot be read: {error}. It says in how many shards the "
+                f'crawl is: write {{"shards": N}} with the number of folders in '
+                f"{self.path / SHARDS}."
+            ) from error
+        return Placement(record.shards)
+
+    def shard(self, number: int) -> CrawlFolder:
+        """One shard; it need not exist yet."""
+        return CrawlFolder(self.topic, self.path / SHARDS / f"{number:03d}")

@@ -1,0 +1,112 @@
+"""What shards send each other and their driver. All of it travels as bytes or plain structs."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from trailhound.records import Candidate
+
+
+class Batch(msgspec.Struct, frozen=True, array_like=True):
+    """Links for their owner, in the order in which the sender found them."""
+
+    sender: int
+    epoch: int
+    """Of the sender: each time its shard is opened, its numbers begin anew."""
+    last: int
+    """Number of the last link; all of the sender's links to this shard have rising ones."""
+    links: list[Candidate]
+
+
+class Receipt(msgspec.Struct, frozen=True, array_like=True):
+    """What a shard has of a sender's links."""
+
+    taken: int
+    """The last link that waits in its frontier, or is known there."""
+    kept: int
+    """The last one that it cannot lose any more: the sender may forget up to here."""
+
+
+class TurnWish(msgspec.Struct, frozen=True, array_like=True):
+    """A shard wants to ask an address. Times are in seconds from the moment it asks."""
+
+    address: str
+    asker: tuple[int, int]
+    """Shard and epoch."""
+    earliest: float
+    pause: float
+    """Between any two requests to that address."""
+    slack: float
+    """By so much it may begin late."""
+    at_most: float
+    """Later than that is of no use."""
+
+
+class Turn(msgspec.Struct, frozen=True, array_like=True):
+    """An address may be asked from ``seconds`` after the wish on, for ``hold`` seconds."""
+
+    seconds: float
+    hold: float
+    """With the pause after each request; 0: not at all, and the wish is to be repeated then."""
+
+
+class ShardState(msgspec.Struct, frozen=True, kw_only=True):
+    """How one shard is. Counts of all runs, unless they say otherwise."""
+
+    shard: int
+    epoch: int = 0
+    state: str = "starting"
+    """``starting``, ``running``, ``waiting``, ``ended`` or ``failed``."""
+    why: str = ""
+    """What it waits for, why it has ended, or what failed."""
+    pages: int = 0
+    requests: int = 0
+    limit: int | None = None
+    """Requests that it may make in all."""
+    relevant: int = 0
+    """Of this opening."""
+    robots_requests: int = 0
+    waiting: int = 0
+    leased: int = 0
+    finished: int = 0
+    hosts_waiting: int = 0
+    outgoing: int = 0
+    """Links that their owners do not have for good yet."""
+    sent: int = 0
+    """Links sent, in this opening."""
+    received: int = 0
+    """Links received, in this opening."""
+    node: str = ""
+    pid: int = 0
+    put_off: int = 0
+    """Hosts that are to be asked again later."""
+    remark: str = ""
+    """What holds it up at the moment."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it has nothing to do, and nothing that others should have."""
+        return self.state in ("waiting", "ended") and not self.outgoing
+
+    @property
+    def activity(self) -> tuple[int, int, int, int]:
+        """Another one whenever it has done something in between."""
+        return self.epoch, self.pages, self.sent, self.received
+
+
+class Peers(Protocol):
+    """How a shard reaches the others; whatever fails raises ``ConnectionError``."""
+
+    async def deliver(self, shard: int, batch: bytes) -> Receipt:
+        """Hand a :class:`Batch` (msgpack) to its owner."""
+        ...
+
+    async def ask_turn(self, shard: int, wish: TurnWish) -> Turn:
+        """Ask the shard that gives out turns at an address."""
+        ...
+
+
+encode_batch = msgspec.msgpack.Encoder().encode
+decode_batch = msgspec.msgpack.Decoder(Batch).decode

@@ -1,0 +1,309 @@
+"""One shard: an ordinary crawl of the hosts that it owns, which knows of the other shards.
+
+It runs in a thread of its own; everybody else talks to it from other threads and event loops. It
+needs nothing of Ray: :class:`~trailhound.cluster.messages.Peers` is how it reaches the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections import deque
+from collections.abc import Coroutine
+from concurrent.futures import CancelledError
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from trailhound.cluster.addresses import AddressOffice, SharedAddresses
+from trailhound.cluster.epochs import Epoch
+from trailhound.cluster.messages import (
+    Batch,
+    Peers,
+    Receipt,
+    ShardState,
+    Turn,
+    TurnWish,
+    decode_batch,
+)
+from trailhound.cluster.outbox import Inbox, Outbox, RoutedFrontier
+from trailhound.cluster.placement import Placement
+from trailhound.cluster.sending import Sending
+from trailhound.config.settings import Settings
+from trailhound.crawling.budget import StopReason
+from trailhound.crawling.build import Knowledge, OwnParts
+from trailhound.crawling.engine import Crawler
+from trailhound.errors import UsageError
+from trailhound.frontier.base import Frontier
+from trailhound.frontier.sqlite import SqliteFrontier
+from trailhound.records import PageEvent
+from trailhound.topics.crawl import open_crawl
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawl_plan import CrawlRequest
+
+T = TypeVar("T")
+
+KEPT_EVENTS = 10_000
+"""Pages that are remembered for whoever watches; earlier ones are in the results."""
+ANSWER_SECONDS = 30.0
+"""Longer than that nobody waits for the crawl's event loop."""
+
+
+class Shard:
+    """Opens and runs one shard, once. It is the ``Neighbours`` of its own crawl.
+
+    ``is_reopened``: other shards have been running meanwhile, and may have been promised turns at
+    addresses that nobody here remembers.
+    """
+
+    def __init__(
+        self,
+        folder: CrawlFolder,
+        placement: Placement,
+        peers: Peers,
+        *,
+        is_reopened: bool = False,
+    ) -> None:
+        self.number = int(folder.path.name)
+        self.epoch = Epoch.claim(folder.path)
+        self.finished = threading.Event()
+        """Set when the crawl has ended, and everything is closed."""
+        self._folder = folder
+        self._placement = placement
+        self._peers = peers
+        self._office = AddressOffice(is_reopened=is_reopened)
+        self._office_lock = threading.Lock()
+        self._addresses = SharedAddresses((self.number, self.epoch.number), self._ask_turn)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._crawler: Crawler | None = None
+        self._waits_for: StopReason | None = None
+        self._events: deque[PageEvent] = deque(maxlen=KEPT_EVENTS)
+        self._told = self._received = self._relevant = 0
+        self._failure = ""
+
+    def open(
+        self, request: CrawlRequest, known: Knowledge | None = None, *, limit: int | None = None
+    ) -> None:
+        """Open its stores, mended if need be. ``limit``: requests that it may make, in all."""
+        exists = self._folder.exists()
+        request = replace(
+            request,
+            settings=shard_settings(request.settings),
+            flags={key: value for key, value in request.flags.items() if key in _FOR_SHARDS},
+            resume=exists,
+            restart=False,
+            may_be_spent=True,
+        )
+        own = OwnParts(neighbours=self)
+        self._crawl = open_crawl(
+            self._folder.topic, request, folder=self._folder, known=known, own=own
+        )
+        self._crawl.allow(limit)
+
+    def run(self) -> None:
+        """Crawl until :meth:`stop`, or until something fails, which is raised."""
+        try:
+            with self._crawl as crawl:
+                for event in crawl.run():
+                    self._note(event)
+        except BaseException as error:
+            self._failure = f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            self.finished.set()
+
+    def _note(self, event: PageEvent) -> None:
+        self._events.append(event)
+        self._told += 1
+        relevance = event.relevance
+        found = relevance is not None and relevance.relevant and event.duplicate_of is None
+        self._relevant += found
+
+    def stop(self) -> None:
+        """End soon: what is in flight is dealt with, what waits stays."""
+        self._crawl.stop()
+
+    # For the other shards and the driver, from any thread
+
+    async def receive(self, batch: bytes) -> Receipt:
+        """Links from another shard; ConnectionError while they cannot be taken in."""
+        return await self._in_crawl(self._take_in(decode_batch(batch)))
+
+    def give_turn(self, wish: TurnWish) -> Turn:
+        """A turn at an address that this shard has the office of."""
+        with self._office_lock:
+            return self._office.ask(wish)
+
+    async def allow(self, limit: int | None) -> int | None:
+        """Set how many requests it may make in all; what holds, as some may have been made."""
+        return await self._in_crawl(self._allow(limit))
+
+    def state(self) -> ShardState:
+        """How it is."""
+        if self._crawler is None or self.finished.is_set():
+            return self._before_or_after()
+        crawler, stats = self._crawler, self._crawl.stats()
+        waits_for = self._waits_for if not stats.leased else None
+        return ShardState(
+            shard=self.number,
+            epoch=self.epoch.number,
+            state="running" if waits_for is None else "waiting",
+            why="" if waits_for is None else waits_for.value,
+            pages=crawler.pages,
+            requests=crawler.requests,
+            limit=crawler.limit,
+            relevant=self._relevant,
+            robots_requests=crawler.ledger.robots,
+            waiting=stats.waiting,
+            leased=stats.leased,
+            finished=stats.finished,
+            hosts_waiting=stats.hosts_waiting,
+            outgoing=len(self._outbox),
+            sent=self._sending.sent,
+            received=self._received,
+            pid=os.getpid(),
+            put_off=len(crawler.put_off),
+            remark=self._crawl.disk.state,
+        )
+
+    def _before_or_after(self) -> ShardState:
+        if not self.finished.is_set():
+            return ShardState(shard=self.number, epoch=self.epoch.number, pid=os.getpid())
+        state, why = ("failed", self._failure) if self._failure else ("ended", "")
+        if not why and self._crawl.stop_reason is not None:
+            why = self._crawl.stop_reason.value
+        crawler = self._crawler
+        return ShardState(
+            shard=self.number,
+            epoch=self.epoch.number,
+            state=state,
+            why=why,
+            pages=crawler.pages if crawler is not None else 0,
+            requests=crawler.requests if crawler is not None else 0,
+            outgoing=len(self._outbox) if crawler is not None else 0,
+            relevant=self._relevant,
+            pid=os.getpid(),
+        )
+
+    def events_after(self, number: int) -> tuple[int, list[PageEvent]]:
+        """Pages behind the first ``number`` of this opening, as far as they are remembered.
+
+        And how many there have been in all.
+        """
+        told, events = self._told, list(self._events)
+        return told, events[max(0, len(events) - (told - number)) :] if told > number else []
+
+    async def _in_crawl(self, work: Coroutine[Any, Any, T]) -> T:
+        """What comes of ``work`` in the crawl's own event loop."""
+        loop = self._loop
+        if loop is None or self.finished.is_set():
+            work.close()
+            raise ConnectionError(f"Shard {self.number} is not open.")
+        try:
+            future = asyncio.run_coroutine_threadsafe(work, loop)
+        except RuntimeError as error:  # the loop is closed
+            work.close()
+            raise ConnectionError(f"Shard {self.number} has ended.") from error
+        await asyncio.wait([asyncio.wrap_future(future)], timeout=ANSWER_SECONDS)
+        try:
+            return future.result(timeout=0)
+        except (TimeoutError, CancelledError, UsageError) as error:
+            future.cancel()
+            raise ConnectionError(f"Shard {self.number} does not answer.") from error
+
+    # In the crawl's event loop
+
+    async def _take_in(self, batch: Batch) -> Receipt:
+        crawler = self._opened()
+        self._waits_for = None
+        add = crawler.frontier.add
+        taken = await crawler.between_pages(partial(self._inbox.take_in, batch, add))
+        await asyncio.to_thread(_sync, self._folder.frontier)
+        self._received += len(batch.links)
+        return Receipt(taken, taken)
+
+    async def _allow(self, limit: int | None) -> int | None:
+        self._waits_for = None
+        return self._opened().allow(limit)
+
+    def _opened(self) -> Crawler:
+        if self._crawler is None:
+            raise ConnectionError(f"Shard {self.number} is not open yet.")
+        return self._crawler
+
+    # Neighbours
+
+    def around(self, frontier: Frontier) -> Frontier:
+        """The frontier with a way out."""
+        if not isinstance(frontier, SqliteFrontier):
+            raise UsageError(
+                "A crawl on a cluster keeps what waits in SQLite. Leave out [crawl] frontier."
+            )
+        self._outbox, self._inbox = Outbox(frontier), Inbox(frontier)
+        self._sending = Sending(
+            self.number, self.epoch, self._outbox, self._peers, self._placement.shards
+        )
+        return RoutedFrontier(
+            frontier, self._outbox, self._placement.owner, self.number, self.epoch
+        )
+
+    def own(self, url: str) -> bool:
+        """Whether the URL is another shard's."""
+        return self._placement.owner(url) != self.number
+
+    def have_room(self) -> bool:
+        """Whether the outbox has."""
+        return self._outbox.has_room
+
+    def may_bring_more(self, reason: StopReason) -> bool:
+        """It waits; the driver says when all have nothing left to do."""
+        self._waits_for = reason
+        self._sending.hurry()
+        return True
+
+    async def work(self, crawler: Crawler) -> None:
+        """Send links to their owners."""
+        self._loop, self._crawler = asyncio.get_running_loop(), crawler
+        await self._sending.run(crawler)
+
+    async def wait_for_address(
+        self, address: str, earliest: float, pause: float, at_most: float
+    ) -> float:
+        """A turn at an address, of its office."""
+        return await self._addresses.wait(address, earliest, pause, at_most)
+
+    async def _ask_turn(self, wish: TurnWish) -> Turn:
+        office = self._placement.owner_of_address(wish.address)
+        if office == self.number:
+            return self.give_turn(wish)
+        return await self._peers.ask_turn(office, wish)
+
+
+_FOR_SHARDS = ("crawl.seeds", "crawl.scope", "crawl.exclude", "crawl.same_domain")
+
+
+def shard_settings(settings: Settings) -> Settings:
+    """What a shard goes by. When to end is a matter of the whole crawl, and the driver's."""
+    return settings.changed(
+        {
+            "crawl.max_time": None,
+            "crawl.give_up_after": None,
+            "crawl.seeds_from": "",
+            "output.metrics_port": None,
+        }
+    )
+
+
+def _sync(path: Path) -> None:
+    """Let what was committed to an SQLite file survive a power cut: its log goes to the disk."""
+    log = path.with_name(path.name + "-wal")
+    try:
+        file = os.open(log, os.O_RDWR)
+    except OSError:  # checkpointed meanwhile, which syncs
+        return
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
