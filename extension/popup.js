@@ -1,5 +1,6 @@
 // The popup: pairing, start, counts, pause, forget, submit; what is new. Shows only what the worker tells;
 // words from the web go in as text, never as HTML.
+import { handOver, webAddress } from "./lib/as_you.js";
 import { showNews } from "./lib/news_view.js";
 
 const REFRESH_MILLISECONDS = 1000;
@@ -7,6 +8,7 @@ const MOST_FINDS = 5;
 const find = (id) => document.getElementById(id);
 let pairingWanted = false;
 let failed = "";
+let address = null; // of the page below, if it is on the web
 
 /** The tab under the popup. When the popup is open in a tab of its own, its address names one. */
 async function tabBelow() {
@@ -47,6 +49,7 @@ function show(state) {
   find("repair").hidden = !state.paired || pairingWanted;
   find("newTabs").hidden = pairing;
   find("newTab").checked = state.newTab;
+  showAsYou(state.paired && !pairingWanted);
   showProblem(failed || state.problem);
   showQueue(state);
   if (active) showSession(session, state.page);
@@ -62,6 +65,24 @@ function showSession(session, page) {
   find("pause").textContent = session.state === "paused" ? "Resume" : "Pause";
   find("forget").disabled = !page;
   find("page").textContent = page ? `This page: ${page.title || page.url}` : "This page is not recorded.";
+}
+
+function showAsYou(paired) {
+  find("asYou").hidden = !paired || !address;
+  for (const place of document.querySelectorAll("#asYou .host")) place.textContent = address?.host ?? "";
+}
+
+async function giveCookies() {
+  const host = address.host;
+  try {
+    const { kept } = await handOver(address, async () => (await chrome.storage.local.get("pairing")).pairing);
+    find("handed").textContent = `Trailhound has ${kept} cookies of ${host}. Crawls use them with: --for-host ${host}`;
+    failed = "";
+  } catch (error) {
+    failed = String(error.message ?? error);
+  }
+  find("handed").hidden = Boolean(failed);
+  showProblem(failed);
 }
 
 function showQueue({ waiting, bare, lost, problem }) {
@@ -130,6 +151,8 @@ find("repair").addEventListener("click", () => {
   pairingWanted = true;
   void refresh();
 });
+find("handOver").addEventListener("click", giveCookies);
+address = webAddress((await chrome.tabs.get((await tabBelow()) ?? -1).catch(() => null))?.url);
 await refresh();
 await refreshNews("knownNews");
 void refreshNews("news");

@@ -25,6 +25,7 @@ from recording_browser import (
 
 from trailhound.demo import DemoResponse, DemoWeb, DemoWebParameters
 from trailhound.demo.server import serve_in_thread
+from trailhound.fetching.keyring import read_access
 from trailhound.sessions.events import Event, Mark, Submit, Visit
 from trailhound.sessions.files import read_session
 from trailhound.sessions.page_graph import build_page_graph
@@ -460,3 +461,37 @@ def look(page: Page, name: str) -> None:
     folder = os.environ.get("TRAILHOUND_SCREENSHOTS")
     if folder:
         page.screenshot(path=Path(folder) / f"{name}.png")
+
+
+def test_cookies_of_one_host_are_handed_over_when_its_button_is_pressed(
+    recording: RecordingBrowser, collector: RunningCollector
+) -> None:
+    domain = {"domain": ".demo.test", "path": "/", "name": "all", "value": "of-the-domain"}
+    deep = {"domain": "odd.demo.test", "path": "/deep", "name": "deep", "value": "own-deep"}
+    other = {"domain": "www.pathfinder.demo.test", "path": "/", "name": "x", "value": "of-another"}
+    below = {"domain": ".low.odd.demo.test", "path": "/", "name": "x", "value": "of-another"}
+    cookies: list[Any] = [domain, deep, other, below]
+    recording.context.add_cookies(cookies)
+    page = recording.context.new_page()
+    page.goto(f"{ODD}dark")
+    popup = recording.popup(page)
+    popup.click("#asYou summary")
+    assert "read there" in popup.inner_text("#asYou")
+    assert popup.inner_text("#handOver") == "Let Trailhound read odd.demo.test as you"
+    asked_for = "chrome.permissions.contains({ permissions: ['cookies'] })"
+    assert recording.worker.evaluate(asked_for) is False
+    popup.click("#handOver")
+    popup.wait_for_selector("#handed:has-text('2 cookies of odd.demo.test')")
+    assert recording.worker.evaluate(asked_for) is False  # given back
+    popup.close()
+    access = collector.workspace.folder / "access.json"
+    kept = read_access(access).hosts
+    assert list(kept) == ["odd.demo.test"]
+    assert {each.value for each in kept["odd.demo.test"].cookies} == {"of-the-domain", "own-deep"}
+    assert access.stat().st_mode & 0o077 == 0 or os.name == "nt"
+    assert not any("own-deep" in line or "of-the" in line for line in collector.said)
+    assert "own-deep" not in str(recording.worker.evaluate("chrome.storage.local.get(null)"))
+    # A page that is not on the web has no such button.
+    popup = recording.popup()
+    assert popup.is_hidden("#asYou")
+    popup.close()

@@ -25,7 +25,8 @@ def manifest() -> dict[str, Any]:
 
 def test_every_permission_is_explained(manifest: dict[str, Any]) -> None:
     readme = (FOLDER / "README.md").read_text("utf-8")
-    for permission in [*manifest["permissions"], *manifest["host_permissions"]]:
+    kinds = ("permissions", "optional_permissions", "host_permissions")
+    for permission in [each for kind in kinds for each in manifest[kind]]:
         assert f"`{permission}`" in readme
 
 

@@ -1,4 +1,5 @@
-"""What is new for each topic, for the extension's badge, popup and new tab; and what is said of it.
+"""What is new for each topic, for the extension's badge, popup and new tab; what is said of it; and
+cookies of hosts that the user lets us read as herself.
 
 Marks count at once, as those of ``trailhound mark`` do.
 """
@@ -8,12 +9,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from trailhound.collector.guard import RefusedRequestError
-from trailhound.errors import UNREADABLE, TrailhoundError, UsageError
+from trailhound.errors import UNREADABLE, ConfigError, TrailhoundError, UsageError
+from trailhound.topics.access import Access, cookies_of_browser, named_host
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.marking import mark_results
 from trailhound.topics.news import news, note_looked
@@ -24,6 +26,7 @@ MOST_FINDS = 20
 MAX_URL_LENGTH = 16_000
 _MAX_SHOWN_CHARS = 300
 _LATEST_TIME = 1e11
+_MAX_COOKIES = 1_000
 
 
 class NewsMessage(msgspec.Struct):
@@ -45,6 +48,18 @@ class SeenMessage(msgspec.Struct):
     topic: str
     at: float
     """When the news was told, in seconds since 1970: what came since is new next time."""
+
+
+class AccessMessage(msgspec.Struct):
+    """Cookies of one host, by which it may be read as the user. She pressed a button for it."""
+
+    host: str
+    """As in the page's address: with a port that is not the usual one."""
+    cookies: list[Any]
+    """As ``chrome.cookies`` gives them."""
+
+    def __repr__(self) -> str:
+        return f"AccessMessage({self.host!r})"
 
 
 class NewFind(msgspec.Struct, frozen=True):
@@ -75,7 +90,7 @@ class News(msgspec.Struct, frozen=True):
     topics: list[TopicNews]
 
 
-Message = TypeVar("Message", NewsMessage, MarkMessage, SeenMessage)
+Message = TypeVar("Message", NewsMessage, MarkMessage, SeenMessage, AccessMessage)
 
 
 def decoded(body: bytes, kind: type[Message]) -> Message:
@@ -123,6 +138,17 @@ def mark_find(workspace: Workspace, message: MarkMessage) -> None:
         folder = CrawlFolder(topic).require()
         mark_results(folder, [message.url], message.useful, time.time())
     except UsageError as error:
+        raise RefusedRequestError(400, str(error)) from error
+
+
+def keep_cookies(workspace: Workspace, message: AccessMessage) -> dict[str, int]:
+    """Keep them where only the user can read them; how many there are."""
+    if len(message.host) > MAX_URL_LENGTH or len(message.cookies) > _MAX_COOKIES:
+        raise RefusedRequestError(400, "These are too many cookies for one host.")
+    try:
+        host, cookies = named_host(message.host), cookies_of_browser(message.cookies)
+        return {"kept": Access(workspace.folder).give_cookies([host], cookies, "browser")}
+    except (UsageError, ConfigError) as error:
         raise RefusedRequestError(400, str(error)) from error
 
 

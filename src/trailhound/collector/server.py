@@ -15,11 +15,13 @@ from aiohttp import hdrs, web
 
 import trailhound
 from trailhound.collector.finds import (
+    AccessMessage,
     MarkMessage,
     NewsMessage,
     SeenMessage,
     all_news,
     decoded,
+    keep_cookies,
     mark_find,
     note_seen,
 )
@@ -216,6 +218,7 @@ class Collector:
         application.router.add_post(f"{prefix}/news", self._news)
         application.router.add_post(f"{prefix}/mark", self._mark)
         application.router.add_post(f"{prefix}/seen", self._seen)
+        application.router.add_post(f"{prefix}/access", self._access)
         return application
 
     async def _pair(self, request: web.Request) -> web.Response:
@@ -266,6 +269,12 @@ class Collector:
     async def _seen(self, request: web.Request) -> web.Response:
         message = decoded(await request.read(), SeenMessage)
         return await self._done(note_seen, message)
+
+    async def _access(self, request: web.Request) -> web.Response:
+        message = decoded(await request.read(), AccessMessage)
+        answer = await self._done(keep_cookies, message)
+        self._report(f"{message.host} may be read as you from now on, by crawls that name it.")
+        return answer
 
     async def _done(self, work: Callable[..., Any], *more: object) -> web.Response:
         """In a thread: results may be large, and archives are read."""
