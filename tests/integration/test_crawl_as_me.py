@@ -18,6 +18,7 @@ from app_server import ServedApp
 from command_line import Command, Done
 from loopback import served
 from trailhound.fetching.keyring import read_access
+from trailhound.topics.running import wait_for_end
 
 COOKIE, FRESH, SECURE, HEADER, LOGIN = (
     "canary-cookie-4711",
@@ -243,6 +244,16 @@ def test_the_app_and_forgetting_a_topic(
     assert LOGIN not in scheduled.out
     assert places_of_canaries(tmp_path) == ["access.json"]
     assert trailhound("access", "remove", "http://127.0.0.1:9", *place).code == 0
+    (kept,) = app.get("/api/access")
+    assert (kept["host"], kept["cookies"], kept["given_by"]) == ("members.test", 2, "file")
+    assert app.get("/api/topics/bees/crawl")["setup"]["as_me"] == ["members.test"]
+    assert app.get("/api/topics/bees/crawl/choices")["access"] == [kept]
+    web.asked.clear()
+    asked = {"mode": "resume", "max_requests": 5, "as_me": ["members.test"]}
+    app.post("/api/topics/bees/crawl/start", asked)
+    wait_for_end(app.workspace.topic("bees"), 60.0)
+    assert not web.leaks()
+    assert "members.test" in {host for host, *_ in web.asked}
     assert not trailhound("forget", "bees", "--all", *place).code
     assert places_of_canaries(tmp_path) == []
 

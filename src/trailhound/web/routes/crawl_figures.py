@@ -10,6 +10,7 @@ import msgspec
 
 from trailhound.demo.crawl import DEMO_USER_AGENT
 from trailhound.storage.results_figures import CurvePoint
+from trailhound.topics.access import Access, HostView
 from trailhound.topics.crawl_figures import (
     HostFigures,
     RefusalFigures,
@@ -80,6 +81,8 @@ class StartChoices(msgspec.Struct, frozen=True, kw_only=True):
     delay_seconds: float
     user_agent: str
     """As it was given last; empty when it must be asked for."""
+    access: list[HostView]
+    """Hosts that may be read as the user, if the crawl names them."""
     playground: bool
     """Whether it is about the demo web, which the app serves."""
 
@@ -129,6 +132,7 @@ def show_choices(app: App, asked: OneTopic) -> StartChoices:
     plays = is_of_playground(topic)
     return StartChoices(
         playground=plays,
+        access=Access(app.workspace.folder).hosts(),
         seeds=_suggestions(topic),
         strategies=_strategies(usual.crawl.strategy),
         strategy=usual.crawl.strategy,

@@ -48,6 +48,7 @@ class CrawlSetup(msgspec.Struct, frozen=True, kw_only=True):
     exclude: tuple[str, ...]
     allow_addresses: tuple[str, ...]
     resolve: tuple[str, ...]
+    as_me: tuple[str, ...]
 
 
 class CrawlView(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,6 +93,8 @@ class StartCrawl(msgspec.Struct, frozen=True, kw_only=True):
     """``HOST=ADDRESS:PORT``: where hosts are, for a web of this machine."""
     allow_addresses: list[str] = []
     """Hosts that may be at addresses inside."""
+    as_me: list[str] | None = None
+    """Hosts to read with the cookies kept for them (``/api/access``); what is left out stays."""
 
 
 @routes.get("/api/crawls")
@@ -174,6 +177,7 @@ def _setup(folder: CrawlFolder) -> CrawlSetup:
         exclude=settings.crawl.exclude,
         allow_addresses=settings.fetch.allow_addresses,
         resolve=settings.fetch.resolve,
+        as_me=settings.fetch.as_me,
     )
 
 
@@ -213,7 +217,8 @@ def _settings(asked: StartCrawl) -> dict[str, Any]:
         "fetch.resolve": _lines(asked.resolve),
         "fetch.allow_addresses": _lines(asked.allow_addresses),
     }
-    return {key: value for key, value in said.items() if value not in (None, "", ())}
+    chosen = {key: value for key, value in said.items() if value not in (None, "", ())}
+    return chosen if asked.as_me is None else {**chosen, "fetch.as_me": _lines(asked.as_me)}
 
 
 def _lines(texts: list[str]) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,8 +9,6 @@ import msgspec
 from trailhound import __version__
 from trailhound.collector import extension_folder
 from trailhound.errors import UsageError
-from trailhound.storage.files import explaining
-from trailhound.topics.crawl_folder import CrawlLock
 from trailhound.topics.overview import TopicOverview, overview
 from trailhound.topics.workspace import checked_name
 from trailhound.web.api import ConflictError, Nothing, OneTopic, Routes
@@ -92,10 +89,10 @@ def create_topic(app: App, asked: OneTopic) -> TopicOverview:
 @routes.delete("/api/topics/{topic}")
 def delete_topic(app: App, asked: OneTopic) -> Nothing:
     """Delete a topic with its sessions, model, crawls and archives. There is no way back."""
+    from trailhound.topics.forgetting import forget_everything
+
     folder = app.topic(asked.topic)
-    with explaining(folder.path):
-        CrawlLock(folder).release()  # raises while a crawl is running
-        shutil.rmtree(folder.path)
+    forget_everything(app.workspace, folder.name)  # raises while a crawl is running
     app.hub.tell(Happening(kind="topic", topic=folder.name))
     return Nothing()
 

@@ -1,7 +1,7 @@
 // How a crawl begins: where, by which strategy, how long, how politely; and how one goes on.
 
-import { get, path, post } from "../lib/api.js";
-import { field, h, replace } from "../lib/dom.js";
+import { get, path, post, remove } from "../lib/api.js";
+import { counted, field, h, replace } from "../lib/dom.js";
 import { topicLink } from "../lib/shell.js";
 
 const lines = (text) => text.split(/\s*\n\s*/).filter(Boolean);
@@ -15,13 +15,14 @@ export async function startForm(topic, { mode, learned, setup, begun }) {
   const limits = limitFields(choices, setup);
   const manners = mannerFields(choices, setup);
   const bounds = boundFields(setup, choices.playground);
+  const access = accessFields(choices, setup);
   const words = learned ? null : h("input", { type: "text", placeholder: "hive \"honey bee\" varroa" });
   const trouble = h("p.trouble", { role: "alert", hidden: true });
   const button = h("button.primary", { type: "submit" }, mode === "new" ? "Start the crawl" : "Begin anew");
 
   async function start(event) {
     event.preventDefault();
-    const said = { mode, ...seeds.said(), ...strategy.said(), ...limits.said(), ...manners.said(), ...bounds.said() };
+    const said = { mode, ...seeds.said(), ...strategy.said(), ...limits.said(), ...manners.said(), ...bounds.said(), ...access.said() };
     if (words?.value) said.words = words.value;
     await trying(button, trouble, "Starting …", async () => {
       await post(path`/api/topics/${topic}/crawl/start`, said);
@@ -32,7 +33,7 @@ export async function startForm(topic, { mode, learned, setup, begun }) {
     choices.playground ? h("p.card", "This topic is about the demo web. The app serves it on this machine: a crawl of it disturbs nobody, and takes a minute or so.") : null,
     words && h("div.card", h("p", "Nothing has been learned for this topic yet. ", h("a", { href: topicLink(topic) }, "Learn from a session"), " first, or say which words make a page useful."),
       field("Words of useful pages", words)),
-    seeds.element, strategy.element, limits.element, manners.element, bounds.element, trouble, h("div.row", button));
+    seeds.element, strategy.element, limits.element, manners.element, bounds.element, access.element, trouble, h("div.row", button));
 }
 
 /** Lets a form send something; what was refused is told beside the button, in the server's words. */
@@ -122,6 +123,28 @@ function boundFields(setup, playground) {
           field("Where hosts are", where, "HOST=ADDRESS:PORT, for hosts that DNS does not know.")]))),
     said: () => ({ same_domain: same.checked, sitemaps: maps.checked, scope: lines(scope.value), exclude: lines(exclude.value),
       ...(playground ? {} : { allow_addresses: lines(inside.value), resolve: lines(where.value) }) }),
+  };
+}
+
+/** Hosts whose cookies the user has handed over: the extension has a button for that. */
+function accessFields(choices, setup) {
+  const hosts = choices.access.map(({ host, cookies, headers }) => {
+    const box = h("input", { type: "checkbox", checked: setup?.as_me.includes(host) ?? false });
+    const button = h("button.small", { type: "button", title: `Removes the cookies of ${host}` }, "Forget");
+    const kept = [cookies && counted(cookies, "cookie"), headers.length && counted(headers.length, "header")].filter(Boolean).join(", ");
+    const element = h("div.row", check(box, h("span.url", host), h("span.hint", `${kept} of yours`)), button);
+    button.addEventListener("click", async () => {
+      await remove(path`/api/access/${host}`);
+      box.checked = false;
+      element.remove();
+    });
+    return { host, box, element };
+  });
+  return {
+    element: hosts.length ? h("details.card", { open: Boolean(setup?.as_me.length) }, h("summary", "Read as you"), h("div.stack",
+      h("p.quiet", "Hosts whose cookies you have handed over. What is ticked is read as you see it, private pages included; the cookies go to that host alone."),
+      hosts.map((each) => each.element))) : null,
+    said: () => (hosts.length ? { as_me: hosts.filter((each) => each.box.checked).map((each) => each.host) } : {}),
   };
 }
 
