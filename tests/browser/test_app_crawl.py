@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from app_server import PATIENCE_SECONDS, ServedApp, serving_app, wait_until
+from trailhound.topics.access import Access, named_host
 from trailhound.topics.running import request_stop, running_crawl, wait_for_end
 
 pytestmark = pytest.mark.browser
@@ -77,11 +78,18 @@ def requests_drawn(page: Page) -> int:
 def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
     app: ServedApp, topic: str, page: Page, tmp_path: Path
 ) -> None:
+    access = Access(app.workspace.folder)
+    for host in ("cookies.demo.test", "other.demo.test"):
+        access.give_headers(named_host(host), [("X-Token", "hush")])
     show(page, app, f"/topics/{quote(topic)}/crawl")
     form = page.get_by_role("form", name="A new crawl")
     expect(form).to_contain_text("This topic is about the demo web")
     expect(form).to_contain_text("useful pages, the nearest")
     expect(form).to_contain_text("goes on learning with every page")
+    form.get_by_text("Read as you", exact=True).click()
+    form.get_by_role("checkbox", name=re.compile("cookies.demo.test")).check()
+    form.get_by_title("Removes the cookies of other.demo.test").click()
+    wait_until(lambda: [each.host for each in access.hosts()] == ["cookies.demo.test"])
     check_access(page)
     form.get_by_label("Strategy").select_option("breadth-first")
     expect(form).to_contain_text("For small sites that you want whole")
@@ -94,6 +102,7 @@ def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
     form.get_by_role("button", name="Start the crawl").click()
     stop = page.get_by_role("button", name="Stop", exact=True)
     expect(stop).to_be_visible(timeout=PATIENCE)
+    assert app.get(f"/api/topics/{quote(topic)}/crawl")["setup"]["as_me"] == ["cookies.demo.test"]
     early = wait_until(lambda: requests_drawn(page))
     wait_until(lambda: requests_drawn(page) > early + 3)
     page.get_by_text("What comes next").click()
