@@ -53,7 +53,16 @@ class PlainCommand(TyperCommand):
         return [re.sub(r"^\{(.*)\}", r"\1", piece) for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Arguments, then the groups of options as they come, then what belongs to none."""
+        """Each group under its heading."""
+        for heading, records in self.told_options(ctx).items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+    def told_options(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:
+        """Arguments, then the groups of options as they come, then what belongs to none.
+
+        By heading, each as it is written and what is told of it.
+        """
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -65,9 +74,7 @@ class PlainCommand(TyperCommand):
                 heading = getattr(param, "rich_help_panel", None) or usual
                 groups.setdefault(heading, []).append(_plain(name, told))
         groups["Options"] = groups.pop("Options")
-        for heading, records in groups.items():
-            with formatter.section(heading):
-                formatter.write_dl(records)
+        return groups
 
 
 def _plain(name: str, told: str) -> tuple[str, str]:

@@ -25,6 +25,7 @@ from trailhound.cli import (
     inspect_topic,
     lab,
     learn,
+    man,
     mark,
     rejudge,
     results,
@@ -73,6 +74,7 @@ for function in (
     catalogue.judges,
     catalogue.plugins,
     forget.forget,
+    man.man,
 ):
     app.command(function.__name__)(function)
 for name, group, summary in (

@@ -25,7 +25,21 @@ where = partial(typer.Option, rich_help_panel="Where to go")
 manners = partial(typer.Option, rich_help_panel="Manners and addresses")
 """Options under a heading of their own in the help."""
 
-TopicArgument = Annotated[str, typer.Argument(metavar="TOPIC", help="Name of the topic.")]
+
+def _topics_beginning(incomplete: str) -> list[str]:
+    """For the completion of shells, which must never see an error."""
+    from trailhound.errors import TrailhoundError
+
+    try:
+        return [name for name in open_workspace(None).topics() if name.startswith(incomplete)]
+    except TrailhoundError:
+        return []
+
+
+TopicArgument = Annotated[
+    str,
+    typer.Argument(metavar="TOPIC", help="Name of the topic.", autocompletion=_topics_beginning),
+]
 WorkspaceOption = Annotated[
     Path | None,
     typer.Option(
