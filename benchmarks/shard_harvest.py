@@ -69,7 +69,6 @@ VARIANTS: dict[str, Callable[[Sharding], Sharding]] = {
     "even grants": lambda sharding: replace(sharding, follows_yield=False),
     "neither": lambda sharding: replace(sharding, shares=False, follows_yield=False),
     "news late": lambda sharding: replace(sharding, news_every=4),
-    "slices x0.5": lambda sharding: replace(sharding, slice_factor=0.5),
     "slices x2": lambda sharding: replace(sharding, slice_factor=2.0),
     "slices x4": lambda sharding: replace(sharding, slice_factor=4.0),
     "4 in flight": lambda sharding: replace(sharding, in_flight=4),
@@ -161,7 +160,8 @@ class ShardedCrawl:
     def _limits(self, budget: int, slices: int) -> dict[int, int]:
         reports = [shard.report() for shard in self._shards]
         used = sum(report.used for report in reports)
-        size = round(self._sharding.slice_factor * slice_size(used, len(reports)))
+        in_flight = self._sharding.in_flight * len(reports)
+        size = round(self._sharding.slice_factor * slice_size(used, in_flight))
         if self._sharding.follows_yield:
             return grant(reports, budget, size)
         # As if all links were worth the same; another shard comes first each time.

@@ -20,12 +20,10 @@ EXACT = 16
 """Best links that a report tells one by one; beyond, twice as many at a time."""
 MAX_TOLD = 4096
 """Best links that a report tells of."""
-LEAST_SLICE = 2
-"""Requests a shard that are granted at once at first. Twice as many cost 4 % of the harvest."""
-SLICES = 25
-"""Later a slice is one of so many parts of what the crawl has requested by then."""
-MOST_SLICE = 500
-"""Requests a shard in one slice: longer ones would be told too late."""
+SLICES = 50
+"""A slice is one of so many parts of what the crawl has requested by then."""
+MOST_SLICE = 100
+"""Requests in one slice for each fetch in flight: longer ones would be told too late."""
 
 Steps = list[tuple[int, float]]
 """So many links have this priority or a higher one than the next step's, best first."""
@@ -57,9 +55,13 @@ def steps(best: Iterable[float]) -> Steps:
     return told
 
 
-def slice_size(used: int, shards: int) -> int:
-    """Requests of all shards together in the next slice, after ``used`` of them."""
-    return min(max(LEAST_SLICE * shards, used // SLICES), MOST_SLICE * shards)
+def slice_size(used: int, in_flight: int) -> int:
+    """Requests of all shards together in the next slice, after ``used`` of them.
+
+    ``in_flight`` is how many fetches they may have at once, all together: fewer requests would
+    leave some of them idle. Twice as many cost harvest, half as many gain none.
+    """
+    return min(max(in_flight, used // SLICES), MOST_SLICE * in_flight)
 
 
 def grant(reports: Sequence[ShardReport], budget: int, size: int) -> dict[int, int]:
