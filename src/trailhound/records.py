@@ -155,7 +155,9 @@ class FetchResult(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
     """Of the last answer: names and values in Latin-1, as received."""
     exchanges: tuple[Exchange, ...] = ()
-    """Every answered request, redirects first."""
+    """Every answered request, redirects first; without the parts of a page that was rendered."""
+    rendered: bool = False
+    """Whether ``body`` is what a browser made of the last answer, which is in ``exchanges``."""
     noindex: bool = False
     """``X-Robots-Tag`` asks not to list this page; the page's own wish is in ``Page``."""
     nofollow: bool = False

@@ -33,6 +33,8 @@ UNREADABLE_ARCHIVE = (
 )  # fmt: skip
 """What damaged archives and packages raise, however they were compressed."""
 
+_RENDERED = "urn:rendered:"
+"""Before the address of a page that a browser has rendered, in archives of Trailhound's crawls."""
 _KINDS = WarcRecordType.response | WarcRecordType.resource | WarcRecordType.revisit
 
 
@@ -151,6 +153,7 @@ def _block(record: WarcRecord) -> bytes:
 def _capture(record: WarcRecord, block: bytes) -> Capture:
     headers = record.headers
     url = (headers.get("WARC-Target-URI") or "").strip("<>")  # some writers put it in brackets
+    url = url.removeprefix(_RENDERED)
     digest = headers.get("WARC-Payload-Digest") or ""
     date = headers.get("WARC-Date") or ""
     if record.record_type == WarcRecordType.resource:

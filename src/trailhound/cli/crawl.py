@@ -101,6 +101,10 @@ def crawl(
         str | None,
         typer.Option(metavar="KINDS", help="Besides HTML: none, or text,feeds,pdf,office."),
     ] = None,
+    render: Annotated[
+        str | None,
+        typer.Option(metavar="WHEN", help="In a browser: never, auto (where it pays), always."),
+    ] = None,
     sink: Annotated[
         list[str] | None,
         plugged(metavar="NAME", help="Who else gets each page, such as jsonl; repeatable."),
@@ -182,6 +186,7 @@ def crawl(
         "sources.search": search,
         "fetch.fetcher": fetcher,
         "fetch.documents": documents,
+        "fetch.render": render,
         "output.sinks": sink,
         "fetch.user_agent": user_agent,
         "fetch.delay_seconds": delay,

@@ -145,6 +145,13 @@ class FetchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         str,
         Meta(description="Who gets pages: a name of 'trailhound plugins' with options, a file.py."),
     ] = "http"
+    render: Annotated[
+        str,
+        Meta(
+            pattern="^(never|auto|always)$",
+            description="Which pages a browser renders: never, auto (where it pays), always.",
+        ),
+    ] = "never"
     delay_seconds: Annotated[
         Annotated[float, Meta(ge=0)] | None,
         Meta(
@@ -205,6 +212,11 @@ class FetchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         bool,
         Meta(description="Let proxies look up names unseen: private ones are not refused then."),
     ] = False
+
+    @property
+    def is_over_http(self) -> bool:
+        """Whether pages come from the web by our own HTTP, rendered or not."""
+        return self.fetcher.partition(":")[0] in ("http", "browser")
 
 
 class OutputSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

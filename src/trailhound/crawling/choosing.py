@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from trailhound.config.settings import FetchSettings, Settings
 from trailhound.crawling.driving import run_alone
 from trailhound.crawling.sinks import Sink, close_sinks
 from trailhound.crawling.troubles import Troubles
-from trailhound.errors import FrontierError, TrailhoundError
+from trailhound.errors import FrontierError, TrailhoundError, UsageError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import Frontier
 from trailhound.plugins import FETCHER, FRONTIER, SINK, Catalogue
+
+if TYPE_CHECKING:
+    from aiohttp.abc import AbstractResolver
 
 _fetchers = Catalogue(FETCHER)
 _frontiers = Catalogue(FRONTIER)
@@ -28,18 +31,34 @@ _sinks = Catalogue(SINK)
 
 def check_parts(settings: Settings) -> None:
     """UsageError or ConfigError unless there are such a fetcher, frontier and sinks."""
-    _fetchers.resolve(settings.fetch.fetcher)
+    _fetchers.resolve(_fetcher_spec(settings.fetch))
     _frontiers.resolve(settings.crawl.frontier)
     for spec in settings.output.sinks:
         _sinks.resolve(spec)
 
 
 def make_fetcher(
-    settings: FetchSettings, politeness: Politeness, in_scope: Callable[[str], bool] | None
+    settings: FetchSettings,
+    politeness: Politeness,
+    in_scope: Callable[[str], bool] | None,
+    resolver: AbstractResolver | None = None,
 ) -> Fetcher:
-    """The fetcher of one crawl."""
-    made: Fetcher = _fetchers.make(settings.fetcher, settings, politeness, in_scope)
+    """The fetcher of one crawl; only those over HTTP can have a ``resolver``."""
+    spec, parts = _fetcher_spec(settings), (settings, politeness, in_scope)
+    made: Fetcher = _fetchers.make(spec, *parts, *([] if resolver is None else [resolver]))
     return made
+
+
+def _fetcher_spec(settings: FetchSettings) -> str:
+    """The fetcher that is named, or the one that renders, when that is wanted."""
+    if settings.render == "never" or settings.fetcher.partition(":")[0] == "browser":
+        return settings.fetcher
+    if settings.is_over_http:
+        return "browser"
+    raise UsageError(
+        f"--render {settings.render} is for pages over HTTP, and this crawl has the fetcher "
+        f"'{settings.fetcher}'. Leave one of them out."
+    )
 
 
 def open_frontier(spec: str, path: Path | None) -> Frontier:

@@ -32,24 +32,36 @@ def make_scope(
     inside = [_Area(pattern, any_port=False) for pattern in allowed]
     outside = [_Area(pattern, any_port=True) for pattern in excluded]
     domains = {registered_domain(url) for url in domains_of}
-    if not (inside or outside or domains):
-        return None
-    anywhere = not (inside or domains)
-
-    def in_scope(url: str) -> bool:
-        if any(area.holds(url) for area in outside):
-            return False
-        return (
-            anywhere or registered_domain(url) in domains or any(area.holds(url) for area in inside)
-        )
-
-    return in_scope
+    return _Areas(inside, outside, domains) if inside or outside or domains else None
 
 
 def scope_of(settings: Settings, seeds: Iterable[str]) -> Scope | None:
     """Where a crawl may go; ``seeds`` are all seeds it ever had."""
     crawl = settings.crawl
     return make_scope(crawl.scope, crawl.exclude, seeds if crawl.same_domain else ())
+
+
+class _Areas:
+    """The :data:`Scope` that patterns make."""
+
+    def __init__(self, inside: list[_Area], outside: list[_Area], domains: set[str]) -> None:
+        self._inside = inside
+        self._outside = outside
+        self._domains = domains
+        self._anywhere = not (inside or domains)
+
+    def __call__(self, url: str) -> bool:
+        if self.excludes(url):
+            return False
+        return (
+            self._anywhere
+            or registered_domain(url) in self._domains
+            or any(area.holds(url) for area in self._inside)
+        )
+
+    def excludes(self, url: str) -> bool:
+        """See :class:`trailhound.fetching.base.Excluding`."""
+        return any(area.holds(url) for area in self._outside)
 
 
 class _Area:

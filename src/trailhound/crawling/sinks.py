@@ -151,7 +151,8 @@ class ArchiveSink:
             event.why,
             event.number,
         )
-        self._writer.write(finished.result.exchanges, notes)
+        result = finished.result
+        self._writer.write(result.exchanges, notes, result.body if result.rendered else None)
 
     def close(self) -> None:
         """Complete the last file and the index."""

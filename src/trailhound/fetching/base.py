@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from trailhound.config.settings import FetchSettings
 from trailhound.fetching.politeness import Politeness
@@ -32,6 +32,15 @@ class Fetcher(Protocol):
 
     async def close(self) -> None:
         """Release connections or files."""
+        ...
+
+
+@runtime_checkable
+class Excluding(Protocol):
+    """A scope that knows what must never be asked for, be it but a script of a page in scope."""
+
+    def excludes(self, url: str) -> bool:
+        """Whether ``url`` is that."""
         ...
 
 

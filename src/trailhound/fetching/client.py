@@ -396,9 +396,7 @@ class PoliteClient:
         try:
             turn = await self._politeness.begin(host, address)
         except NotYetError as error:
-            return Answer(
-                failure=Outcome.POSTPONED, detail=str(error), retry_after_seconds=error.seconds
-            )
+            return _not_yet(error)
         try:
             answer = await self._client.get(
                 url, max_bytes=max_bytes, html_only=html_only, headers=headers
@@ -406,6 +404,27 @@ class PoliteClient:
             return self._take_note(host, answer)
         finally:
             self._politeness.end(host, turn)
+
+    async def get_part(
+        self, url: str, *, max_bytes: int, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Ask once for a part of a page, as soon as its host has room for one.
+
+        ``POSTPONED``, with nothing asked, when the host wants to be left alone.
+        """
+        host = host_key(url)
+        address = await self._client.locate(url)
+        if isinstance(address, Answer):
+            return self._not_located(host, address)
+        try:
+            await self._politeness.begin_part(host)
+        except NotYetError as error:
+            return _not_yet(error)
+        try:
+            answer = await self._client.get(url, max_bytes=max_bytes, headers=headers)
+            return self._take_note(host, answer)
+        finally:
+            self._politeness.end_part(host)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -429,6 +448,11 @@ class PoliteClient:
         if answer.status is not None and answer.status < 500:
             self._politeness.succeeded(host)
         return answer
+
+
+def _not_yet(error: NotYetError) -> Answer:
+    """Nothing was asked: the host is not free."""
+    return Answer(failure=Outcome.POSTPONED, detail=str(error), retry_after_seconds=error.seconds)
 
 
 def _checked_user_agent(user_agent: str) -> str:

@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 from aiohttp.abc import AbstractResolver
 
 from trailhound.config.settings import FetchSettings
-from trailhound.fetching.base import NO_REQUEST_LEFT, MayGoOn, always
+from trailhound.fetching.base import NO_REQUEST_LEFT, Excluding, MayGoOn, always
 from trailhound.fetching.body import MAX_DOCUMENT_BYTES, Wanted
 from trailhound.fetching.client import (
     REDIRECT_STATUSES,
@@ -47,6 +47,7 @@ from trailhound.urls import host_key
 
 _PHASE_SECONDS = 10.0
 """For reaching a server, and for each wait for more, at most."""
+_MAX_PART_REDIRECTS = 5
 _MAX_DETAIL_CHARS = 500  # servers have a say in it: addresses and broken headers are quoted
 
 
@@ -300,6 +301,37 @@ class HttpFetcher:
                 return hops.unfollowed(answer, "another part of the crawl asks for that")
             if not may_go_on():
                 return hops.unfollowed(answer, NO_REQUEST_LEFT)
+
+    async def part(
+        self, url: str, headers: Mapping[str, str], *, may_ask: MayGoOn = always
+    ) -> Answer:
+        """A part of a page that a browser renders: a script, or data that a script asks for.
+
+        robots.txt, excluded hosts and the address guard hold for it and for each of its
+        redirects; the crawl's scope does not, as pages have their scripts from anywhere.
+        ``may_ask`` is asked before each request.
+        """
+        for _ in range(_MAX_PART_REDIRECTS + 1):
+            refusal = await self._part_refused(url)
+            if refusal:
+                return Answer(failure=Outcome.ROBOTS, detail=refusal)
+            if not may_ask():
+                return Answer(failure=Outcome.POSTPONED, detail=NO_REQUEST_LEFT)
+            answer = await self._client.get_part(url, max_bytes=self._max_bytes, headers=headers)
+            target = answer.redirect_target(url)
+            if target is None:
+                return answer
+            if host_key(target) != host_key(url):
+                headers = {"Accept": headers.get("Accept", "*/*")}  # the rest was for that host
+            url = target
+        return Answer(failure=Outcome.TOO_MANY_REDIRECTS)
+
+    async def _part_refused(self, url: str) -> str:
+        scope: object = self._in_scope
+        if isinstance(scope, Excluding) and scope.excludes(url):
+            return f"{url} is excluded"
+        refusal = await self._robots.refusal(url) if self._obey_robots else None
+        return "" if refusal is None else refusal.detail
 
     async def close(self) -> None:
         """Close all connections."""

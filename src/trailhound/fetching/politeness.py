@@ -34,6 +34,9 @@ MIN_CRAWL_DELAY_CAP_SECONDS = 10.0
 MAX_BACKOFF_SECONDS = 900.0
 """The longest wait of our own; a server may ask for more."""
 
+MAX_PARTS_AT_ONCE = 2
+"""Requests to one host for what pages consist of, where a browser renders them."""
+
 _MAX_REMEMBERED = 5_000
 """Hosts, and addresses; of one that is forgotten, the ledger knows when it is free."""
 _JUMP_SECONDS = 1.0
@@ -172,6 +175,8 @@ class _Host:
     """Of its URLs that are under way."""
     promised_until: float = float("-inf")
     """What the ledger says."""
+    parts: asyncio.Semaphore | None = None
+    """Room for parts of pages; made for the first of them."""
 
     @property
     def in_use(self) -> bool:
@@ -290,6 +295,36 @@ class Politeness:
         if turn:
             state.lock.release()
             self._settle(host, state)
+
+    async def begin_part(self, host: str) -> None:
+        """Wait for room to ask ``host`` for a part of a page; :meth:`end_part` must follow.
+
+        Scripts and data of a page that is rendered belong to the visit of that page: there is no
+        delay between them, but only ``MAX_PARTS_AT_ONCE`` are asked for at once, and the host's
+        rest begins after the last. Raises :class:`NotYetError` for a host that wants to be left
+        alone.
+        """
+        self._takes_turns = True
+        state = self._host(host)
+        self._check(host, state.held_until - self._clock())
+        if state.parts is None:
+            state.parts = asyncio.Semaphore(MAX_PARTS_AT_ONCE)
+        state.waiting += 1
+        try:
+            await state.parts.acquire()
+        finally:
+            state.waiting -= 1
+        state.fetches += 1
+        self._promise(host, state)
+
+    def end_part(self, host: str) -> None:
+        """The part is there: the delay starts anew."""
+        state = self._host(host)
+        state.answered_at = self._clock()
+        state.fetches = max(0, state.fetches - 1)
+        if state.parts is not None:
+            state.parts.release()
+        self._settle(host, state)
 
     def wish(self, host: str, seconds: float) -> None:
         """The host's own wish for a delay; more than the cap counts as the cap."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trailhound.storage.archive_reading import ArchivedFetch, fetches_of, warc_files
+from trailhound.storage.archive_reading import ArchivedFetch, Place, fetches_of, warc_files
 from trailhound.storage.cdxj import INDEX_NAME, PART_SUFFIX, merge_index, parse_line
 from trailhound.storage.files import OPEN_SUFFIX, explaining
 from trailhound.storage.warc_repair import (
@@ -67,10 +67,12 @@ class ArchiveCheck:
         seen = _Seen()
         for fetch in fetches_of(path, self._checked(path, seen)):
             for answer in fetch.answers:
-                length = places.pop((name, answer.start), None)
+                is_indexed = _is_at(answer.place, name, places)
                 # What a killed run left is indexed by the repair.
-                if length != answer.end - answer.start and not answer.is_revisit:
+                if not is_indexed and not answer.is_revisit:
                     self.not_indexed.append(answer.url)
+            if fetch.rendered is not None and not _is_at(fetch.rendered, name, places):
+                self.not_indexed.append(fetch.last.url)
             yield fetch
         lost = path.stat().st_size - seen.bytes
         if lost:
@@ -102,6 +104,11 @@ class ArchiveCheck:
                         self.stray_lines += 1
                     before = line
         return places
+
+
+def _is_at(place: Place, name: str, places: dict[_Place, int]) -> bool:
+    """Whether the index says so; its line is taken out."""
+    return places.pop((name, place.start), None) == place.end - place.start
 
 
 @dataclass

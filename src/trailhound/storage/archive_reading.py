@@ -33,13 +33,24 @@ _FIRST_WINDOW = 1 << 16
 _WIDER = 4
 
 
-class ArchivedAnswer(NamedTuple):
-    """A ``response`` or ``revisit`` record, without its body."""
+class Place(NamedTuple):
+    """Where a record is in its file, compressed."""
 
     file: Path
     start: int
-    """Where the record is in its file, compressed."""
     end: int
+
+    def record(self) -> bytes:
+        """The whole record, compressed."""
+        with explaining(self.file), self.file.open("rb") as warc:
+            warc.seek(self.start)
+            return warc.read(self.end - self.start)
+
+
+class ArchivedAnswer(NamedTuple):
+    """A ``response`` or ``revisit`` record, without its body."""
+
+    place: Place
     record_id: str
     url: str
     at: float
@@ -54,12 +65,6 @@ class ArchivedAnswer(NamedTuple):
         """Whether another answer of the same fetch may follow."""
         return 300 <= self.status < 400 and bool(header_value(self.headers, "location"))
 
-    def record(self) -> bytes:
-        """The whole record, compressed."""
-        with explaining(self.file), self.file.open("rb") as warc:
-            warc.seek(self.start)
-            return warc.read(self.end - self.start)
-
 
 class ArchivedFetch(NamedTuple):
     """What was archived of one page."""
@@ -68,6 +73,8 @@ class ArchivedFetch(NamedTuple):
     """Redirects first."""
     notes: CaptureNotes | None = None
     """``None`` when that record is lost."""
+    rendered: Place | None = None
+    """What a browser made of the last answer, if one did."""
 
     @property
     def number(self) -> int | None:
@@ -83,6 +90,10 @@ class ArchivedFetch(NamedTuple):
     def last(self) -> ArchivedAnswer:
         """The answer that counts."""
         return self.answers[-1]
+
+    def record(self) -> bytes:
+        """Of that answer, or of what a browser made of it; compressed."""
+        return (self.rendered or self.last.place).record()
 
 
 def warc_files(folder: Path) -> list[Path]:
@@ -155,24 +166,27 @@ def fetches_in(path: Path, start: int = 0) -> Iterator[ArchivedFetch]:
 def fetches_of(path: Path, spans: Iterator[Span]) -> Iterator[ArchivedFetch]:
     """The fetches that some records of a file make up."""
     waiting: list[ArchivedAnswer] = []
+    rendered: Place | None = None
     with explaining(path):
         for span in spans:
             warc, block = _parts(span)
             kind = header_value(warc, "warc-type")
             if kind in ("response", "revisit"):
                 if waiting and not waiting[-1].leads_on:
-                    yield ArchivedFetch(tuple(waiting))
-                    waiting = []
+                    yield ArchivedFetch(tuple(waiting), rendered=rendered)
+                    waiting, rendered = [], None
                 with suppress(ValueError, IndexError):
                     waiting.append(_answer(path, span, warc, block, kind == "revisit"))
+            elif kind == "resource" and waiting and _is_about(warc, waiting[-1]):
+                rendered = Place(path, span.start, span.end)
             elif kind == "metadata" and waiting and _is_about(warc, waiting[-1]):
                 notes = _notes(block)
                 if notes is not None and is_gathered(path):
                     notes = msgspec.structs.replace(notes, number=None)
-                yield ArchivedFetch(tuple(waiting), notes)
-                waiting = []
+                yield ArchivedFetch(tuple(waiting), notes, rendered)
+                waiting, rendered = [], None
     if waiting:
-        yield ArchivedFetch(tuple(waiting))
+        yield ArchivedFetch(tuple(waiting), rendered=rendered)
 
 
 def _parts(span: Span) -> tuple[list[tuple[str, str]], bytes]:
@@ -190,9 +204,7 @@ def _answer(
 ) -> ArchivedAnswer:
     http = block.partition(b"\r\n\r\n")[0].decode("latin-1")
     return ArchivedAnswer(
-        path,
-        span.start,
-        span.end,
+        Place(path, span.start, span.end),
         header_value(warc, "warc-record-id"),
         header_value(warc, "warc-target-uri"),
         datetime.fromisoformat(header_value(warc, "warc-date")).timestamp(),

@@ -1,4 +1,4 @@
-"""Archived answers by address: where the latest successful one of each page is."""
+"""Archived answers by address: where the latest successful one of each page is, as rendered."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import BinaryIO, NamedTuple
 from trailhound.errors import StorageError
 from trailhound.storage.cdxj import INDEX_NAME, PART_SUFFIX, CdxEntry, parse_line
 from trailhound.storage.files import OPEN_SUFFIX, explaining
+from trailhound.storage.warc_records import page_address
 
 
 class Place(NamedTuple):
@@ -96,12 +97,14 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _places(folder: Path, wanted: set[str] | None) -> dict[str, Place]:
-    latest: dict[str, tuple[str, Place]] = {}
+    latest: dict[str, tuple[tuple[str, bool], Place]] = {}
     for timestamp, entry in _entries(folder):
-        if not entry.status.startswith("2") or (wanted is not None and entry.url not in wanted):
+        url = page_address(entry.url)
+        if not entry.status.startswith("2") or (wanted is not None and url not in wanted):
             continue
-        if entry.url not in latest or timestamp >= latest[entry.url][0]:
-            latest[entry.url] = timestamp, _place(entry)
+        rank = timestamp, url != entry.url  # of a page that was rendered, what came of that
+        if url not in latest or rank >= latest[url][0]:
+            latest[url] = rank, _place(entry)
     return {url: place for url, (_, place) in latest.items()}
 
 

@@ -139,6 +139,10 @@ def surt_key(url: str) -> str:
     rules of the Internet Archive's tools; it serves for looking up only, and two pages may share
     one.
     """
+    if url.startswith("urn:"):  # names have no host to reverse
+        name, _, query = url.partition("?")
+        plain_query = query and _plain_query(query)
+        return _plain(name).rstrip("/") + (plain_query and f"?{plain_query}")
     rest = url.partition("://")[2]
     host, slash, tail = rest.partition("/")
     path, _, query = (slash + tail).partition("?")

@@ -27,6 +27,7 @@ from trailhound.storage.results import (
     index_waiting,
 )
 from trailhound.storage.sqlite import purge, transaction
+from trailhound.storage.warc_records import page_address
 from trailhound.storage.warc_repair import (
     WARC_SUFFIX,
     KeptRecords,
@@ -118,7 +119,7 @@ def _tells_of(span: Span, forgotten: Forgotten) -> bool:
     """Whether a record is of a forgotten page, leads to it, or came from it."""
     warc_head, _, block = span.head.partition(b"\r\n\r\n")
     warc = headers_in(warc_head.decode("utf-8", "replace"))
-    url = header_value(warc, "warc-target-uri")
+    url = page_address(header_value(warc, "warc-target-uri"))
     if not url:
         return False
     # Behind a line of its own: an HTTP message begins with one, the fields of metadata do not.

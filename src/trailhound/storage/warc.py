@@ -1,9 +1,10 @@
 """Writes what a crawl fetched into WARC 1.1 files with an index.
 
 Every answered request leaves a ``response`` and a ``request`` record, redirects and errors
-included; the last one of a fetch is followed by a ``metadata`` record with what the crawl thought
-of the page. All records of a fetch are written by one call. A file that is written to is named
-``….warc.gz.open``; when it is full, or when the crawl ends, it gets its final name.
+included; the last one of a fetch is followed by a ``resource`` record with what a browser made of
+it, if one did, and by a ``metadata`` record with what the crawl thought of the page. All records of
+a fetch are written by one call. A file that is written to is named ``….warc.gz.open``; when it is
+full, or when the crawl ends, it gets its final name.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from trailhound.storage.cdxj import (
 from trailhound.storage.files import OPEN_SUFFIX, AppendFile, explaining, rename_file
 from trailhound.storage.warc_records import (
     NOT_MODIFIED,
+    RENDERED_PREFIX,
     CaptureNotes,
     RecordMaker,
     StoredResponse,
@@ -124,7 +126,12 @@ class ArchiveWriter:
             self._ownership.release()
             raise
 
-    def write(self, exchanges: Sequence[Exchange], notes: CaptureNotes | None = None) -> int:
+    def write(
+        self,
+        exchanges: Sequence[Exchange],
+        notes: CaptureNotes | None = None,
+        rendered: bytes | None = None,
+    ) -> int:
         """Archive the exchanges of one fetch, redirects first; the number of bytes it took."""
         if not exchanges:
             return 0
@@ -139,6 +146,10 @@ class ArchiveWriter:
                 lines.append(_index_line(exchange, response, offset, file.name + WARC_SUFFIX))
             records += [response.data, self._maker.request(exchange, response.record_id)]
             offset += len(records[-2]) + len(records[-1])
+        if rendered is not None:
+            made = self._maker.rendered(exchanges[-1], rendered, response.record_id)
+            lines.append(_rendered_line(exchanges[-1], made, offset, file.name + WARC_SUFFIX))
+            records.append(made.data)
         if notes is not None:
             records.append(self._maker.metadata(exchanges[-1], response.record_id, notes))
         file.append(b"".join(records), b"".join(lines))
@@ -188,6 +199,12 @@ def _index_line(exchange: Exchange, response: StoredResponse, offset: int, file_
     mime = mime_type(header_value(exchange.headers, "content-type"))
     said = exchange.url, mime, f"{exchange.status:03d}", response.payload_digest
     entry = CdxEntry(*said, str(len(response.data)), str(offset), file_name)
+    return cdx_line(entry, cdx_timestamp(exchange.requested_at))
+
+
+def _rendered_line(exchange: Exchange, made: StoredResponse, offset: int, file_name: str) -> bytes:
+    said = RENDERED_PREFIX + exchange.url, "text/html", "200", made.payload_digest
+    entry = CdxEntry(*said, str(len(made.data)), str(offset), file_name)
     return cdx_line(entry, cdx_timestamp(exchange.requested_at))
 
 

@@ -24,6 +24,9 @@ _GZIP_WINDOW = 31
 NOT_MODIFIED = 304
 """The status that says: what you have is still right. It has no payload to index."""
 
+RENDERED_PREFIX = "urn:rendered:"
+"""Before a page's address: what a browser made of it. So both can be replayed side by side."""
+
 _FIELDS = "application/warc-fields"
 # A line break within a header would begin another header, or the body.
 _LINE_BREAK = re.compile(r"[\r\n\0]+")
@@ -98,6 +101,14 @@ class RecordMaker:
         request_line = f"GET {slash or '/'}{tail} HTTP/{exchange.http_version}"
         return self._pack(headers, _head(request_line, exchange.request_headers))
 
+    def rendered(self, exchange: Exchange, html: bytes, response_id: str) -> StoredResponse:
+        """What a browser made of the answer: HTML in UTF-8."""
+        headers = _headers("resource", exchange.requested_at, "text/html; charset=utf-8")
+        headers["WARC-Target-URI"] = RENDERED_PREFIX + exchange.url
+        headers["WARC-Concurrent-To"] = response_id
+        headers["WARC-Payload-Digest"] = digest = digest_of(html)
+        return StoredResponse(self._pack(headers, html), headers["WARC-Record-ID"], digest)
+
     def metadata(self, exchange: Exchange, response_id: str, notes: CaptureNotes) -> bytes:
         """What the crawl thought of it."""
         headers = _headers("metadata", exchange.requested_at, _FIELDS)
@@ -131,6 +142,11 @@ def _exchange_headers(kind: str, exchange: Exchange, content_type: str) -> dict[
     if exchange.address:
         headers["WARC-IP-Address"] = exchange.address
     return headers
+
+
+def page_address(target: str) -> str:
+    """The page that a record is about, by its target: rendered pages have a prefix."""
+    return target.removeprefix(RENDERED_PREFIX)
 
 
 def digest_of(content: bytes) -> str:

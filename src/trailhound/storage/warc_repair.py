@@ -328,15 +328,18 @@ def _last_line(path: Path) -> bytes | None:
 
 
 def _index_line(head: bytes, file_name: str, offset: int, length: int) -> bytes | None:
-    """The line for a response record; ``None`` for any other one."""
+    """The line for an answer or a rendered page; ``None`` for any other record."""
     warc_head, _, message = head.partition(b"\r\n\r\n")
     warc = headers_in(warc_head.decode("utf-8", "replace"))
-    if header_value(warc, "warc-type") != "response":
+    kind = header_value(warc, "warc-type")
+    if kind not in ("response", "resource"):
         return None
-    http_head = message.partition(b"\r\n\r\n")[0].decode("latin-1")
     url, digest = header_value(warc, "warc-target-uri"), header_value(warc, "warc-payload-digest")
-    mime = mime_type(header_value(headers_in(http_head), "content-type"))
-    status = http_head.partition(" ")[2].partition(" ")[0]
+    mime, status = mime_type(header_value(warc, "content-type")), "200"
+    if kind == "response":
+        http_head = message.partition(b"\r\n\r\n")[0].decode("latin-1")
+        mime = mime_type(header_value(headers_in(http_head), "content-type"))
+        status = http_head.partition(" ")[2].partition(" ")[0]
     entry = CdxEntry(url, mime, status, digest, str(length), str(offset), file_name)
     return cdx_line(entry, re.sub("[^0-9]", "", header_value(warc, "warc-date"))[:14])
 

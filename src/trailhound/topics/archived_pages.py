@@ -92,7 +92,7 @@ def page_of(fetch: ArchivedFetch | None, sources: PageSources) -> Page | None:
     """The page as it was archived; ``None`` when it was not, or cannot be read any more."""
     if fetch is None or fetch.last.is_revisit:
         return None
-    answer = _answer_in(fetch.last.record())
+    answer = _answer_in(fetch.record())
     return None if answer is None else _extracted(answer, fetch.last.url, sources)
 
 

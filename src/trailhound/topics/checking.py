@@ -166,7 +166,7 @@ class Checking:
 
     def _blame_unarchived(self, check: StoreCheck, numbers: set[int], others: set[str]) -> None:
         """Pages that were answered and are not archived, unless that is known, or was not meant."""
-        over_http = self.settings.fetch.fetcher.partition(":")[0] == "http"
+        over_http = self.settings.fetch.is_over_http
         if not self.settings.output.archive or not over_http:
             check.notes.append("the crawl archives nothing of its own")
             return

@@ -239,7 +239,7 @@ class TopicCrawl:
 
     def _new_mending(self, guides: Guides, own: OwnParts) -> Mending:
         before = self._plan.record.settings if self._plan.record is not None else self.settings
-        over_http = own.fetcher is None and before.fetch.fetcher.partition(":")[0] == "http"
+        over_http = own.fetcher is None and before.fetch.is_over_http
         return Mending(
             self.folder,
             self._stores,
@@ -278,12 +278,14 @@ class TopicCrawl:
         return self.settings.crawl.sitemaps and bool(self._plan.seeds)
 
     def _http_fetcher(self, option: str) -> HttpFetcher:
-        if not isinstance(self._crawler.fetcher, HttpFetcher):
+        fetcher = self._crawler.fetcher
+        http = getattr(fetcher, "http", fetcher)  # what renders pages has one inside
+        if not isinstance(http, HttpFetcher):
             raise UsageError(
                 f"{option} is for crawls over HTTP, and this one has the fetcher "
                 f"'{self.settings.fetch.fetcher}'. Leave it out, or take --fetcher http."
             )
-        return self._crawler.fetcher
+        return http
 
     def _go_on_from(self, earlier: ResultsProgress, asked: int, to_refresh: int) -> None:
         """Counters go on; what the strategy asked to learn, just now, is charged as well."""
@@ -450,6 +452,5 @@ def _fetcher(
 ) -> Fetcher:
     if own.fetcher is not None:
         return own.fetcher
-    if own.resolver is not None:
-        return HttpFetcher.from_settings(settings, politeness, in_scope, own.resolver)
-    return make_fetcher(settings, politeness, in_scope)
+    resolver = own.resolver if settings.is_over_http else None
+    return make_fetcher(settings, politeness, in_scope, resolver)

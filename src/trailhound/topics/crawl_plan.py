@@ -146,7 +146,7 @@ def make_plan(
         _check_search(settings)
     elif record is None and not seeds:
         _check_starts_alone(settings)
-    if own.fetcher is None and settings.fetch.fetcher.partition(":")[0] == "http":
+    if own.fetcher is None and settings.fetch.is_over_http:
         _check_user_agent(settings)
     if own.judge is None:
         check_judge(settings.judge.kind)

@@ -195,5 +195,5 @@ def _mode(topic: TopicFolder, schedule: Schedule) -> Mode:
     folder = CrawlFolder(topic)
     if not folder.exists():
         return "new"
-    over_http = folder.read().settings.fetch.fetcher.partition(":")[0] == "http"
+    over_http = folder.read().settings.fetch.is_over_http
     return "refresh-due" if schedule.refresh and over_http else "resume"

@@ -1,0 +1,211 @@
+"""The plug-in ``browser``: pages over HTTP, and rendered where that is wanted and pays.
+
+A page is always fetched by :class:`~trailhound.fetching.http.HttpFetcher` first: politeness, robots
+rules, scope, archive and budget are those of every crawl. Its answer is what the browser shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar, Self
+
+from aiohttp.abc import AbstractResolver
+from msgspec.structs import replace
+
+from trailhound.config.settings import FetchSettings
+from trailhound.counting import counted
+from trailhound.fetching.base import MayGoOn, always
+from trailhound.fetching.browser.chromium import BrowserOptions, Chromium, find_browser
+from trailhound.fetching.browser.parts import Blocklist, KeptParts, PageParts, PartLimits
+from trailhound.fetching.browser.visit import Visit, VisitLimits
+from trailhound.fetching.browser.worth import Decision, Gain, Learned, gain_of
+from trailhound.fetching.http import HttpFetcher
+from trailhound.fetching.politeness import Politeness
+from trailhound.records import FetchResult, Outcome
+from trailhound.urls import host_key
+
+_log = logging.getLogger(__name__)
+
+_HTML = ("text/html", "application/xhtml+xml")
+_CLOSE_SECONDS = 5.0
+_PARTS_PER_REST = 10
+"""A host rests once more after so many parts of a page."""
+
+
+class BrowserGoneError(Exception):
+    """The browser ended while it showed a page."""
+
+
+class BrowserFetcher:
+    """Fetches pages over HTTP, and has a browser render those that need it.
+
+    ``mode`` is ``auto`` or ``always``. ``tabs`` pages are rendered at once at most. A page that
+    cannot be rendered stays as it came, with a remark.
+    """
+
+    summary: ClassVar[str] = "pages over HTTP, rendered by Chromium where it pays (--render)"
+
+    def __init__(
+        self,
+        http: HttpFetcher,
+        browser: Chromium,
+        politeness: Politeness,
+        in_scope: Callable[[str], bool] | None = None,
+        *,
+        mode: str = "auto",
+        blocklist: Blocklist | None = None,
+        visit_limits: VisitLimits | None = None,
+        part_limits: PartLimits | None = None,
+        tabs: int = 2,
+    ) -> None:
+        self.http = http
+        """What asks the web."""
+        self._browser = browser
+        self._politeness = politeness
+        self._in_scope = in_scope or (lambda _: True)
+        self._mode = mode
+        self._blocklist = blocklist or Blocklist()
+        self._kept = KeptParts()
+        self._visit_limits = visit_limits or VisitLimits()
+        self._part_limits = part_limits or PartLimits()
+        self._learned = Learned(self._blocklist.holds)
+        self._room = asyncio.Semaphore(tabs)
+
+    @classmethod
+    def from_settings(
+        cls,
+        settings: FetchSettings,
+        politeness: Politeness,
+        in_scope: Callable[[str], bool] | None,
+        resolver: AbstractResolver | None = None,
+        *,
+        seconds: float = 15.0,
+        parts: int = 60,
+        tabs: int = 2,
+        steps: int = 5,
+        clicks: int = 8,
+        memory: int = 1_000_000_000,
+        blocklist: Path | None = None,
+        executable: Path | None = None,
+        sandbox: bool | None = None,
+    ) -> Self:
+        """As ``[fetch]`` says; ``render = "never"`` means ``auto`` to who names this fetcher."""
+        is_root = getattr(os, "geteuid", lambda: 1)() == 0  # Chromium has no sandbox as root
+        options = BrowserOptions(
+            find_browser(executable),
+            settings.user_agent,
+            sandbox=not is_root if sandbox is None else sandbox,
+            max_memory=memory,
+        )
+        return cls(
+            HttpFetcher.from_settings(settings, politeness, in_scope, resolver),
+            Chromium(options),
+            politeness,
+            in_scope,
+            mode="always" if settings.render == "always" else "auto",
+            blocklist=Blocklist(blocklist),
+            visit_limits=VisitLimits(seconds, steps, clicks, settings.max_bytes),
+            part_limits=PartLimits(parts),
+            tabs=tabs,
+        )
+
+    async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
+        """Ask for ``url``, and render what came where that pays.
+
+        Each request for a part of the page counts, and ``may_go_on`` is asked for it; a page whose
+        budget ends meanwhile is rendered with what it has.
+        """
+        result = await self.http.fetch(url, may_go_on=may_go_on)
+        if result.outcome is not Outcome.FETCHED or not _is_html(result):
+            return result
+        decision = self._decision(result)
+        if not decision.render:
+            return _remarked(result, f"not rendered: {decision.why}")
+        return await self._render(result, decision, may_go_on)
+
+    async def close(self) -> None:
+        """End the browser, and close all connections."""
+        await self._browser.close()
+        await self.http.close()
+
+    def _decision(self, result: FetchResult) -> Decision:
+        if self._mode == "always":
+            return Decision(True, "all pages are")
+        return self._learned.decide(result.final_url, result.body)
+
+    async def _render(
+        self, result: FetchResult, decision: Decision, may_go_on: MayGoOn
+    ) -> FetchResult:
+        parts = PageParts(self.http, self._kept, self._blocklist, may_go_on, self._part_limits)
+        html, failure = b"", ""
+        async with self._room:
+            try:
+                html = await self._shown(result, parts)
+            except TimeoutError:
+                failure = f"it did not come to rest within {self._visit_limits.seconds:g} s"
+            except Exception as error:  # of the browser, or what a page did to it
+                failure = str(error).partition("\n")[0][:200] or type(error).__name__
+                _log.info("%s could not be rendered: %s", result.final_url, failure)
+        self._let_rest(result, parts)
+        result = replace(result, requests=result.requests + parts.requests)
+        if failure:
+            self._learned.note(decision, result.final_url, Gain())
+            return _remarked(result, f"rendered in vain ({decision.why}): {failure}")
+        gain = gain_of(result.body, html, result.final_url, self._in_scope)
+        self._learned.note(decision, result.final_url, gain)
+        return replace(
+            _remarked(result, _what_it_gave(decision, gain, parts)),
+            body=html,
+            content_type="text/html; charset=utf-8",
+            rendered=True,
+        )
+
+    async def _shown(self, result: FetchResult, parts: PageParts) -> bytes:
+        """The rendered page; once more if the browser ended meanwhile, for whatever reason."""
+        try:
+            return await self._visited(result, parts)
+        except BrowserGoneError:
+            return await self._visited(result, parts)
+
+    async def _visited(self, result: FetchResult, parts: PageParts) -> bytes:
+        context = await self._browser.context(host_key(result.final_url))
+        async with context.lock:
+            tab = await context.open_tab()
+            visit = Visit(tab, result, parts, self._visit_limits)
+            context.show(visit)
+            try:
+                return await visit.rendered()
+            except Exception as error:
+                if self._browser.is_alive:
+                    raise
+                raise BrowserGoneError("the browser ended") from error
+            finally:
+                context.show(None)
+                try:
+                    await asyncio.wait_for(tab.close(), _CLOSE_SECONDS)
+                except Exception:  # it hangs: no other page shall
+                    await self._browser.kill()
+
+    def _let_rest(self, result: FetchResult, parts: PageParts) -> None:
+        host = host_key(result.final_url)
+        rests = 1 + parts.requests // _PARTS_PER_REST
+        self._politeness.hold(host, rests * self._politeness.delay_seconds(host))
+
+
+def _is_html(result: FetchResult) -> bool:
+    kind = result.content_type.partition(";")[0].strip().lower()
+    return kind in _HTML or not kind
+
+
+def _remarked(result: FetchResult, remark: str) -> FetchResult:
+    return replace(result, detail=f"{result.detail}; {remark}" if result.detail else remark)
+
+
+def _what_it_gave(decision: Decision, gain: Gain, parts: PageParts) -> str:
+    gained = f"{counted(gain.links, 'new link')}, {counted(gain.chars, 'more character')} of text"
+    cost = counted(parts.requests, "request")
+    return f"rendered: {decision.why}. It gained {gained}, for {cost}"

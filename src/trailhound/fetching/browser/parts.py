@@ -1,0 +1,205 @@
+"""What a page in the browser asks for, answered by our own HTTP client.
+
+No request of a page reaches the network by itself: each is handed to :class:`PageParts`, which
+refuses it, or has it fetched under the crawl's own rules (address guard, robots.txt, politeness,
+budget) and hands the answer back. Only what can change the document is fetched.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from trailhound.errors import ConfigError
+from trailhound.fetching.base import MayGoOn
+from trailhound.fetching.client import Answer
+from trailhound.urls import canonicalize, host_key, without_port
+
+if TYPE_CHECKING:
+    from trailhound.fetching.http import HttpFetcher
+
+FETCHED_TYPES = frozenset(["script", "xhr", "fetch"])
+"""What Playwright calls the requests that can change a document."""
+_KEPT_TYPES = frozenset(["script"])
+_MAX_KEPT_BYTES = 64_000_000
+_NOT_PASSED_ON = frozenset(
+    [
+        *("alt-svc", "connection", "content-encoding", "content-length", "set-cookie"),
+        "transfer-encoding",
+    ]
+)
+_SENT_HEADERS = frozenset(["accept", "authorization", "origin", "referer"])
+_MAX_HEADER_CHARS = 4000
+
+
+class Asked(NamedTuple):
+    """A request that a page has made."""
+
+    url: str
+    type: str
+    """In Playwright's words: ``script``, ``fetch``, ``image`` …"""
+    method: str = "GET"
+    headers: Mapping[str, str] = {}
+    is_own_frame: bool = False
+    """A document for a frame of the page's own host."""
+
+
+class Given(NamedTuple):
+    """What the page gets."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Blocklist:
+    """Hosts, with all below them, that no page needs."""
+
+    def __init__(self, more: Path | None = None) -> None:
+        own = files(__package__).joinpath("trackers.txt").read_text("utf-8")
+        self._names = frozenset(_names(own.splitlines()))
+        if more is not None:
+            try:
+                self._names |= frozenset(_names(more.read_text("utf-8").splitlines()))
+            except (OSError, UnicodeDecodeError) as error:
+                raise ConfigError(
+                    f"The blocklist {more} cannot be read: {error}. Give a text file with one host "
+                    "in a line."
+                ) from error
+
+    def holds(self, url: str) -> bool:
+        """Whether the host of ``url`` is listed."""
+        labels = without_port(host_key(url)).rstrip(".").split(".")
+        return any(".".join(labels[n:]) in self._names for n in range(len(labels) - 1))
+
+
+def _names(lines: Iterable[str]) -> Iterable[str]:
+    """Hosts of a plain list, or of one in the form of ``/etc/hosts``."""
+    for line in lines:
+        words = line.partition("#")[0].split()
+        if words:
+            yield words[-1].lower().strip(".")
+
+
+class KeptParts:
+    """Scripts that pages share, fetched once; the latest of them."""
+
+    def __init__(self, max_bytes: int = _MAX_KEPT_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._kept: OrderedDict[str, Given] = OrderedDict()
+
+    def get(self, url: str) -> Given | None:
+        """What was kept of ``url``."""
+        found = self._kept.get(url)
+        if found is not None:
+            self._kept.move_to_end(url)
+        return found
+
+    def put(self, url: str, given: Given) -> None:
+        """Keep it for other pages."""
+        if url in self._kept or len(given.body) > self._max_bytes // 4:
+            return
+        self._kept[url] = given
+        self._bytes += len(given.body)
+        while self._bytes > self._max_bytes:
+            self._bytes -= len(self._kept.popitem(last=False)[1].body)
+
+
+@dataclass(frozen=True)
+class PartLimits:
+    """Of one page."""
+
+    max_requests: int = 60
+    """Parts that are asked for over the network; what was kept costs nothing."""
+    max_bytes: int = 20_000_000
+
+
+@dataclass
+class PageParts:
+    """Answers the requests of one page."""
+
+    http: HttpFetcher
+    kept: KeptParts
+    blocklist: Blocklist
+    may_go_on: MayGoOn
+    limits: PartLimits = field(default_factory=PartLimits)
+    requests: int = 0
+    """GETs that were made for it."""
+    in_flight: int = 0
+    answered: int = 0
+    refused: int = 0
+    _bytes: int = 0
+
+    async def give(self, asked: Asked) -> Given | None:
+        """The answer; ``None`` when the page does not get one."""
+        if asked.type == "stylesheet":  # some applications wait for theirs; what is in it is shown
+            return Given(200, {"content-type": "text/css", "access-control-allow-origin": "*"}, b"")
+        url = canonicalize(asked.url)
+        if url is None or not self._is_wanted(asked, url):
+            self.refused += 1
+            return None
+        given = self.kept.get(url) if asked.type in _KEPT_TYPES else None
+        if given is None:
+            self.in_flight += 1
+            try:
+                given = await self._fetched(url, asked)
+            finally:
+                self.in_flight -= 1
+        self.answered += given is not None
+        self.refused += given is None
+        return given
+
+    def _is_wanted(self, asked: Asked, url: str) -> bool:
+        is_part = asked.type in FETCHED_TYPES or asked.is_own_frame
+        return asked.method == "GET" and is_part and not self.blocklist.holds(url)
+
+    async def _fetched(self, url: str, asked: Asked) -> Given | None:
+        answer = await self.http.part(url, _sent_headers(asked.headers), may_ask=self._may_ask)
+        if answer.failure is not None or answer.status is None:
+            return None
+        self._bytes += len(answer.body)
+        given = Given(answer.status, _passed_on(answer), answer.body)
+        if asked.type in _KEPT_TYPES and answer.succeeded:
+            self.kept.put(url, given)
+        return given
+
+    def _may_ask(self) -> bool:
+        limits = self.limits
+        if self.requests >= limits.max_requests or self._bytes >= limits.max_bytes:
+            return False
+        if not self.may_go_on():
+            return False
+        self.requests += 1
+        return True
+
+
+def _sent_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Of a page's request, what its server may need; nothing that would tell who else we are."""
+    sent = {
+        name: value
+        for name, value in headers.items()
+        if (name in _SENT_HEADERS or name.startswith("x-"))
+        and value.isascii()
+        and value.isprintable()
+        and len(value) <= _MAX_HEADER_CHARS
+    }
+    return {"Accept": sent.pop("accept", "*/*"), **sent}
+
+
+def _passed_on(answer: Answer) -> dict[str, str]:
+    return shown_headers(answer.exchange.headers if answer.exchange is not None else ())
+
+
+def shown_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """An answer's headers as a page may see them: its body is unpacked, no cookies are kept."""
+    shown: dict[str, str] = {}
+    for name, value in headers:
+        name = name.lower()
+        if name not in _NOT_PASSED_ON:
+            shown[name] = f"{shown[name]}, {value}" if name in shown else value
+    return shown

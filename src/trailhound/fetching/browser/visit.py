@@ -1,0 +1,185 @@
+"""One page in the browser: shown, left to settle, used a little as a person would, and read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from trailhound.fetching.browser.parts import Asked, PageParts, shown_headers
+from trailhound.records import FetchResult
+from trailhound.urls import canonicalize, host_key
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession, Frame, Page, Request, Route
+
+_IN_PAGE = files(__package__).joinpath("in_page.js").read_text("utf-8")
+_QUIET_MS = 350
+"""A page is at rest when nothing has changed in it for so long, and nothing is on its way."""
+_ROUTE_QUIET_MS = 80
+_MAX_ROUTES = 200
+_LAST_SECONDS = 5.0
+"""Kept back from a page's time for reading it."""
+
+
+@dataclass(frozen=True)
+class VisitLimits:
+    """Of one page."""
+
+    seconds: float = 15.0
+    steps: int = 5
+    """Of scrolling and pressing 'load more'."""
+    clicks: int = 8
+    """On what leads elsewhere without being a link."""
+    max_chars: int = 5_000_000
+
+
+class Visit:
+    """Renders ``document``, whose parts come from ``parts``, in ``tab``."""
+
+    def __init__(
+        self, tab: Page, document: FetchResult, parts: PageParts, limits: VisitLimits
+    ) -> None:
+        self._tab = tab
+        self._document = document
+        self._url = document.final_url
+        self._parts = parts
+        self._limits = limits
+        self._was_shown = False
+        self._routes: dict[str, str] = {}
+        """Addresses that scripts led to, with the words of what was clicked for them."""
+        self._world = 0
+        self._cdp: CDPSession | None = None
+
+    async def rendered(self) -> bytes:
+        """The document at the end, as HTML. Raises Playwright's errors and TimeoutError."""
+        self._tab.on("framenavigated", self._note_route)
+        async with asyncio.timeout(self._limits.seconds + _LAST_SECONDS):
+            with suppress(TimeoutError):  # what is there by then is read
+                async with asyncio.timeout(self._limits.seconds):
+                    await self._show()
+                    await self._use()
+            return await self._read()
+
+    async def answer(self, route: Route) -> None:
+        """Answer a request of the page."""
+        request = route.request
+        if request.is_navigation_request() and (own := self._navigation(request)) is not True:
+            if own is None and not self._was_shown:
+                self._was_shown = True
+                headers = shown_headers(self._document.headers)
+                await route.fulfill(status=200, headers=headers, body=self._document.body)
+                return
+            await route.abort()
+            return
+        asked = Asked(
+            request.url,
+            request.resource_type,
+            request.method,
+            request.headers,
+            is_own_frame=request.is_navigation_request(),
+        )
+        given = await self._parts.give(asked)
+        if given is None:
+            await route.abort()
+        else:
+            await route.fulfill(status=given.status, headers=given.headers, body=given.body)
+
+    def _navigation(self, request: Request) -> bool | None:
+        """``None`` for the page itself, ``True`` for a frame of its host; others are refused."""
+        try:
+            frame = request.frame
+        except Exception:  # of a window that is not there yet
+            return False
+        if frame.page is not self._tab:
+            return False
+        if frame.parent_frame is not None:
+            url = canonicalize(request.url)
+            return url is not None and host_key(url) == host_key(self._url)
+        if self._was_shown:
+            self._found(request.url, "")
+            return False
+        return None
+
+    def _note_route(self, frame: Frame) -> None:
+        if frame is self._tab.main_frame:
+            self._found(frame.url, "")
+
+    def _found(self, address: str, words: str) -> None:
+        url = canonicalize(address, self._url)
+        if url is not None and url != self._url and len(self._routes) < _MAX_ROUTES:
+            self._routes[url] = self._routes.get(url) or words
+
+    async def _show(self) -> None:
+        await self._tab.goto(self._url, wait_until="commit", timeout=0)
+        self._cdp = cdp = await self._tab.context.new_cdp_session(self._tab)
+        tree = await cdp.send("Page.getFrameTree")
+        world = await cdp.send(
+            "Page.createIsolatedWorld",
+            {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "trailhound"},
+        )
+        self._world = world["executionContextId"]
+        await self._run(_IN_PAGE)
+        await self._settle()
+
+    async def _use(self) -> None:
+        """What people do: reject cookies, go down as far as it goes, follow what is clickable."""
+        if await self._run("inPage.dismissBanners()"):
+            await self._settle()
+        await self._go_down()
+        await self._follow_routes()
+
+    async def _go_down(self) -> None:
+        size = await self._run("inPage.size()")
+        for _ in range(self._limits.steps):
+            if not await self._run("inPage.goOn()"):
+                return
+            await self._settle()
+            before, size = size, await self._run("inPage.size()")
+            if size <= before:
+                return
+
+    async def _follow_routes(self) -> None:
+        here = await self._run("inPage.where()")
+        for _ in range(self._limits.clicks):
+            words = await self._run("inPage.clickNext()")
+            if words is None:
+                return
+            await self._settle(_ROUTE_QUIET_MS)
+            there = await self._run("inPage.where()")
+            if there != here:
+                self._found(str(there), str(words))
+                await self._run("inPage.back()")
+                await self._settle(_ROUTE_QUIET_MS)
+
+    async def _settle(self, quiet_ms: int = _QUIET_MS) -> None:
+        """Wait until nothing changes and nothing is on its way."""
+        while True:
+            answered = self._parts.answered
+            await self._run(f"inPage.quiet({quiet_ms})")
+            if not self._parts.in_flight and self._parts.answered == answered:
+                return
+
+    async def _read(self) -> bytes:
+        if not self._world:
+            raise TimeoutError
+        routes = json.dumps(list(self._routes.items()))
+        html = await self._run(f"inPage.html({routes}, {self._limits.max_chars})")
+        return str(html).encode("utf-8", "replace")
+
+    async def _run(self, expression: str) -> Any:
+        if self._cdp is None:
+            raise TimeoutError
+        answer = await self._cdp.send(
+            "Runtime.evaluate",
+            {
+                "expression": expression,
+                "contextId": self._world,
+                "returnByValue": True,
+                "awaitPromise": True,
+            },
+        )
+        return answer.get("result", {}).get("value")
