@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+WITHOUT_NETWORK = True
+"""Whether the system is asked for a browser without any network, beside the flags."""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _BEFORE_PAGE = files(__package__).joinpath("before_page.js").read_text("utf-8")
 _START_SECONDS = 60.0
@@ -204,17 +206,25 @@ class Chromium:
     async def context(self, host: str) -> HostContext:
         """That of ``host``; a new one after some pages, or after the browser was gone."""
         async with self._starting:
-            if not self.is_alive:
-                await self._start()
-            found = self._contexts.get(host)
-            if found is not None and self._is_used_up(found):
-                await self._contexts.pop(host).close()
-                found = None
-            if found is None:
-                found = self._contexts[host] = await self._new_context()
-                await self._forget_oldest()
-            self._contexts.move_to_end(host)
-            return found
+            try:
+                async with asyncio.timeout(_START_SECONDS):
+                    return await self._context(host)
+            except BaseException:  # it does not start, or does not listen
+                await self.kill()
+                raise
+
+    async def _context(self, host: str) -> HostContext:
+        if not self.is_alive:
+            await self._start()
+        found = self._contexts.get(host)
+        if found is not None and self._is_used_up(found):
+            await self._contexts.pop(host).close()
+            found = None
+        if found is None:
+            found = self._contexts[host] = await self._new_context()
+            await self._forget_oldest()
+        self._contexts.move_to_end(host)
+        return found
 
     @property
     def is_alive(self) -> bool:
@@ -283,7 +293,8 @@ class Chromium:
         if not sys.platform.startswith("linux"):
             return options.executable, flags
         keeper = str(Path(__file__).with_name("keeper.py"))
-        limits = [str(os.getpid()), profile, str(options.max_memory), "none"]
+        limits = [str(os.getpid()), profile, str(options.max_memory)]
+        limits.append("none" if WITHOUT_NETWORK else "flags")
         return sys.executable, ["-I", keeper, *limits, options.executable, *flags]
 
     async def kill(self) -> None:

@@ -31,6 +31,7 @@ from trailhound.urls import host_key
 _log = logging.getLogger(__name__)
 
 _HTML = ("text/html", "application/xhtml+xml")
+_OPEN_SECONDS = 20.0
 _CLOSE_SECONDS = 5.0
 _PARTS_PER_REST = 10
 """A host rests once more after so many parts of a page."""
@@ -174,7 +175,8 @@ class BrowserFetcher:
     async def _visited(self, result: FetchResult, parts: PageParts) -> bytes:
         context = await self._browser.context(host_key(result.final_url))
         async with context.lock:
-            tab = await context.open_tab()
+            async with asyncio.timeout(_OPEN_SECONDS):
+                tab = await context.open_tab()
             visit = Visit(tab, result, parts, self._visit_limits)
             context.show(visit)
             try:

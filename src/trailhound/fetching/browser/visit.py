@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -21,8 +20,11 @@ _QUIET_MS = 350
 """A page is at rest when nothing has changed in it for so long, and nothing is on its way."""
 _ROUTE_QUIET_MS = 80
 _MAX_ROUTES = 200
-_LAST_SECONDS = 5.0
-"""Kept back from a page's time for reading it."""
+_OPEN_SECONDS = 20.0
+LAST_SECONDS = 5.0
+"""For reading a page when its time is over."""
+_AWAKE_SECONDS = 2.0
+"""By then a page answers, unless one of its scripts does not come to an end."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,15 @@ class Visit:
     async def rendered(self) -> bytes:
         """The document at the end, as HTML. Raises Playwright's errors and TimeoutError."""
         self._tab.on("framenavigated", self._note_route)
-        async with asyncio.timeout(self._limits.seconds + _LAST_SECONDS):
-            with suppress(TimeoutError):  # what is there by then is read
-                async with asyncio.timeout(self._limits.seconds):
-                    await self._show()
-                    await self._use()
+        async with asyncio.timeout(_OPEN_SECONDS):
+            await self._show()
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                await self._use()
+        except TimeoutError:  # what is there by now is read
+            async with asyncio.timeout(_AWAKE_SECONDS):
+                await self._run("1")
+        async with asyncio.timeout(LAST_SECONDS):
             return await self._read()
 
     async def answer(self, route: Route) -> None:
@@ -73,7 +79,7 @@ class Visit:
                 headers = shown_headers(self._document.headers)
                 await route.fulfill(status=200, headers=headers, body=self._document.body)
                 return
-            await route.abort()
+            await route.fulfill(status=204)  # the page stays; an error would show one instead
             return
         asked = Asked(
             request.url,
@@ -84,7 +90,7 @@ class Visit:
         )
         given = await self._parts.give(asked)
         if given is None:
-            await route.abort()
+            await route.abort("aborted" if asked.is_own_frame else "blockedbyclient")
         else:
             await route.fulfill(status=given.status, headers=given.headers, body=given.body)
 
@@ -115,18 +121,11 @@ class Visit:
 
     async def _show(self) -> None:
         await self._tab.goto(self._url, wait_until="commit", timeout=0)
-        self._cdp = cdp = await self._tab.context.new_cdp_session(self._tab)
-        tree = await cdp.send("Page.getFrameTree")
-        world = await cdp.send(
-            "Page.createIsolatedWorld",
-            {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "trailhound"},
-        )
-        self._world = world["executionContextId"]
-        await self._run(_IN_PAGE)
-        await self._settle()
+        self._cdp = await self._tab.context.new_cdp_session(self._tab)
 
     async def _use(self) -> None:
         """What people do: reject cookies, go down as far as it goes, follow what is clickable."""
+        await self._settle()
         if await self._run("inPage.dismissBanners()"):
             await self._settle()
         await self._go_down()
@@ -164,22 +163,33 @@ class Visit:
                 return
 
     async def _read(self) -> bytes:
-        if not self._world:
-            raise TimeoutError
         routes = json.dumps(list(self._routes.items()))
         html = await self._run(f"inPage.html({routes}, {self._limits.max_chars})")
         return str(html).encode("utf-8", "replace")
 
     async def _run(self, expression: str) -> Any:
-        if self._cdp is None:
-            raise TimeoutError
-        answer = await self._cdp.send(
+        """Run a script of ours in the page, in a world that the page's own scripts cannot reach."""
+        if not self._world:
+            tree = await self._send("Page.getFrameTree")
+            frame = {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "trailhound"}
+            world = await self._send("Page.createIsolatedWorld", frame)
+            await self._evaluate(_IN_PAGE, world["executionContextId"])
+            self._world = world["executionContextId"]
+        return await self._evaluate(expression, self._world)
+
+    async def _evaluate(self, expression: str, world: int) -> Any:
+        answer = await self._send(
             "Runtime.evaluate",
             {
                 "expression": expression,
-                "contextId": self._world,
+                "contextId": world,
                 "returnByValue": True,
                 "awaitPromise": True,
             },
         )
         return answer.get("result", {}).get("value")
+
+    async def _send(self, method: str, parameters: dict[str, Any] | None = None) -> Any:
+        if self._cdp is None:
+            raise RuntimeError("the page is not shown yet")
+        return await self._cdp.send(method, parameters or {})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
@@ -211,15 +211,24 @@ def _pleads(html: bytes) -> bool:
 
 def shown_chars(html: bytes, enough: int | None = None) -> int:
     """About how many characters of text a page shows; it stops counting at ``enough``."""
-    chars = at = 0
-    while at < len(html) and (enough is None or chars < enough):
-        mute = _MUTE.search(html, at)
-        stop = mute.start() if mute is not None else len(html)
-        chars += len(_BLANKS.sub(b" ", _TAG.sub(b"", html[at:stop])).strip())
-        if mute is None:
+    chars = 0
+    for piece in _shown(html):
+        chars += len(_BLANKS.sub(b" ", _TAG.sub(b"", piece)).strip())
+        if enough is not None and chars >= enough:
             break
-        at = _end_of(html, mute)
     return chars
+
+
+def _shown(html: bytes) -> Iterator[bytes]:
+    """The page without what is not shown, piece by piece."""
+    at = 0
+    while at < len(html):
+        mute = _MUTE.search(html, at)
+        if mute is None:
+            yield html[at:]
+            return
+        yield html[at : mute.start()]
+        at = _end_of(html, mute)
 
 
 def _end_of(html: bytes, mute: re.Match[bytes]) -> int:
@@ -240,7 +249,8 @@ def gain_of(before: bytes, after: bytes, url: str, in_scope: Callable[[str], boo
 
 
 def _links(html: bytes) -> set[bytes]:
-    return {found[1] or found[2] or found[3] for found in _HREF.finditer(html)}
+    found = (link for piece in _shown(html) for link in _HREF.finditer(piece))
+    return {link[1] or link[2] or link[3] for link in found}
 
 
 def _text(href: bytes) -> str:
