@@ -12,6 +12,7 @@ from trailhound.cli import (
     access,
     catalogue,
     check,
+    cluster,
     collect,
     config,
     corpus,
@@ -82,6 +83,7 @@ for name, group, summary in (
     ("corpus", corpus.app, "Turn data sets and web archives into recorded webs for the lab."),
     ("lab", lab.app, "Compare crawl strategies on a recorded web, with known answers."),
     ("access", access.app, "Cookies and headers with which crawls read hosts as you."),
+    ("cluster", cluster.app, "See how crawls on a Ray cluster are."),
     ("config", config.app, "Show the settings of crawls, and check them."),
 ):
     app.add_typer(group, name=name, short_help=summary)

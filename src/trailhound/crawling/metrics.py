@@ -68,7 +68,7 @@ class CrawlMetrics(Collector):
 
 
 @contextmanager
-def metrics_served(metrics: CrawlMetrics, port: int) -> Iterator[str]:
+def metrics_served(metrics: Collector, port: int) -> Iterator[str]:
     """Serve the figures while the context lasts; yields the address."""
     registry = CollectorRegistry()
     registry.register(metrics)
