@@ -55,6 +55,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "topics": TOPICS,
     "cluster": TOPICS | {"cluster"},
     "library": TOPICS,
+    "integrations": TOPICS | {"library", "integrations"},
     "collector": FIRST_TIER | {"collector", "sessions", "storage", "topics"},
     "reports": TOPICS,
     "web": LAB | TOPICS | {"collector", "portal"},

@@ -109,6 +109,20 @@ class Story:
         return FinishedPage(event, candidate, self.result, page, self.fingerprint)
 
 
+def opinion_of(
+    strategy: Strategy, crawled: CrawledPage, scores: list[LinkScore] | None = None
+) -> tuple[list[LinkScore], Relevance]:
+    """Let the strategy learn from a page; what it says of the links, and the verdict that counts.
+
+    ``scores`` are those that an analyst has given the links already.
+    """
+    strategy.observe(crawled)
+    if scores is None:
+        scores = list(map(link_score, strategy.score_links(crawled)))
+    own = strategy.verdict(crawled) if isinstance(strategy, Judging) else None
+    return scores, own or crawled.relevance
+
+
 class Digestion:
     """Takes pages into the crawl. See :class:`trailhound.crawling.engine.Crawler` for the parts."""
 
@@ -125,7 +139,6 @@ class Digestion:
         """``left_out`` names links of a page that are not to be followed."""
         self._strategy = strategy
         self._asking = strategy if isinstance(strategy, Asking) else None
-        self._judging = strategy if isinstance(strategy, Judging) else None
         self._frontier = frontier
         self._in_scope = in_scope
         self._known_texts = known_texts
@@ -185,12 +198,7 @@ class Digestion:
         if self._known_texts is not None and analysis.fingerprint is not None:
             story.duplicate_of = self._known_texts.find_or_add(analysis.fingerprint, page.url)
         crawled = CrawledPage(page, relevance, story.candidate)
-        self._strategy.observe(crawled)
-        scores = analysis.scores
-        if scores is None:
-            scores = list(map(link_score, self._strategy.score_links(crawled)))
-        if self._judging is not None:
-            story.relevance = self._judging.verdict(crawled) or relevance
+        scores, story.relevance = opinion_of(self._strategy, crawled, analysis.scores)
         if self._asking is not None and self.may_ask():
             self.awaits_answer = True
             try:

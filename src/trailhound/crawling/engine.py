@@ -228,7 +228,7 @@ class Crawler:
         self.frontier.add(Candidate(url, SEED_PRIORITY) for url in seeds)
         # As in the workers: sums in another order would let priorities depend on the machine.
         one_thread = threadpool_limits(limits=1)
-        restore_collector = _collect_seldom()
+        restore_collector = collect_seldom()
         fetching: asyncio.Task[None] | None = None
         company: asyncio.Task[None] | None = None
         try:
@@ -489,7 +489,7 @@ class Crawler:
         self.frontier.finish(story.candidate.url, self._digestion.lasting_outcome(story))
 
 
-def _collect_seldom() -> Callable[[], None]:
+def collect_seldom() -> Callable[[], None]:
     """Let the garbage collector look seldom, and not at what is there already; undone by a call.
 
     A page brings hundreds of records that refer to nothing else, and models stay for the whole

@@ -6,11 +6,12 @@ A strategy may be somebody else's. What it fails at here is noted, and the crawl
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
 
 from trailhound.crawling.troubles import Troubles
 from trailhound.errors import StorageError
-from trailhound.frontier.base import Frontier, checked_priority
+from trailhound.frontier.base import Rescore, checked_priority
 from trailhound.records import Candidate
 from trailhound.strategies.base import (
     RESCORE_EVERY,
@@ -25,13 +26,25 @@ RESTOCK_ATTEMPTS = 50
 """Times that a strategy is asked for more when all it named was known or out of scope."""
 
 
+class RankedQueue(Protocol):
+    """What is needed of a frontier here."""
+
+    def add(self, candidates: Iterable[Candidate]) -> int:
+        """Queue unseen URLs; return how many were new."""
+        ...
+
+    def rescore(self, score: Rescore, limit: int | None = None) -> int:
+        """Let ``score`` give waiting URLs new priorities; return how many changed."""
+        ...
+
+
 class Ranking:
     """Asks one strategy about one frontier."""
 
     def __init__(
         self,
         strategy: Strategy,
-        frontier: Frontier,
+        frontier: RankedQueue,
         in_scope: Callable[[str], bool] | None,
         troubles: Troubles,
     ) -> None:

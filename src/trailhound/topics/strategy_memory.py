@@ -116,7 +116,11 @@ class StrategyMemory:
 
     def keep(self, finished: FinishedPage) -> None:
         """Count a page by its number in the crawl; write a snapshot every so many."""
-        self.known_until = finished.event.number
+        self.count(finished.event.number)
+
+    def count(self, number: int) -> None:
+        """The same for whoever has only the number."""
+        self.known_until = number
         self._pages += 1
         if self._pages >= self._next_at:
             self.write()

@@ -1,0 +1,1 @@
+"""Trailhound inside other people's crawlers."""
