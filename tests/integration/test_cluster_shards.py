@@ -17,6 +17,7 @@ from live_webs import USER_AGENT, learn, wait_until
 
 from trailhound.cluster.layout import ClusterFolder
 from trailhound.cluster.messages import Receipt, ShardState, Turn, TurnWish
+from trailhound.cluster.news import Heard, Letter
 from trailhound.cluster.shard import Shard
 from trailhound.config import configure
 from trailhound.demo import DemoWeb
@@ -69,6 +70,9 @@ class Together:
 
     async def ask_turn(self, shard: int, wish: TurnWish) -> Turn:
         return self.shards[shard].give_turn(wish)
+
+    async def ask_news(self, shard: int, receiver: int, heard: Heard) -> Letter:
+        return self.shards[shard].news_for(receiver, heard)
 
     def states(self) -> list[ShardState]:
         return [shard.state() for shard in self.shards.values()]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 end = partial(typer.Option, rich_help_panel="When to end")
 again = partial(typer.Option, rich_help_panel="A topic that was crawled before")
 plugged = partial(typer.Option, rich_help_panel="Plug-ins (see 'trailhound plugins')")
+machines = partial(typer.Option, rich_help_panel="On many machines (see docs/scale.md)")
 ask = partial(typer.Option, rich_help_panel="What to ask besides the web")
 
 
@@ -123,6 +124,14 @@ def crawl(
         int | None,
         typer.Option(min=1, metavar="N", help="Processes that read and score pages."),
     ] = None,
+    cluster: Annotated[
+        str | None,
+        machines(metavar="ADDRESS", help="Crawl on a Ray cluster: host:port, or 'local'."),
+    ] = None,
+    shards: Annotated[
+        int | None,
+        machines(min=1, max=1000, metavar="N", help="Parts of a new crawl on a cluster: 8."),
+    ] = None,
     metrics: Annotated[
         int | None,
         typer.Option(min=1, max=65535, metavar="PORT", help="Serve Prometheus on this machine."),
@@ -159,6 +168,8 @@ def crawl(
     from trailhound.crawling.budget import StopReason
     from trailhound.errors import UsageError
 
+    if shards is not None and cluster is None:
+        raise UsageError("--shards is for crawls on a cluster. Name one with --cluster ADDRESS.")
     refresh = refresh or refresh_due
     if restart and (resume or refresh):
         raise UsageError("--restart begins anew, and --resume goes on. Give one of them.")
@@ -214,7 +225,7 @@ def crawl(
             started_by=started_by,
         )
         given.keep(options.open_workspace(workspace))
-        opened = _open(topic, workspace, request)
+        opened = _open(topic, workspace, request, cluster, shards)
     with opened as running:
         try:
             with _metrics(running):
@@ -237,7 +248,13 @@ def crawl(
             raise typer.Exit(options.FAILED_EXIT_CODE)
 
 
-def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> TopicCrawl:
+def _open(
+    topic: str,
+    workspace: Path | None,
+    request: CrawlRequest,
+    cluster: str | None,
+    shards: int | None,
+) -> TopicCrawl:
     from trailhound.cli.terminal import say
     from trailhound.topics.crawl import open_crawl
     from trailhound.topics.crawl_folder import CrawlFolder
@@ -249,6 +266,11 @@ def _open(topic: str, workspace: Path | None, request: CrawlRequest) -> TopicCra
         folder = place.topic(topic)
     else:
         folder.prepare()
+    if cluster is not None:
+        from trailhound.cluster.driver import open_cluster_crawl
+
+        # It shows itself as any other crawl does.
+        return cast("TopicCrawl", open_cluster_crawl(folder, request, cluster, shards, say))
     _unite(CrawlFolder(folder), request)
     return open_crawl(folder, request, say)
 

@@ -14,12 +14,18 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
 import msgspec
 
 from trailhound.cluster.placement import MAX_SHARDS, Placement
 from trailhound.errors import UNREADABLE, StorageError, UsageError
 from trailhound.storage.files import write_whole
 from trailhound.topics.crawl_folder import SHARDS, CrawlFolder
+from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder
 
 FORMAT_NAME = "trailhound-cluster"
@@ -32,6 +38,27 @@ class ClusterRecord(msgspec.Struct, frozen=True, kw_only=True):
     shards: int
     format: str = FORMAT_NAME
     version: int = FORMAT_VERSION
+
+
+@dataclass(frozen=True)
+class ShardSpec:
+    """What an actor must know to open a shard. The workspace has one path on all machines."""
+
+    workspace: Path
+    topic: str
+    number: int
+    shards: int
+    request: CrawlRequest
+    limited: bool
+    """Whether it waits for the driver to grant it requests."""
+    reopened: bool
+    """Whether other shards have been running without it."""
+
+
+def actor_name(topic: TopicFolder, number: int) -> str:
+    """Under which a shard's actor is found by everybody in the cluster."""
+    place = blake2b(os.fsencode(topic.path.resolve()), digest_size=6).hexdigest()
+    return f"{topic.name}-{place}-{number:03d}"
 
 
 class ClusterFolder(CrawlFolder):

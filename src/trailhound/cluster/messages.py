@@ -6,7 +6,8 @@ from typing import Protocol
 
 import msgspec
 
-from trailhound.records import Candidate
+from trailhound.cluster.news import Heard, Letter
+from trailhound.records import Candidate, PageEvent
 
 
 class Batch(msgspec.Struct, frozen=True, array_like=True):
@@ -96,6 +97,18 @@ class ShardState(msgspec.Struct, frozen=True, kw_only=True):
         return self.epoch, self.pages, self.sent, self.received
 
 
+class Look(msgspec.Struct, frozen=True, array_like=True):
+    """What the driver sees of a shard when it looks."""
+
+    state: ShardState
+    told: int = 0
+    """Pages of this opening."""
+    events: list[PageEvent] = []
+    """Those that the driver has not seen yet, as far as they are remembered."""
+    best: list[tuple[int, float]] | None = None
+    """Its best links: see :mod:`trailhound.cluster.granting`."""
+
+
 class Peers(Protocol):
     """How a shard reaches the others; whatever fails raises ``ConnectionError``."""
 
@@ -107,6 +120,12 @@ class Peers(Protocol):
         """Ask the shard that gives out turns at an address."""
         ...
 
+    async def ask_news(self, shard: int, receiver: int, heard: Heard) -> Letter:
+        """What a shard has learned that the receiver has not heard of."""
+        ...
+
 
 encode_batch = msgspec.msgpack.Encoder().encode
 decode_batch = msgspec.msgpack.Decoder(Batch).decode
+encode_look = msgspec.msgpack.Encoder().encode
+decode_look = msgspec.msgpack.Decoder(Look).decode

@@ -59,6 +59,11 @@ class NewsDesk:
             self._sharing = strategy
             self._sharing.join(lambda url: self._owner(url) == self._shard)
 
+    @property
+    def is_of_use(self) -> bool:
+        """Whether the strategy shares what it learns."""
+        return self._sharing is not None
+
     def keep(self, finished: FinishedPage) -> None:
         """Note news of a page that was fetched."""
         page, relevance = finished.page, finished.event.relevance

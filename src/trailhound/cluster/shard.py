@@ -12,15 +12,20 @@ import threading
 from collections import deque
 from collections.abc import Coroutine
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
+
 from trailhound.cluster.addresses import AddressOffice, SharedAddresses
 from trailhound.cluster.epochs import Epoch
+from trailhound.cluster.granting import MAX_TOLD, Steps, steps
 from trailhound.cluster.messages import (
     Batch,
+    Look,
     Peers,
     Receipt,
     ShardState,
@@ -28,6 +33,7 @@ from trailhound.cluster.messages import (
     TurnWish,
     decode_batch,
 )
+from trailhound.cluster.news import Heard, Letter, NewsDesk
 from trailhound.cluster.outbox import Inbox, Outbox, RoutedFrontier
 from trailhound.cluster.placement import Placement
 from trailhound.cluster.sending import Sending
@@ -45,6 +51,8 @@ from trailhound.topics.crawl_plan import CrawlRequest
 
 T = TypeVar("T")
 
+NEWS_SECONDS = 2.0
+"""In which all others are asked once what they have learned."""
 KEPT_EVENTS = 10_000
 """Pages that are remembered for whoever watches; earlier ones are in the results."""
 ANSWER_SECONDS = 30.0
@@ -55,7 +63,7 @@ class Shard:
     """Opens and runs one shard, once. It is the ``Neighbours`` of its own crawl.
 
     ``is_reopened``: other shards have been running meanwhile, and may have been promised turns at
-    addresses that nobody here remembers.
+    addresses that nobody here remembers. ``owner`` says on which machine it is.
     """
 
     def __init__(
@@ -65,9 +73,10 @@ class Shard:
         peers: Peers,
         *,
         is_reopened: bool = False,
+        owner: str = "",
     ) -> None:
         self.number = int(folder.path.name)
-        self.epoch = Epoch.claim(folder.path)
+        self.epoch = Epoch.claim(folder.path, owner)
         self.finished = threading.Event()
         """Set when the crawl has ended, and everything is closed."""
         self._folder = folder
@@ -79,9 +88,11 @@ class Shard:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._crawler: Crawler | None = None
         self._waits_for: StopReason | None = None
+        self._desk = NewsDesk(self.number, self.epoch.number, placement.owner)
         self._events: deque[PageEvent] = deque(maxlen=KEPT_EVENTS)
         self._told = self._received = self._relevant = 0
         self._failure = ""
+        self._last = self._now()
 
     def open(
         self, request: CrawlRequest, known: Knowledge | None = None, *, limit: int | None = None
@@ -91,12 +102,12 @@ class Shard:
         request = replace(
             request,
             settings=shard_settings(request.settings),
-            flags={key: value for key, value in request.flags.items() if key in _FOR_SHARDS},
+            flags={key: each for key, each in request.flags.items() if key not in _FOR_DRIVER},
             resume=exists,
             restart=False,
             may_be_spent=True,
         )
-        own = OwnParts(neighbours=self)
+        own = OwnParts(neighbours=self, sinks=(self._desk,))
         self._crawl = open_crawl(
             self._folder.topic, request, folder=self._folder, known=known, own=own
         )
@@ -108,6 +119,7 @@ class Shard:
             with self._crawl as crawl:
                 for event in crawl.run():
                     self._note(event)
+                self._last = self._now()
         except BaseException as error:
             self._failure = f"{type(error).__name__}: {error}"
             raise
@@ -142,9 +154,18 @@ class Shard:
 
     def state(self) -> ShardState:
         """How it is."""
-        if self._crawler is None or self.finished.is_set():
-            return self._before_or_after()
-        crawler, stats = self._crawler, self._crawl.stats()
+        if self.finished.is_set():
+            reason = self._crawl.stop_reason
+            why = self._failure or (reason.value if reason is not None else "")
+            ended = "failed" if self._failure else "ended"
+            return msgspec.structs.replace(self._last, state=ended, why=why)
+        return self._now()
+
+    def _now(self) -> ShardState:
+        crawler = self._crawler
+        if crawler is None:
+            return ShardState(shard=self.number, epoch=self.epoch.number, pid=os.getpid())
+        stats = self._crawl.stats()
         waits_for = self._waits_for if not stats.leased else None
         return ShardState(
             shard=self.number,
@@ -168,32 +189,18 @@ class Shard:
             remark=self._crawl.disk.state,
         )
 
-    def _before_or_after(self) -> ShardState:
-        if not self.finished.is_set():
-            return ShardState(shard=self.number, epoch=self.epoch.number, pid=os.getpid())
-        state, why = ("failed", self._failure) if self._failure else ("ended", "")
-        if not why and self._crawl.stop_reason is not None:
-            why = self._crawl.stop_reason.value
-        crawler = self._crawler
-        return ShardState(
-            shard=self.number,
-            epoch=self.epoch.number,
-            state=state,
-            why=why,
-            pages=crawler.pages if crawler is not None else 0,
-            requests=crawler.requests if crawler is not None else 0,
-            outgoing=len(self._outbox) if crawler is not None else 0,
-            relevant=self._relevant,
-            pid=os.getpid(),
-        )
-
-    def events_after(self, number: int) -> tuple[int, list[PageEvent]]:
-        """Pages behind the first ``number`` of this opening, as far as they are remembered.
-
-        And how many there have been in all.
-        """
+    async def look(self, epoch: int, seen: int) -> Look:
+        """How it is, with the pages behind the first ``seen`` of the opening ``epoch``."""
+        best = None
+        with suppress(ConnectionError):
+            best = await self._in_crawl(self._best())
         told, events = self._told, list(self._events)
-        return told, events[max(0, len(events) - (told - number)) :] if told > number else []
+        new = told - (seen if epoch == self.epoch.number else 0)
+        unseen = events[max(0, len(events) - new) :] if new > 0 else []
+        return Look(self.state(), told, unseen, best)
+
+    async def _best(self) -> Steps:
+        return steps(self._frontier.best(MAX_TOLD))
 
     async def _in_crawl(self, work: Coroutine[Any, Any, T]) -> T:
         """What comes of ``work`` in the crawl's own event loop."""
@@ -241,6 +248,7 @@ class Shard:
             raise UsageError(
                 "A crawl on a cluster keeps what waits in SQLite. Leave out [crawl] frontier."
             )
+        self._frontier = frontier
         self._outbox, self._inbox = Outbox(frontier), Inbox(frontier)
         self._sending = Sending(
             self.number, self.epoch, self._outbox, self._peers, self._placement.shards
@@ -265,8 +273,29 @@ class Shard:
 
     async def work(self, crawler: Crawler) -> None:
         """Send links to their owners."""
+        self._desk.serve(crawler.strategy)
         self._loop, self._crawler = asyncio.get_running_loop(), crawler
-        await self._sending.run(crawler)
+        async with asyncio.TaskGroup() as both:
+            both.create_task(self._sending.run(crawler))
+            both.create_task(self._hear_news(crawler))
+
+    async def _hear_news(self, crawler: Crawler) -> None:
+        """Learn what the others have learned, from one after the other."""
+        while self._desk.is_of_use:
+            for shard in range(self._placement.shards):
+                await asyncio.sleep(NEWS_SECONDS / self._placement.shards)
+                if shard != self.number:
+                    await self._hear(shard, crawler)
+
+    async def _hear(self, shard: int, crawler: Crawler) -> None:
+        with suppress(ConnectionError):
+            letter = await self._peers.ask_news(shard, self.number, self._desk.heard)
+            if news := self._desk.open(letter):
+                await crawler.between_pages(partial(crawler.heed, news))
+
+    def news_for(self, receiver: int, heard: Heard) -> Letter:
+        """What another shard may learn."""
+        return self._desk.letter(receiver, heard)
 
     async def wait_for_address(
         self, address: str, earliest: float, pause: float, at_most: float
@@ -281,19 +310,19 @@ class Shard:
         return await self._peers.ask_turn(office, wish)
 
 
-_FOR_SHARDS = ("crawl.seeds", "crawl.scope", "crawl.exclude", "crawl.same_domain")
+_FOR_DRIVER: dict[str, Any] = {
+    "crawl.max_requests": None,
+    "crawl.max_time": None,
+    "crawl.give_up_after": None,
+    "crawl.seeds_from": "",
+    "output.metrics_port": None,
+}
+"""When to end is a matter of the whole crawl; what these are in a shard."""
 
 
 def shard_settings(settings: Settings) -> Settings:
-    """What a shard goes by. When to end is a matter of the whole crawl, and the driver's."""
-    return settings.changed(
-        {
-            "crawl.max_time": None,
-            "crawl.give_up_after": None,
-            "crawl.seeds_from": "",
-            "output.metrics_port": None,
-        }
-    )
+    """What a shard goes by."""
+    return settings.changed(_FOR_DRIVER)
 
 
 def _sync(path: Path) -> None:

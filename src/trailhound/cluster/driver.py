@@ -1,0 +1,423 @@
+"""The driver of a crawl on a cluster: opens its shards, grants them requests, sees when it is over.
+
+For whoever runs it, it is a crawl like any other (:class:`~trailhound.topics.crawl.TopicCrawl`):
+events come out of :meth:`ClusterCrawl.run`, with figures of all shards together. It holds nothing
+that is not on disk or in the shards: one that is killed is replaced by the next, which finds the
+shards at work.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Generator
+from contextlib import ExitStack, closing, suppress
+from functools import partial
+from typing import Any, Self, cast
+
+import msgspec
+
+from trailhound.cluster.connecting import connected, load_ray
+from trailhound.cluster.fleet import Fleet
+from trailhound.cluster.granting import ShardReport, grant, slice_size
+from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
+from trailhound.cluster.messages import Look, ShardState
+from trailhound.cluster.placement import DEFAULT_SHARDS, Placement
+from trailhound.cluster.uniting import scatter
+from trailhound.config.settings import SourceSettings
+from trailhound.counting import counted
+from trailhound.crawling.budget import StopReason
+from trailhound.crawling.build import OwnParts
+from trailhound.crawling.disk_watch import DiskWatch
+from trailhound.crawling.progress import CrawlProgress
+from trailhound.crawling.troubles import Troubles
+from trailhound.errors import StorageError, TrailhoundError, UsageError
+from trailhound.frontier.base import FrontierStats
+from trailhound.records import Outcome, PageEvent
+from trailhound.storage.event_log import EventLog
+from trailhound.storage.results_reading import Results
+from trailhound.topics.crawl import EarlierRuns, TopicCrawl
+from trailhound.topics.crawl_beacon import CrawlBeacon
+from trailhound.topics.crawl_folder import CrawlLock
+from trailhound.topics.crawl_plan import CrawlPlan, CrawlRequest, knowledge_of, make_plan
+from trailhound.topics.failures import NOTHING_WRONG, Failure, failures_of
+from trailhound.topics.gathering import Gathering
+from trailhound.topics.notices import Notify, Progress
+from trailhound.topics.workspace import TopicFolder
+
+LOOK_EVERY_SECONDS = 0.25
+GATHER_EVERY_SECONDS = 5.0
+BALANCE_EVERY_SECONDS = 5.0
+GRANT_AHEAD_SECONDS = 1.0
+"""Shards are granted what they need for so long at their present speed, at least."""
+MAX_FAILURES = 3
+"""Times that one shard may fail to go on before the crawl gives up."""
+
+
+def open_cluster_crawl(
+    topic: TopicFolder,
+    request: CrawlRequest,
+    address: str,
+    shards: int | None,
+    notify: Notify = lambda _: None,
+) -> ClusterCrawl:
+    """Prepare a run on the cluster at ``address``; ``shards`` are for a new crawl.
+
+    Mistakes are found here, before anything is fetched.
+    """
+    load_ray()
+    folder = ClusterFolder(topic)
+    stack = ExitStack()
+    try:
+        stack.enter_context(CrawlLock(topic))
+        beacon = stack.enter_context(CrawlBeacon(topic.path, topic.name, request.started_by))
+        notify = beacon.noting(notify)
+        known = knowledge_of(topic)
+        plan = make_plan(request, folder, known, OwnParts())
+        _check(plan, folder, shards)
+        ray = stack.enter_context(connected(address))
+        record = plan.record_of(topic.name, known.states, known.fingerprint, time.time())
+        if plan.record is None:
+            aside = folder.set_aside()
+            stack.callback(folder.put_back, aside)
+            placement = folder.begin(shards or DEFAULT_SHARDS)
+        elif folder.is_sharded():
+            placement = folder.placement()
+        else:
+            placement = Placement(shards or DEFAULT_SHARDS)
+            scatter(folder, placement.shards, placement.owner, record)
+            folder.begin(placement.shards)
+        crawl = ClusterCrawl(ray, folder, plan, request, placement, stack, notify, beacon)
+        folder.write(record)
+        return crawl
+    except BaseException:
+        with suppress(TrailhoundError):
+            stack.close()
+        raise
+
+
+def _check(plan: CrawlPlan, folder: ClusterFolder, shards: int | None) -> None:
+    """UsageError for what a crawl on a cluster cannot do."""
+    crawl = plan.settings.crawl
+    if plan.refresh:
+        raise UsageError(
+            "--refresh is for crawls on one machine. Leave out --cluster, and the shards are put "
+            "into one piece first."
+        )
+    if plan.settings.sources != SourceSettings() or crawl.seeds_from:
+        raise UsageError(
+            "--backlinks, --trace, --search and --seeds-from are asked by crawls on one machine. "
+            "Leave them out, or leave out --cluster."
+        )
+    if crawl.frontier != "sqlite":
+        raise UsageError(
+            f"A crawl on a cluster keeps what waits in SQLite, and [crawl] frontier is "
+            f"'{crawl.frontier}'. Leave that out."
+        )
+    if plan.record is None or not folder.is_sharded() or shards is None:
+        return
+    fixed = folder.placement().shards
+    if shards != fixed:
+        raise UsageError(
+            f"The crawl was begun in {counted(fixed, 'shard')}, and hosts stay where they are. "
+            "Resume without --shards; machines may come and go."
+        )
+
+
+class ClusterCrawl:
+    """A crawl on a cluster that is ready to run, once. Close it, or use it in a ``with``."""
+
+    def __init__(
+        self,
+        ray: Any,
+        folder: ClusterFolder,
+        plan: CrawlPlan,
+        request: CrawlRequest,
+        placement: Placement,
+        stack: ExitStack,
+        notify: Notify,
+        beacon: CrawlBeacon,
+    ) -> None:
+        self.folder = folder
+        self.settings = plan.settings
+        self.budget = plan.budget(0)
+        self.is_stopping = False
+        self.stop_reason: StopReason | None = None
+        self.looked_at_again: frozenset[str] = frozenset()
+        self.put_off: dict[str, str] = {}
+        self.robots_requests = 0
+        self.disk = DiskWatch(folder.path, 0)
+        self._plan = plan
+        self._notify = notify
+        self._beacon = beacon
+        self._stack = stack
+        folder.make()
+        self._log = stack.enter_context(closing(EventLog(folder.log, time.time)))
+        self._fleet = Fleet(
+            ray,
+            placement.shards,
+            partial(actor_name, folder.topic),
+            partial(self._spec, request, placement),
+            self._log.note,
+        )
+        self._failures: Counter[int] = Counter()
+        self._granted: dict[int, int] = {}
+        self._speed = _Speed()
+        self._was_done: list[tuple[int, ...]] | None = None
+        self._gathered_at = self._balanced_at = time.monotonic()
+        found = self._fleet.start()
+        if found:
+            self.notify(f"{counted(found, 'shard')} of the crawl are at work already.")
+        self._wait_until_open()
+        requests, pages = self._total("requests"), self._total("pages")
+        self.before = EarlierRuns(requests, pages, self.results.finds())
+        self.progress = CrawlProgress(self.budget, time.time(), requests_before=requests)
+
+    def _spec(
+        self, request: CrawlRequest, placement: Placement, number: int, is_reopened: bool
+    ) -> ShardSpec:
+        topic = self.folder.topic
+        return ShardSpec(
+            workspace=topic.path.parent.parent.resolve(),
+            topic=topic.name,
+            number=number,
+            shards=placement.shards,
+            request=request,
+            limited=self.budget.max_requests is not None,
+            reopened=is_reopened,
+        )
+
+    def _wait_until_open(self) -> None:
+        progress = Progress(self.notify)
+        while not self._are_open():
+            opened = sum(look.state.state != "starting" for look in self._fleet.looks.values())
+            progress.tell(f"Opening the shards: {opened} of {self._shards} so far.")
+            time.sleep(LOOK_EVERY_SECONDS / 2)
+
+    def _are_open(self) -> bool:
+        for number, look in self._fleet.look().items():
+            if look.state.state == "failed":
+                raise StorageError(f"Shard {number} cannot be opened: {look.state.why}")
+        states = self._states()
+        return len(states) == self._shards and all(each.state != "starting" for each in states)
+
+    @property
+    def _shards(self) -> int:
+        return self.folder.placement().shards
+
+    def _states(self) -> list[ShardState]:
+        return [look.state for look in self._fleet.looks.values()]
+
+    def _total(self, name: str) -> int:
+        return sum(getattr(state, name) for state in self._states())
+
+    # As of any crawl
+
+    @property
+    def results(self) -> GatheredFinds:
+        """What was gathered so far."""
+        return GatheredFinds(self.folder)
+
+    def stats(self) -> FrontierStats:
+        """What waits, in all shards."""
+        names = ("waiting", "leased", "finished", "hosts_waiting")
+        return FrontierStats(*(self._total(name) for name in names))
+
+    def failures(self) -> list[Failure]:
+        """What went wrong in this run, and how often.
+
+        A redirect from one shard to another ends as postponed there, and goes on here.
+        """
+        found = failures_of(self.progress, self.put_off, Troubles())
+        return [each for each in found if each.outcome != Outcome.POSTPONED.value]
+
+    @property
+    def failed(self) -> str:
+        """Why the run as a whole was in vain; empty when it was not."""
+        outcomes = self.progress.outcomes
+        if outcomes[Outcome.BROKEN] and not outcomes[Outcome.FETCHED]:
+            return "Every page that was fetched was lost to an error."
+        tried = self._plan.record is None or self.failures()
+        if tried and not any(outcomes[outcome] for outcome in NOTHING_WRONG):
+            return "Nothing was fetched."
+        return ""
+
+    def notify(self, message: str) -> None:
+        """Tell a person, and the log."""
+        self._log.note("notice", message=message)
+        self._notify(message)
+
+    def stop(self) -> None:
+        """End soon; may be called from a signal handler."""
+        self.is_stopping = True
+
+    def close(self) -> None:
+        """Let everything go; shards that are still at work go on without a driver."""
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self) -> Generator[PageEvent]:
+        """Crawl until the budget is spent, nothing is left, or :meth:`stop` is called."""
+        self._log.note("start", settings=self.settings, seeds=self._plan.all_seeds)
+        self._beacon.begin(cast(TopicCrawl, self))
+        with ExitStack() as at_the_end:
+            at_the_end.callback(self._beacon.end)
+            gathering = at_the_end.enter_context(Gathering(self.folder))
+            at_the_end.callback(gathering.settle)
+            at_the_end.callback(self._end)
+            while self.stop_reason is None:
+                for event in self._look():
+                    self._beacon.add(event)
+                    yield event
+                self.stop_reason = self._why_over()
+                if self.stop_reason is None:
+                    self._tend(gathering)
+                    time.sleep(LOOK_EVERY_SECONDS)
+
+    def _look(self) -> Generator[PageEvent]:
+        """New pages of all shards, in the order in which they were dealt with."""
+        looks = self._fleet.look()
+        events = [event for look in looks.values() for event in look.events]
+        requests = self._total("requests")
+        for event in sorted(events, key=lambda event: event.at):
+            number = self.before.pages + self.progress.pages + 1
+            counted_anew = msgspec.structs.replace(event, number=number, requests_total=requests)
+            self.progress.add(counted_anew)
+            yield counted_anew
+        for number, look in looks.items():
+            if look.state.state == "failed":
+                self._mend(number, look)
+        self._speed.note(requests)
+
+    def _mend(self, number: int, look: Look) -> None:
+        self._failures[number] += 1
+        self._log.note("shard-failed", shard=number, why=look.state.why)
+        if self._failures[number] > MAX_FAILURES:
+            raise StorageError(
+                f"Shard {number} fails again and again: {look.state.why} Everything up to its "
+                "last page is safe; mend the cause, and go on with --resume."
+            )
+        self._fleet.reopen(number)
+
+    def _why_over(self) -> StopReason | None:
+        if self.is_stopping:
+            return StopReason.INTERRUPTED
+        seconds = self.progress.elapsed(time.time())
+        if self.budget.max_seconds is not None and seconds >= self.budget.max_seconds:
+            return StopReason.TIME_SPENT
+        limit = self.settings.crawl.give_up_after
+        if limit is not None and self.progress.barren >= limit:
+            return StopReason.BARREN
+        return self._why_done()
+
+    def _why_done(self) -> StopReason | None:
+        """Whether nobody has had anything to do in two looks, nor has done anything in between.
+
+        A shard keeps what it receives before the sender forgets it: with all outboxes empty,
+        nothing is under way.
+        """
+        states, before = self._states(), self._was_done
+        is_done = self._fleet.is_complete and all(state.is_done for state in states)
+        self._was_done = [state.activity for state in states] if is_done else None
+        if before is None or before != self._was_done or self._next_limits():
+            return None
+        used, most = self._total("requests"), self.budget.max_requests
+        if most is not None and used >= most:
+            return StopReason.REQUESTS_SPENT
+        return StopReason.HOSTS_ASLEEP if self._total("waiting") else StopReason.FRONTIER_EMPTY
+
+    def _tend(self, gathering: Gathering) -> None:
+        """What is to be done now and then."""
+        self._grant()
+        now = time.monotonic()
+        if now - self._gathered_at >= GATHER_EVERY_SECONDS:
+            gathering.catch_up()
+            self._gathered_at = time.monotonic()
+        if now - self._balanced_at >= BALANCE_EVERY_SECONDS:
+            self._balanced_at = now
+            if self._fleet.balance():
+                self._was_done = None
+
+    def _grant(self) -> None:
+        limits = self._next_limits()
+        if limits:
+            self._was_done = None
+            self._fleet.allow(limits)
+            self._log.note("granted", limits={str(key): each for key, each in limits.items()})
+
+    def _next_limits(self) -> dict[int, int | None]:
+        """By shard, where they are to change; what a shard cannot use goes to others."""
+        looks, most = self._fleet.looks, self.budget.max_requests
+        if most is None:
+            return {n: None for n, look in looks.items() if look.state.limit is not None}
+        reports = [_report(look) for look in looks.values() if look.state.state != "starting"]
+        used = sum(report.used for report in reports)
+        size = max(slice_size(used, len(looks)), round(self._speed.per_second))
+        limits: dict[int, int | None] = dict(grant(reports, most, size))
+        if not limits and used < most:
+            idle = (report for report in reports if report.best == [])
+            limits = {each.shard: each.used for each in idle if each.limit > each.used}
+        return limits
+
+    def _end(self) -> None:
+        """Close the shards, and write down how the run ended."""
+        self.robots_requests = self._total("robots_requests")
+        ended = self._fleet.close()
+        self._fleet.looks.update(ended)
+        self.progress.requests = max(self.progress.requests, self._total("requests"))
+        reason = self.stop_reason = self.stop_reason or StopReason.INTERRUPTED
+        self._log.note(
+            "end",
+            reason=reason,
+            pages=self.progress.pages,
+            requests=self.progress.requests,
+            relevant=self.progress.relevant,
+            outcomes=dict(self.progress.outcomes),
+        )
+        with suppress(StorageError):
+            record = self.folder.read()
+            ended_at = time.time()
+            self.folder.write(
+                msgspec.structs.replace(record, ended=reason.value, ended_at=ended_at)
+            )
+
+
+class GatheredFinds:
+    """How many relevant pages all shards have found, as far as that was gathered."""
+
+    def __init__(self, folder: ClusterFolder) -> None:
+        self._folder = folder
+
+    def finds(self) -> int:
+        """Without copies."""
+        if not self._folder.results.is_file():
+            return 0
+        with suppress(StorageError), Results(self._folder.results) as results:
+            return results.summary().relevant
+        return 0
+
+
+class _Speed:
+    """Requests of all shards per second, lately."""
+
+    def __init__(self) -> None:
+        self.per_second = 0.0
+        self._last: tuple[float, int] | None = None
+
+    def note(self, requests: int) -> None:
+        now = time.monotonic()
+        if self._last is not None and now > self._last[0]:
+            latest = max(0, requests - self._last[1]) / (now - self._last[0])
+            self.per_second = max(latest, 0.8 * self.per_second)
+        self._last = now, requests
+
+
+def _report(look: Look) -> ShardReport:
+    state = look.state
+    limit = state.requests if state.limit is None else state.limit
+    return ShardReport(state.shard, state.requests + state.leased, limit, look.best)

@@ -1,0 +1,223 @@
+"""The actors of a crawl's shards, as the driver handles them: started, found, moved and ended."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Protocol
+
+from trailhound.cluster.balance import least_loaded, next_move
+from trailhound.cluster.connecting import NAMESPACE
+from trailhound.cluster.messages import Look, decode_look
+from trailhound.errors import TrailhoundError
+
+LOOK_SECONDS = 5.0
+"""For the answers of all shards; those that come later are taken next time."""
+CLOSE_SECONDS = 90.0
+MAX_DEATHS = 3
+"""In a row, of actors that Ray does not start again by itself."""
+NAME_SECONDS = 60.0
+"""Ray takes a moment until the name of an actor that has ended is free."""
+
+
+class Note(Protocol):
+    """Writes an event to the crawl's log."""
+
+    def __call__(self, event: str, **details: object) -> None:
+        """One line."""
+        ...
+
+
+class Fleet:
+    """One actor for each of the ``shards``; ``spec`` tells an actor what it needs to know.
+
+    Actors are detached: they outlive a driver, and the next one finds them by their names.
+    """
+
+    def __init__(
+        self,
+        ray: ModuleType,
+        shards: int,
+        name: Callable[[int], str],
+        spec: Callable[[int, bool], object],
+        note: Note,
+    ) -> None:
+        self._ray = ray
+        self._shards = shards
+        self._name = name
+        self._spec = spec
+        self._note = note
+        self._actors: dict[int, Any] = {}
+        self._pending: dict[int, Any] = {}
+        self._lost: set[int] = set()
+        self._deaths: Counter[int] = Counter()
+        """By shard, since it was seen last."""
+        self.looks: dict[int, Look] = {}
+        """What was seen of each shard last."""
+
+    def start(self) -> int:
+        """Find the actors that run, and start the others; how many were found."""
+        found = {number: self._found(number) for number in range(self._shards)}
+        self._actors = {number: actor for number, actor in found.items() if actor is not None}
+        count = len(self._actors)
+        owners: dict[int, str] = {}
+        for number in range(self._shards):
+            if number not in self._actors:
+                owners[number] = least_loaded(owners, self._machines())
+                self._create(number, owners[number], is_reopened=bool(count))
+        return count
+
+    def _found(self, number: int) -> Any:
+        try:
+            return self._ray.get_actor(self._name(number), NAMESPACE)
+        except ValueError:
+            return None
+
+    def _machines(self) -> dict[str, float]:
+        """Processors of each machine that is there."""
+        nodes = (node for node in self._ray.nodes() if node["Alive"])
+        return {node["NodeID"]: max(1.0, node["Resources"].get("CPU", 0.0)) for node in nodes}
+
+    def _create(self, number: int, machine: str, *, is_reopened: bool) -> None:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        from trailhound.cluster.actors import ShardActor
+
+        # A shard is bound by its hosts, not by a processor: how many share one is ours to say.
+        options = self._ray.remote(ShardActor).options(
+            name=self._name(number),
+            namespace=NAMESPACE,
+            lifetime="detached",
+            max_restarts=-1,
+            num_cpus=0,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(machine, soft=True),
+        )
+        give_up_at = time.monotonic() + NAME_SECONDS
+        while True:
+            try:
+                self._actors[number] = options.remote(self._spec(number, is_reopened))
+                return
+            except ValueError:  # the name is not free yet
+                if time.monotonic() > give_up_at:
+                    raise
+                time.sleep(0.1)
+
+    def look(self) -> dict[int, Look]:
+        """How the shards are that have answered, all but those that are lost at the moment."""
+        for number, actor in self._actors.items():
+            if number not in self._pending:
+                before = self.looks.get(number)
+                seen = (before.state.epoch, before.told) if before is not None else (0, 0)
+                self._pending[number] = actor.look.remote(*seen)
+        asked = list(self._pending.values())
+        ready, _ = self._ray.wait(asked, num_returns=len(asked), timeout=LOOK_SECONDS)
+        answers: dict[int, Look] = {}
+        for number, ref in list(self._pending.items()):
+            if ref in ready:
+                del self._pending[number]
+                look = self._answer(number, ref)
+                if look is not None:
+                    answers[number] = look
+        return answers
+
+    def _answer(self, number: int, ref: Any) -> Look | None:
+        from ray.exceptions import ActorDiedError, RayError
+
+        try:
+            look = decode_look(self._ray.get(ref))
+        except ActorDiedError as error:  # Ray does not start it again by itself
+            self._lose(number, error)
+            self._deaths[number] += 1
+            if self._deaths[number] > MAX_DEATHS:
+                raise TrailhoundError(
+                    f"Shard {number} dies whenever it is started: {str(error).strip()} Check that "
+                    "all machines of the cluster have the same Trailhound, then resume."
+                ) from error
+            owners = {each: known.state.node for each, known in self.looks.items()}
+            self._create(number, least_loaded(owners, self._machines()), is_reopened=True)
+            return None
+        except RayError as error:
+            self._lose(number, error)
+            return None
+        self._meet(number, look)
+        return look
+
+    def _lose(self, number: int, error: Exception) -> None:
+        if number not in self._lost:
+            self._lost.add(number)
+            before = self.looks.get(number)
+            node = before.state.node if before is not None else ""
+            why = str(error).strip().partition("\n")[0]
+            self._note("shard-lost", shard=number, node=node, why=why)
+
+    def _meet(self, number: int, look: Look) -> None:
+        before = self.looks.get(number)
+        state = look.state
+        self.looks[number] = look
+        if state.state == "starting":
+            return
+        if before is None or before.state.epoch != state.epoch:
+            is_back = before is not None and before.state.epoch > 0
+            event = "shard-reopened" if is_back else "shard-opened"
+            self._note(event, shard=number, epoch=state.epoch, node=state.node, pid=state.pid)
+        self._lost.discard(number)
+        del self._deaths[number]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every shard is open, as far as is known."""
+        return not self._lost and len(self.looks) == self._shards
+
+    def allow(self, limits: dict[int, int | None]) -> None:
+        """Tell shards how many requests they may make; what is not heard is told again."""
+        for number, limit in limits.items():
+            self._actors[number].allow.remote(limit)
+
+    def reopen(self, number: int) -> None:
+        """Start a shard anew that has failed."""
+        self._end(number)
+        owners = {each: known.state.node for each, known in self.looks.items() if each != number}
+        self._create(number, least_loaded(owners, self._machines()), is_reopened=True)
+
+    def balance(self) -> bool:
+        """Move one shard to a machine that has too few; whether there was one to move."""
+        if not self.is_complete:
+            return False
+        owners = {number: look.state.node for number, look in self.looks.items()}
+        move = next_move(owners, self._machines())
+        if move is None:
+            return False
+        self._note("shard-moved", shard=move.shard, node=move.machine, was=owners[move.shard])
+        self._end(move.shard)
+        self._create(move.shard, move.machine, is_reopened=True)
+        return True
+
+    def _end(self, number: int) -> None:
+        """Close one actor in order, and let it go."""
+        from ray.exceptions import RayError
+
+        actor = self._actors.pop(number)
+        self._pending.pop(number, None)
+        try:
+            self._ray.get(actor.close.remote(), timeout=CLOSE_SECONDS)
+        except (RayError, TrailhoundError) as error:
+            self._note("shard-lost", shard=number, why=str(error).partition("\n")[0])
+        self._ray.kill(actor)
+
+    def close(self) -> dict[int, Look]:
+        """End all shards in order; how they have ended."""
+        from ray.exceptions import RayError
+
+        self._pending.clear()
+        ended: dict[int, Look] = {}
+        closing = {number: actor.close.remote() for number, actor in self._actors.items()}
+        for number, ref in closing.items():
+            try:
+                ended[number] = decode_look(self._ray.get(ref, timeout=CLOSE_SECONDS))
+            except RayError as error:  # it is on disk as it was
+                self._lose(number, error)
+            self._ray.kill(self._actors[number])
+        self._actors.clear()
+        return ended
