@@ -12,14 +12,44 @@ followed there, is one more thing to follow: its finds are added above, its requ
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from trailhound.strategies.trail.columns import Ids, Matrix, Vector
+from trailhound.strategies.trail.columns import Ids, Matrix, Vector, stretches
+from trailhound.strategies.trail.link_table import LinkTable
 
 MOST_FOLLOWED = 10
 """Links behind one gateway that are counted: the chances of more would be overrated."""
 ROUNDS = 4
 """Gateways behind one another."""
+NOTHING = -14.0
+"""log of the worth of a page of the session that opens nothing."""
+
+
+def open_gateways(
+    table: LinkTable, score: Callable[[Ids], Vector], gate: float
+) -> dict[int, float]:
+    """What pages of the session that were not fetched yet would bring into reach.
+
+    The logarithm of ``gate`` times the finds a request that they promise, by address; ``score``
+    gives the logarithm of a chance.
+    """
+    nodes, size = table.nodes, table.nodes.size
+    shut = nodes["browsed"][:size] & ~nodes["done"][:size] & (nodes["page"][:size] >= 0)
+    gateways = np.flatnonzero(shut)
+    if not len(gateways):
+        return {}
+    pages = nodes["page"][gateways]
+    first, last = table.pages["first"][pages], table.pages["last"][pages]
+    children = table.links["child"][stretches(first, last - first)]
+    owners = np.repeat(np.arange(len(gateways)), last - first)
+    new = np.unique(children[~nodes["known"][children] & ~nodes["queued"][children]])
+    worth = np.zeros(size)
+    worth[new] = np.minimum(1.0, np.exp(score(new)))
+    finds = gate * finds_per_request(worth, children, owners, gateways)
+    logs = np.log(np.maximum(finds, np.exp(NOTHING))).tolist()
+    return dict(zip(gateways.tolist(), logs, strict=True))
 
 
 def finds_per_request(chances: Vector, children: Ids, owners: Ids, gateways: Ids) -> Vector:

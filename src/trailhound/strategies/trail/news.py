@@ -25,6 +25,10 @@ MAX_LINKS_TOLD = 1_000
 """Addresses that one page may name to others: the first."""
 
 
+Described = tuple[Vector, Ids, Vector]
+"""Features of a link, numbers of its words, and what each of them weighs."""
+
+
 class Example(msgspec.Struct, frozen=True, array_like=True):
     """A link as its owner had described it, arrays as bytes."""
 
@@ -34,14 +38,14 @@ class Example(msgspec.Struct, frozen=True, array_like=True):
 
     @classmethod
     def of(cls, row: Vector, numbers: Ids, weights: Vector) -> Example:
-        """Features, words and what each of them weighs."""
+        """As it is written down."""
         return cls(
             row.astype("<f4").tobytes(),
             numbers.astype("<i4").tobytes(),
             weights.astype("<f2").tobytes(),
         )
 
-    def arrays(self) -> tuple[Vector, Ids, Vector]:
+    def arrays(self) -> Described:
         """The same; ValueError when they do not fit together."""
         row = np.frombuffer(self.row, "<f4").astype(np.float64)
         numbers = np.frombuffer(self.numbers, "<i4").astype(np.int64)
@@ -82,15 +86,16 @@ def make_news(crawled: CrawledPage, example: Example | None) -> News:
     return News(msgspec.msgpack.encode(turnout), zlib.compress(said, 1) if said else b"")
 
 
-def read_news(news: News) -> tuple[Turnout, Page | None]:
-    """How the page turned out; and the page, title and links only, if they are told."""
+def read_news(news: News) -> tuple[Turnout, Described | None, Page | None]:
+    """How the page turned out, how its link was described; and title and links if they are told."""
     turnout = kept_in(news.for_all, Turnout, "how a page turned out")
+    described = turnout.example.arrays() if turnout.example else None
     if not news.for_owners:
-        return turnout, None
+        return turnout, described, None
     try:
         told = zlib.decompress(news.for_owners)
     except zlib.error as error:
         raise ValueError(f"the links of {turnout.url} cannot be read: {error}") from error
     said = kept_in(told, _Links, "the links of a page")
     page = Page(turnout.url, title=said.title, language=said.language, links=said.links)
-    return turnout, page
+    return turnout, described, page

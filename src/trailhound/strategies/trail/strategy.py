@@ -13,15 +13,15 @@ from trailhound.records import CrawledPage, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
-from trailhound.strategies.trail.columns import Flags, Ids, Matrix, Vector, stretches
+from trailhound.strategies.trail.columns import Flags, Ids, Matrix, Vector
 from trailhound.strategies.trail.features import describe
-from trailhound.strategies.trail.gateways import finds_per_request
+from trailhound.strategies.trail.gateways import NOTHING, open_gateways
 from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_held_back
 from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.link_words import read_links
-from trailhound.strategies.trail.news import Example, make_news, read_news
+from trailhound.strategies.trail.news import Described, Example, Turnout, make_news, read_news
 from trailhound.strategies.trail.reasons import reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
 
@@ -40,8 +40,6 @@ LEAST_OWN_SHARE, LEAST_OWN, MOST_OWN = 40, 5, 250
 within these numbers, however many pages the others have."""
 GATEWAYS_EVERY = 50
 """Pages, at most, after which the worth of gateways is found out anew; a fit does it sooner."""
-NOTHING = -14.0
-"""log of the worth of a page of the session that opens nothing."""
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -99,22 +97,25 @@ class TrailStrategy:
             table.label(node, label, browsed=True)
         for number, page in enumerate(graph.pages):
             if page.links:
-                self._read(page, float(number in graph.targets))
+                self._read((page, float(number in graph.targets)))
         table.end_session()
         rows, _ = describe(table, np.fromiter(labels, np.int64, len(labels)))
         for (node, label), row in zip(labels.items(), rows, strict=True):
             self._model.add(node, label, row)
         self._model.end_session()
 
-    def _read(self, page: Page, relevance: float) -> None:
-        phrases = self._table.phrases
-        new = phrases.columns.size
-        found = read_links(page, phrases)
+    def _read(self, *pages: tuple[Page, float]) -> None:
+        """Take pages and their relevance into the table; together, they cost less than alone."""
+        table, phrases = self._table, self._table.phrases
+        new, first = phrases.columns.size, table.links.size
+        found = [read_links(page, phrases) for page, _ in pages]
         phrases.sum_up(new, **self._wanted.tables, **self._model.tables)
-        first, last = self._table.add_page(self._table.node(page.url), found, relevance)
+        for (page, relevance), links in zip(pages, found, strict=True):
+            table.add_page(table.node(page.url), links, relevance)
+        last = table.links.size
         if first < last:
-            read = self._wanted.read(phrases, found.phrases)
-            self._table.links["words"][first:last, : read.shape[1]] = read
+            read = self._wanted.read(phrases, np.concatenate([links.phrases for links in found]))
+            table.links["words"][first:last, : read.shape[1]] = read
             self._model.read(first, last)
 
     def observe(self, crawled: CrawledPage) -> None:
@@ -129,7 +130,7 @@ class TrailStrategy:
             self._learn(asked, node, crawled)
         else:
             if self._has_new_links(node, page):  # it was read in the session, and has changed since
-                self._read(page, float(table.nodes["label"][node]))
+                self._read((page, float(table.nodes["label"][node])))
             self._open = self._open_children(node)
             self._described = describe(table, self._open)
         if self._is_fit_due():
@@ -162,7 +163,7 @@ class TrailStrategy:
         before = describe(table, np.array([asked]))[0] if asked != node else None
         for each in {asked, node}:
             table.label(each, relevance)
-        self._read(crawled.page, relevance)
+        self._read((crawled.page, relevance))
         table.nodes["page"][asked] = table.nodes["page"][node]
         self._open = self._open_children(node)
         # In one go with the page's links, as a description leaves out the own label.
@@ -260,34 +261,12 @@ class TrailStrategy:
             return {}
         if not self._gateways or self._pages >= self._next_gateways:
             self._next_gateways = self._pages + GATEWAYS_EVERY
-            self._gateways = self._open_gateways()
+            self._gateways = open_gateways(self._table, self._model.score, self._gate)
         behind = against_hosts(self._table, browsed, self._crowding).tolist()
         return {
             node: self._gateways.get(node, NOTHING) - less
             for node, less in zip(browsed.tolist(), behind, strict=True)
         }
-
-    def _open_gateways(self) -> dict[int, float]:
-        """What pages of the session that were not fetched yet would bring into reach.
-
-        ``gate`` times the finds a request that they promise.
-        """
-        table, nodes = self._table, self._table.nodes
-        size = nodes.size
-        shut = nodes["browsed"][:size] & ~nodes["done"][:size] & (nodes["page"][:size] >= 0)
-        gateways = np.flatnonzero(shut)
-        if not len(gateways):
-            return {}
-        pages = nodes["page"][gateways]
-        first, last = table.pages["first"][pages], table.pages["last"][pages]
-        children = table.links["child"][stretches(first, last - first)]
-        owners = np.repeat(np.arange(len(gateways)), last - first)
-        new = np.unique(children[~nodes["known"][children] & ~nodes["queued"][children]])
-        worth = np.zeros(size)
-        worth[new] = np.minimum(1.0, np.exp(self._model.score(new)))
-        finds = self._gate * finds_per_request(worth, children, owners, gateways)
-        logs = np.log(np.maximum(finds, np.exp(NOTHING))).tolist()
-        return dict(zip(gateways.tolist(), logs, strict=True))
 
     def join(self, owns: Callable[[str], bool]) -> None:
         """Rank only what is fetched here."""
@@ -302,33 +281,49 @@ class TrailStrategy:
 
     def heed(self, news: Sequence[News]) -> None:
         """Take pages of others for examples; their links that are fetched here are ranked anew."""
-        for turnout, page in map(read_news, news):
-            words = turnout.example and turnout.example.arrays()
-            asked, node = self._table.node(turnout.asked), self._table.node(turnout.url)
-            if not self._table.nodes["done"][node]:
-                self._table.nodes["done"][[asked, node]] = True
-                self._pages += 1
-                if not self._table.nodes["browsed"][node]:
-                    for known in (asked, node):
-                        self._table.label(known, turnout.score)
-                    if words:
-                        self._model.add_described(asked, turnout.score, *words)
+        told = list(map(read_news, news))
+        pages: dict[int, Page] = {}
+        for turnout, words, page in told:
+            node = self._hear(turnout, words)
+            if page is not None and self._is_to_read(node, page):
+                pages[node] = page
+        labels = self._table.nodes["label"]
+        if pages:
+            self._read(*((page, float(labels[node])) for node, page in pages.items()))
+        for turnout, _, page in told:
             if page is not None:
-                self._hear_of_links(asked, node, page)
+                self._await_links(turnout)
         if self._is_fit_due():
             self._fit()
 
-    def _hear_of_links(self, asked: int, node: int, page: Page) -> None:
-        nodes, browsed = self._table.nodes, bool(self._table.nodes["browsed"][node])
-        if nodes["page"][node] >= 0 and not browsed:
-            return
-        if not browsed or self._has_new_links(node, page):
-            self._read(page, float(nodes["label"][node]))
+    def _hear(self, turnout: Turnout, words: Described | None) -> int:
+        """Note how a page turned out, if that is new; the number of its address."""
+        table = self._table
+        asked, node = table.node(turnout.asked), table.node(turnout.url)
+        if not table.nodes["done"][node]:
+            table.nodes["done"][[asked, node]] = True
+            self._pages += 1
+            if not table.nodes["browsed"][node]:
+                for known in {asked, node}:
+                    table.label(known, turnout.score)
+                if words is not None:
+                    self._model.add_described(asked, turnout.score, *words)
+        return node
+
+    def _is_to_read(self, node: int, page: Page) -> bool:
+        if self._table.nodes["browsed"][node]:
+            return self._has_new_links(node, page)
+        return bool(self._table.nodes["page"][node] < 0)
+
+    def _await_links(self, turnout: Turnout) -> None:
+        """What a page links to waits now; who told of it gave it another priority than we would."""
+        nodes = self._table.nodes
+        asked, node = self._table.node(turnout.asked), self._table.node(turnout.url)
         nodes["page"][asked] = nodes["page"][node]
         waiting = self._open_children(node)
         waiting = waiting[~nodes["known"][waiting]]
         nodes["queued"][waiting] = True
-        nodes["told"][waiting] = np.inf  # it came with the priority that another copy gave it
+        nodes["told"][waiting] = np.inf
         self._relinked.update(waiting[~nodes["elsewhere"][waiting]].tolist())
 
     def reasons(self, found: FoundLink) -> Sequence[Reason]:
@@ -369,9 +364,9 @@ class TrailStrategy:
         if table.nodes["page"][node] >= 0 and not browsed:
             return
         if not browsed:
-            self._read(crawled.page, crawled.relevance.score)
+            self._read((crawled.page, crawled.relevance.score))
         elif self._has_new_links(node, crawled.page):
-            self._read(crawled.page, float(table.nodes["label"][node]))
+            self._read((crawled.page, float(table.nodes["label"][node])))
         table.nodes["done"][[asked, node]] = True
         table.nodes["page"][asked] = table.nodes["page"][node]
         nodes = self._open_children(node)
