@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import socket
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -16,17 +17,24 @@ class TestProxy:
 
     __test__ = False
 
-    def __init__(self, names: dict[str, int], login: tuple[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        names: dict[str, int],
+        login: tuple[str, str] | None = None,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
         self.asked: list[str] = []
         """``CONNECT name:port``, ``GET http://…``, or the address of a SOCKS request."""
         self.port = 0
         self._names = names
         """Ports of this machine, by ``name:port``; nothing else is connected to."""
         self._login = login
+        self._context = context
+        """Of a proxy that is itself spoken to over TLS."""
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[TestProxy]:
-        server = await asyncio.start_server(self._safely, "127.0.0.1", 0)
+        server = await asyncio.start_server(self._safely, "127.0.0.1", 0, ssl=self._context)
         self.port = server.sockets[0].getsockname()[1]
         try:
             yield self

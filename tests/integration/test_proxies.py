@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import ipaddress
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -61,6 +62,7 @@ def fetch(
     login: tuple[str, str] | None = None,
     context: ssl.SSLContext | None = None,
     resolves: bool = False,
+    over_tls: bool = False,
 ) -> tuple[list[FetchResult], TestProxy, Site]:
     """Fetch through a proxy, at ``{}`` in ``proxies``, with DNS that knows ``addresses`` alone."""
 
@@ -72,8 +74,8 @@ def fetch(
                 for host in ("bees.example", PUBLIC)
                 for port, served in ((80, plain), (443, secure))
             }
-            async with kind(names, login).serving() as proxy:
-                scheme = "socks5" if kind is SocksProxy else "http"
+            async with kind(names, login, context if over_tls else None).serving() as proxy:
+                scheme = "socks5" if kind is SocksProxy else "https" if over_tls else "http"
                 named = f"ann:{SECRET}@" if login is not None else ""
                 settings = FetchSettings(
                     user_agent=AGENT,
@@ -202,6 +204,7 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext,
 
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "bees.example")])
+    here = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
     now = datetime.datetime.now(datetime.UTC)
     built = (
         x509.CertificateBuilder()
@@ -211,7 +214,7 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext,
         .serial_number(1)
         .not_valid_before(now - datetime.timedelta(days=2))
         .not_valid_after(now + datetime.timedelta(days=2))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("bees.example")]), False)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("bees.example"), here]), False)
         .add_extension(x509.BasicConstraints(True, None), True)
         .sign(key, hashes.SHA256())
     )
@@ -243,4 +246,20 @@ def test_https_is_verified_behind_a_tunnel(
     assert results[0].outcome is Outcome.FETCHED, results[0].detail
     place = f"{PUBLIC}:443" if kind is SocksProxy else "CONNECT bees.example:443"
     assert proxy.asked == [place]
+    assert site.asked == ["bees.example/robots.txt", "bees.example/"]
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_can_be_spoken_to_over_tls(
+    scheme: str, certified: tuple[ssl.SSLContext, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context, trusted = certified
+    trusting = ssl.create_default_context(cafile=str(trusted))
+    monkeypatch.setattr("aiohttp.connector._SSL_CONTEXT_VERIFIED", trusting)
+    login = ("ann", SECRET)
+    results, proxy, site = fetch(
+        HttpProxy, f"{scheme}://bees.example/", context=context, login=login, over_tls=True
+    )
+    assert results[0].outcome is Outcome.FETCHED, results[0].detail
+    assert proxy.asked
     assert site.asked == ["bees.example/robots.txt", "bees.example/"]

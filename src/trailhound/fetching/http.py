@@ -277,7 +277,8 @@ class HttpFetcher:
         hops = _Hops(url, self._product)
         validators = _validators(self.versions.get(url, Validators()))
         while True:
-            refused = self._left(hops) or await self._refused_by_robots(hops)
+            refused = None if self._leaving is None else self._left(self._leaving, hops)
+            refused = refused or await self._refused_by_robots(hops)
             if refused is not None:
                 return refused
             answer = await self._client.get(
@@ -337,9 +338,9 @@ class HttpFetcher:
         """Close all connections."""
         await self._client.close()
 
-    def _left(self, hops: _Hops) -> FetchResult | None:
+    def _left(self, leaving: LinksToLeave, hops: _Hops) -> FetchResult | None:
         """The end of a chain that would log the person out, or change something for her."""
-        if self._leaving is None or not self._leaving.is_command(hops.last):
+        if not leaving.is_command(hops.last):
             return None
         return hops.result(Outcome.SKIPPED, Answer(), COMMANDS_LEFT)
 

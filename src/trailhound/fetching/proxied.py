@@ -58,6 +58,7 @@ class ProxySessions:
         self.proxy_resolves = proxy_resolves
         self._sessions: dict[Proxy, aiohttp.ClientSession] = {}
         self._books: list[AddressBook] = []
+        self._guards: dict[Proxy, AddressGuard] = {}
 
     def session(self, proxy: Proxy) -> aiohttp.ClientSession:
         """That of ``proxy``."""
@@ -69,7 +70,10 @@ class ProxySessions:
 
     def guard_of(self, proxy: Proxy) -> AddressGuard:
         """What may be connected to on behalf of requests: the proxy that the user has named."""
-        return AddressGuard([proxy.host])
+        guard = self._guards.get(proxy)
+        if guard is None:
+            guard = self._guards[proxy] = AddressGuard([proxy.host])
+        return guard
 
     def check_unseen(self, host: str) -> str:
         """``host``, which the proxy will look up; AddressRefusedError for what is surely inside."""

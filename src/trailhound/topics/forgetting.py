@@ -207,8 +207,9 @@ class _Forgetting:
 
     def in_access(self, workspace: Path) -> None:
         """Cookies and headers of hosts that were read as the person, in any topic."""
+        # Any page of the host, and not only its first one, which may be forgotten by itself.
         forgotten = Access(workspace).forget(
-            lambda host: self._forgotten(f"https://{host}/"), dry_run=self._dry_run
+            lambda host: self._forgotten(f"https://{host}/any-page-of-it"), dry_run=self._dry_run
         )
         self.report.add(COOKIES, forgotten)
 
