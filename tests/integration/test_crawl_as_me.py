@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import stat
@@ -12,12 +13,19 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import quote
 
+import msgspec
 import pytest
 
 from app_server import ServedApp
 from command_line import Command, Done
 from loopback import served
-from trailhound.fetching.keyring import read_access
+from trailhound.fetching.base import always
+from trailhound.fetching.browser.parts import Asked, Blocklist, KeptParts, PageParts
+from trailhound.fetching.cookies import Cookie
+from trailhound.fetching.http import HttpFetcher
+from trailhound.fetching.keyring import HostKeys, Keyring, read_access
+from trailhound.fetching.resolver import MappedResolver
+from trailhound.records import FetchResult, Outcome
 from trailhound.topics.running import wait_for_end
 
 COOKIE, FRESH, SECURE, HEADER, LOGIN = (
@@ -293,3 +301,40 @@ def test_mistakes_are_told_without_secrets(
     assert complaint in " ".join(done.err.split())
     assert done.code == 2
     assert not any(canary in f"{done.out}{done.err}" for canary in CANARIES)
+
+
+def test_pages_of_other_hosts_get_nothing_as_the_person(web_at: tuple[Web, int]) -> None:
+    """What a browser asks for while it shows a page: her cookies are for pages of the same host."""
+    web, port = web_at
+    members, other = "http://members.test/", "http://other.test/"
+    keyring = Keyring({"members.test": HostKeys((Cookie("session", COOKIE),))})
+    resolver = MappedResolver({"*.test": f"127.0.0.1:{port}"}, use_dns=False)
+
+    async def run() -> None:
+        http = HttpFetcher(
+            "bees-bot (+https://example.org/bot)",
+            keyring=keyring,
+            resolver=resolver,
+            allow_addresses=["*.test"],
+        )
+        kept = KeptParts()
+        try:
+            for page in (other, members, other):
+                parts = PageParts(http, kept, Blocklist(), always, page=page)
+                headers = {"authorization": "mine", "cookie": "mine"}
+                await parts.give(Asked(f"{members}b", "script", headers=headers))
+                await parts.give(Asked(f"{members}logout", "fetch"))
+                await parts.give(Asked(other, "fetch"))
+            shown = FetchResult(members, Outcome.FETCHED, members, body=b"<input type=password>")
+            assert http.unless_it_asks_to_log_in(shown).outcome is Outcome.LOGIN_WANTED
+            elsewhere = msgspec.structs.replace(shown, final_url=other)
+            assert http.unless_it_asks_to_log_in(elsewhere) is elsewhere
+        finally:
+            await http.close()
+
+    asyncio.run(run())
+    sent = [headers.get("Cookie") for _, path, headers in web.asked if path == "/b"]
+    assert sent == [None, f"session={COOKIE}", None]
+    assert [h.get("Authorization") for _, path, h in web.asked if path == "/b"][1] is None
+    assert "/logout" not in web.paths("members.test")
+    assert web.leaks() == []

@@ -55,12 +55,15 @@ class GivenAccess(NamedTuple):
         shown = tuple(f"{name}: {value}" for name, value in headers_in(self.headers))
         return {"fetch.headers": shown} if shown else {}
 
-    def keep(self, workspace: Workspace) -> None:
-        """Keep it in the workspace; UsageError for hosts for which there is nothing at all."""
+    def keep(self, workspace: Workspace, file: str = "") -> None:
+        """Keep it in the workspace, or in the ``file`` that settings name.
+
+        UsageError for hosts for which there is nothing at all.
+        """
         from trailhound.errors import UsageError
         from trailhound.topics.access import Access, cookies_in, headers_in, named_host
 
-        access, hosts = Access(workspace.folder), list(map(named_host, self.hosts))
+        access, hosts = Access(workspace.folder, file), list(map(named_host, self.hosts))
         if self.cookies:
             found = [each for path in self.cookies for each in cookies_in(path)]
             access.give_cookies(hosts, found, "file")

@@ -224,7 +224,7 @@ def crawl(
             seconds=seconds,
             started_by=started_by,
         )
-        given.keep(options.open_workspace(workspace))
+        given.keep(options.open_workspace(workspace), request.settings.fetch.access_file)
         opened = _open(topic, workspace, request, cluster, shards)
     with opened as running:
         try:

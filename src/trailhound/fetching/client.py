@@ -253,7 +253,7 @@ class HttpClient:
         if keyring is not None and not keyring.opens(url):
             keyring = None
         if keyring is not None:
-            headers = {**(headers or {}), **keyring.headers_for(url)}
+            headers = keyring.with_keys(headers or {}, url)
         async with session.get(
             target, allow_redirects=False, headers=headers, **options
         ) as response:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from typing import NamedTuple, Self
 
+import msgspec
 from aiohttp.abc import AbstractResolver
 
 from trailhound.config.settings import FetchSettings
@@ -29,6 +31,7 @@ from trailhound.fetching.login_pages import (
     COMMANDS_LEFT,
     LinksToLeave,
     has_password_field,
+    login_wanted_at,
     wants_login,
 )
 from trailhound.fetching.politeness import (
@@ -117,11 +120,7 @@ class _Hops:
 
     def login_wanted(self, answer: Answer, why: str) -> FetchResult:
         """The result of a page that only those may read who have logged in."""
-        host = host_key(self.last)
-        detail = (
-            f"{host} asks to log in: {why}. Log in with your browser, export its cookies, and go "
-            f"on with --cookies FILE --for-host {host}"
-        )
+        detail = login_wanted_at(self.last, why)
         return self.result(Outcome.LOGIN_WANTED, replace(answer, retry_after_seconds=None), detail)
 
     def unfollowed(self, answer: Answer, why: str) -> FetchResult:
@@ -180,7 +179,8 @@ class HttpFetcher:
         self._settings = check_politeness(
             self._politeness.settings, obey_robots=obey_robots, allow_impolite=allow_impolite
         )
-        client = HttpClient(
+        make_client = partial(
+            HttpClient,
             user_agent,
             timeout_seconds=timeout_seconds,
             connect_timeout_seconds=connect_timeout_seconds,
@@ -188,14 +188,15 @@ class HttpFetcher:
             allow_addresses=allow_addresses,
             resolver=resolver,
             headers=headers,
-            keyring=keyring,
             proxies=proxies,
             proxy_resolves=proxy_resolves,
             wanted=Wanted(documents, max_document_bytes),
         )
         self._keyring = keyring
         self._leaving = LinksToLeave(keyring.hosts) if keyring is not None else None
-        self._client = PoliteClient(client, self._politeness)
+        self._client = PoliteClient(make_client(keyring=keyring), self._politeness)
+        self._stranger = PoliteClient(make_client(), self._politeness) if keyring else None
+        """Asks as nobody in particular what pages of other hosts want of a host in the keyring."""
         self._robots = RobotsRules(
             self._client,
             user_agent,
@@ -287,7 +288,7 @@ class HttpFetcher:
             hops.note(answer)
             if answer.status not in REDIRECT_STATUSES:
                 outcome = _outcome(answer, bool(validators))
-                if self._keyring is not None and self._keyring.opens(hops.last):
+                if self._keyring is not None and self.reads_as_person(hops.last):
                     return self._seen_as_person(hops, answer, outcome)
                 return hops.result(outcome, answer)
             target = answer.redirect_target(hops.last)
@@ -303,14 +304,19 @@ class HttpFetcher:
             if not may_go_on():
                 return hops.unfollowed(answer, NO_REQUEST_LEFT)
 
+    def reads_as_person(self, url: str) -> bool:
+        """Whether pages at ``url`` are read as a person sees them: what comes is for her alone."""
+        return self._keyring is not None and self._keyring.opens(url)
+
     async def part(
-        self, url: str, headers: Mapping[str, str], *, may_ask: MayGoOn = always
+        self, url: str, headers: Mapping[str, str], *, page: str = "", may_ask: MayGoOn = always
     ) -> Answer:
         """A part of a page that a browser renders: a script, or data that a script asks for.
 
         robots.txt, excluded hosts and the address guard hold for it and for each of its
         redirects; the crawl's scope does not, as pages have their scripts from anywhere.
-        ``may_ask`` is asked before each request.
+        ``may_ask`` is asked before each request. ``page`` is the address of the page: a part from
+        a host that is read as a person gets her cookies for pages of that host alone.
         """
         for _ in range(_MAX_PART_REDIRECTS + 1):
             refusal = await self._part_refused(url)
@@ -318,7 +324,9 @@ class HttpFetcher:
                 return Answer(failure=Outcome.ROBOTS, detail=refusal)
             if not may_ask():
                 return Answer(failure=Outcome.POSTPONED, detail=NO_REQUEST_LEFT)
-            answer = await self._client.get_part(url, max_bytes=self._max_bytes, headers=headers)
+            is_foreign = self._stranger is not None and host_key(url) != host_key(page)
+            client = self._stranger if is_foreign and self._stranger else self._client
+            answer = await client.get_part(url, max_bytes=self._max_bytes, headers=headers)
             target = answer.redirect_target(url)
             if target is None:
                 return answer
@@ -331,12 +339,26 @@ class HttpFetcher:
         scope: object = self._in_scope
         if isinstance(scope, Excluding) and scope.excludes(url):
             return f"{url} is excluded"
+        if self._leaving is not None and self._leaving.is_command(url):
+            return COMMANDS_LEFT
         refusal = await self._robots.refusal(url) if self._obey_robots else None
         return "" if refusal is None else refusal.detail
 
     async def close(self) -> None:
         """Close all connections."""
         await self._client.close()
+        if self._stranger is not None:
+            await self._stranger.close()
+
+    def unless_it_asks_to_log_in(self, result: FetchResult) -> FetchResult:
+        """``result``, if it is a page; one that a browser has made may have a field for a password,
+        where its host is read as a person."""
+        url = result.final_url
+        if not self.reads_as_person(url) or not has_password_field(result.body):
+            return result
+        why = login_wanted_at(url, "it has a field for a password")
+        changes = {"outcome": Outcome.LOGIN_WANTED, "body": b"", "detail": why}
+        return msgspec.structs.replace(result, **changes)
 
     def _left(self, leaving: LinksToLeave, hops: _Hops) -> FetchResult | None:
         """The end of a chain that would log the person out, or change something for her."""

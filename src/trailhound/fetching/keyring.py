@@ -117,6 +117,11 @@ class Keyring:
         pairs = [*filter(None, [headers.get(said, "")]), *(f"{c.name}={c.value}" for c in fitting)]
         return {**headers, said: "; ".join(pairs)} if pairs else headers
 
+    def with_keys(self, headers: Mapping[str, str], url: str) -> dict[str, str]:
+        """Headers of a request, and what goes along with it; others of the same names go."""
+        plain = {name: value for name, value in headers.items() if name.lower() not in self.hidden}
+        return plain | self.headers_for(url)
+
     def heard(self, url: str, set_cookies: Iterable[str]) -> None:
         """Remember what the host of ``url`` sets, as long as this run goes on."""
         jar = self._cookies.get(host_key(url))

@@ -80,6 +80,15 @@ def wants_login(target: str) -> bool:
     return any(_plain(unquote_plus(name)) in _RETURN for name in names)
 
 
+def login_wanted_at(url: str, why: str) -> str:
+    """What a person is told of a page that asks to log in."""
+    host = host_key(url)
+    return (
+        f"{host} asks to log in: {why}. Log in with your browser, export its cookies, and go on "
+        f"with --cookies FILE --for-host {host}"
+    )
+
+
 def has_password_field(body: bytes) -> bool:
     """Whether HTML has an ``<input type=password>`` outside of its scripts. Linear time."""
     text = body.lower()

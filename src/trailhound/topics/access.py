@@ -71,10 +71,10 @@ _SLASHES = 3
 
 
 class Access:
-    """The file of a workspace, by the workspace's folder."""
+    """The file of a workspace, by the workspace's folder, or the ``file`` that settings name."""
 
-    def __init__(self, workspace: Path) -> None:
-        self.path = workspace / ACCESS
+    def __init__(self, workspace: Path, file: str = "") -> None:
+        self.path = Path(file) if file else workspace / ACCESS
 
     def hosts(self) -> list[HostView]:
         """All hosts for which something is kept, in alphabetical order."""
@@ -208,11 +208,11 @@ def with_access(settings: FetchSettings, workspace: Path) -> FetchSettings:
     """Settings that say where the workspace keeps secrets, and hold none themselves."""
     if not settings.as_me and not settings.proxies:
         return settings
-    access = Access(workspace)
+    access = Access(workspace, settings.access_file)
     return msgspec.structs.replace(
         settings,
         as_me=tuple(dict.fromkeys(named_host(each).key for each in settings.as_me)),
-        access_file=settings.access_file or str(access.path.absolute()),
+        access_file=str(access.path.absolute()),
         proxies=access.keep_logins(settings.proxies),
     )
 

@@ -141,7 +141,14 @@ class BrowserFetcher:
     async def _render(
         self, result: FetchResult, decision: Decision, may_go_on: MayGoOn
     ) -> FetchResult:
-        parts = PageParts(self.http, self._kept, self._blocklist, may_go_on, self._part_limits)
+        parts = PageParts(
+            self.http,
+            self._kept,
+            self._blocklist,
+            may_go_on,
+            self._part_limits,
+            result.final_url,
+        )
         html, failure = b"", ""
         async with self._room:
             try:
@@ -158,12 +165,13 @@ class BrowserFetcher:
             return _remarked(result, f"rendered in vain ({decision.why}): {failure}")
         gain = gain_of(result.body, html, result.final_url, self._in_scope)
         self._learned.note(decision, result.final_url, gain)
-        return replace(
+        shown = replace(
             _remarked(result, _what_it_gave(decision, gain, parts)),
             body=html,
             content_type="text/html; charset=utf-8",
             rendered=True,
         )
+        return self.http.unless_it_asks_to_log_in(shown)
 
     async def _shown(self, result: FetchResult, parts: PageParts) -> bytes:
         """The rendered page; once more if the browser ended meanwhile, for whatever reason."""

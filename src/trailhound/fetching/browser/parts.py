@@ -128,6 +128,8 @@ class PageParts:
     blocklist: Blocklist
     may_go_on: MayGoOn
     limits: PartLimits = field(default_factory=PartLimits)
+    page: str = ""
+    """The page's address."""
     requests: int = 0
     """GETs that were made for it."""
     in_flight: int = 0
@@ -143,7 +145,8 @@ class PageParts:
         if url is None or not self._is_wanted(asked, url):
             self.refused += 1
             return None
-        given = self.kept.get(url) if asked.type in _KEPT_TYPES else None
+        is_kept = asked.type in _KEPT_TYPES and not self.http.reads_as_person(url)
+        given = self.kept.get(url) if is_kept else None
         if given is None:
             self.in_flight += 1
             try:
@@ -159,12 +162,15 @@ class PageParts:
         return asked.method == "GET" and is_part and not self.blocklist.holds(url)
 
     async def _fetched(self, url: str, asked: Asked) -> Given | None:
-        answer = await self.http.part(url, _sent_headers(asked.headers), may_ask=self._may_ask)
+        headers = _sent_headers(asked.headers)
+        answer = await self.http.part(url, headers, page=self.page, may_ask=self._may_ask)
         if answer.failure is not None or answer.status is None:
             return None
         self._bytes += len(answer.body)
         given = Given(answer.status, _passed_on(answer), answer.body)
-        if asked.type in _KEPT_TYPES and answer.succeeded:
+        # What a person alone may see is for no other page.
+        is_for_all = asked.type in _KEPT_TYPES and not self.http.reads_as_person(url)
+        if is_for_all and answer.succeeded:
             self.kept.put(url, given)
         return given
 
