@@ -151,7 +151,7 @@ class ShardedCrawl:
         knowledge = Knowledge(self._bench.topic.graph)
         guides = await make_guides(settings, knowledge, seed=self._seed)
         frontier = OwnedFrontier(number, sharding.owner)
-        desk = NewsDesk(number, 0, sharding.owner)
+        desk = NewsDesk(number, 0, sharding.owner, sharding.shards)
         crawler = self._bench.assemble(settings, guides, frontier, [desk])
         if sharding.shares:
             desk.serve(guides.strategy)

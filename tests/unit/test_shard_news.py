@@ -40,8 +40,8 @@ def owner(url: str) -> int:
     return int(url[-1])
 
 
-def desk(shard: int, epoch: int = 1, strategy: Strategy | None = None) -> NewsDesk:
-    made = NewsDesk(shard, epoch, owner)
+def desk(shard: int, epoch: int = 1, strategy: Strategy | None = None, shards: int = 4) -> NewsDesk:
+    made = NewsDesk(shard, epoch, owner, shards)
     made.serve(strategy or Parrot())
     return made
 
@@ -84,6 +84,18 @@ def test_links_are_told_to_those_that_own_one() -> None:
     assert sender.letter(3, {}).news[0] == News(b"http://a.test/1")
 
 
+def test_among_many_shards_those_without_a_link_hear_of_some_pages() -> None:
+    sender = desk(1, shards=4 * desks.TELL_ALL)
+    for number in range(20):
+        sender.keep(fetched(number, link="2"))
+    owning, other = desk(2), desk(3)
+    assert len(tell(sender, owning, 2)) == 20
+    assert len(tell(sender, other, 3)) == 5
+    sender.keep(fetched(20))
+    assert len(tell(sender, other, 3)) == 1
+    assert tell(sender, other, 3) == []
+
+
 def test_only_fetched_pages_are_news_and_only_of_a_strategy_that_shares() -> None:
     sender, other = desk(1), desk(1, strategy=BreadthFirstStrategy())
     sender.keep(fetched(1, Outcome.BROKEN))
@@ -97,7 +109,7 @@ def test_a_shard_that_was_opened_again_begins_to_tell_anew() -> None:
     late = first.letter(2, {})
     second.keep(fetched(2))
     assert tell(second, receiver) == ["http://a.test/2"]
-    assert receiver.open(late) == ()
+    assert receiver.open(late) == []
     assert tell(second, receiver) == []
 
 

@@ -88,7 +88,7 @@ class Shard:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._crawler: Crawler | None = None
         self._waits_for: StopReason | None = None
-        self._desk = NewsDesk(self.number, self.epoch.number, placement.owner)
+        self._desk = NewsDesk(self.number, self.epoch.number, placement.owner, placement.shards)
         self._events: deque[PageEvent] = deque(maxlen=KEPT_EVENTS)
         self._told = self._received = self._relevant = 0
         self._failure = ""
