@@ -4,10 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PYWB := $(VENV)/pywb
+DOCS := $(VENV)/docs
 OUT ?= out
 TOPICS ?= bee-health batteries manuscripts
 
-.PHONY: help install browser pywb demo test e2e check format bench lock clean
+.PHONY: help install browser pywb demo test e2e check format bench lock package dist image docs audit clean
 
 help:
 	@echo "make demo     learn from a recorded session and crawl a web on this machine, offline"
@@ -15,6 +16,10 @@ help:
 	@echo "make e2e      browse in Chromium, submit, learn, crawl: the whole way (TOPICS=all for every topic)"
 	@echo "make check    lint and types"
 	@echo "make bench    speed and quality on the real corpora (TRAILHOUND_CORPORA)"
+	@echo "make package  build the wheel, install it into an empty environment, run the demo there"
+	@echo "make image    build a container image, where podman, buildah or docker can"
+	@echo "make docs     build the documentation with a reference of the library"
+	@echo "make audit    check pins, hashes, licences and known vulnerabilities of the dependencies"
 	@echo "make lock     resolve the dependencies anew"
 
 install: $(INSTALLED)
@@ -77,9 +82,40 @@ bench: install
 	@$(BIN)/python -m benchmarks.flat_memory
 	@$(BIN)/python -m benchmarks.quality_gate real
 
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 lock: install
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras pyproject.toml -o requirements.lock
-	@printf 'pywb\nsetuptools<81\n' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate - -o requirements-pywb.lock
+	@$(LOCK) --all-extras pyproject.toml -o requirements.lock
+	@$(LOCK) --no-annotate -c requirements.lock pyproject.toml -o requirements-plain.lock
+	@printf 'pywb\nsetuptools<81\n' | $(LOCK) --no-annotate - -o requirements-pywb.lock
+	@printf 'sphinx\nfuro\nmyst-parser\n' | $(LOCK) --no-annotate -c requirements.lock - -o requirements-docs.lock
+
+dist: install
+	@rm -rf dist && $(BIN)/python -m hatchling build -d dist
+
+package: install
+	@$(BIN)/python -m release.try_wheel
+
+audit: install
+	@$(BIN)/python -m release.audit
+
+# podman and buildah build without a server; docker needs one that runs.
+image: dist
+	@if command -v podman >/dev/null; then podman build --format docker -t trailhound -f Containerfile .; \
+	elif command -v buildah >/dev/null; then buildah build --format docker -t trailhound -f Containerfile .; \
+	elif command -v docker >/dev/null && docker info >/dev/null 2>&1; then docker build -t trailhound -f Containerfile .; \
+	else echo "No podman, buildah or running docker here: the image was not built."; fi
+
+# Sphinx lives apart, and reads the library from the main environment.
+docs: install $(DOCS)/.installed
+	@PYTHONPATH="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'):src" \
+		$(DOCS)/bin/python -m sphinx -W --keep-going -q -j 2 docs $(OUT)/docs
+	@echo "$(OUT)/docs/index.html"
+
+$(DOCS)/.installed: requirements-docs.lock
+	@echo "Installing Sphinx for the documentation (once) ..."
+	@$(BIN)/python -m venv --clear $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --retries 5 --require-hashes -r requirements-docs.lock
+	@touch $@
 
 clean:
 	rm -rf $(VENV) $(OUT) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
