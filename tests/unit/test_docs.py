@@ -10,7 +10,8 @@ import pytest
 from trailhound.strategies.choosing import describe_strategy, strategy_names
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+ROOT_PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+PAGES = [*ROOT_PAGES, *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 
 
@@ -19,6 +20,21 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
     targets = [target for target in LINK.findall(page.read_text("utf-8")) if "://" not in target]
     missing = [target for target in targets if not (page.parent / target).exists()]
     assert not missing
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    index = (ROOT / "docs" / "index.md").read_text("utf-8").split()
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
+    assert pages <= set(index), "name it in docs/index.md"
+    folders = {page.parent.name for page in (ROOT / "docs").glob("*/*.md")}
+    assert {f"{folder}/*" for folder in folders} <= set(index)
+
+
+def test_the_reference_covers_every_package_with_names_of_its_own() -> None:
+    marked = re.findall(r"every name of ([\w.]+)", (ROOT / "docs" / "api.md").read_text("utf-8"))
+    listed = [path.parent for path in (ROOT / "src").rglob("__init__.pyi")]
+    names = {".".join(path.relative_to(ROOT / "src").parts) for path in listed}
+    assert names | {"trailhound.testing"} == set(marked)
 
 
 def test_crawls_to_copy_say_who_they_are() -> None:
