@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,9 @@ from trailhound.cli.options import (
     SetOption,
     assigned,
 )
+
+if TYPE_CHECKING:
+    from trailhound.lab.experiment import RunTasks
 
 app = typer.Typer(
     help="Compare crawl strategies on a recorded web, with known answers and honest counting.",
@@ -98,6 +101,14 @@ def run(
         ),
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes to use.")] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS|local",
+            help="Make the runs on a Ray cluster, whose machines all have the corpus at the same "
+            "place; 'local' starts one on this machine, of --jobs processes.",
+        ),
+    ] = None,
     replace: ReplaceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -111,6 +122,8 @@ def run(
       trailhound lab run demo.thc --strategy best-first --strategy breadth-first -o out
 
       trailhound lab run demo.thc --strategy shark-search:decay=0.3 --max-requests 200 -j 2 -o out
+
+      trailhound lab run /shared/demo.thc --strategy trail --cluster 10.0.0.7:6379 -o out
 
     Crawls are put together and timed like live ones: hosts have their delays, on a clock that
     takes no time. --concurrency 1 fetches one page after the other.
@@ -136,8 +149,11 @@ def run(
         without=without or (),
         settings=settings,
     )
+    run_tasks = None if cluster is None else _on_cluster(cluster, jobs)
     with _interruptible(out), runs_bar() as progress:
-        results = run_experiment(plan, out, jobs=jobs, progress=progress, replace=replace)
+        results = run_experiment(
+            plan, out, jobs=jobs, run_tasks=run_tasks, progress=progress, replace=replace
+        )
     report = write_report(results, out)
     if as_json:
         print_json(
@@ -168,6 +184,21 @@ def report(
     results = read_results(out)
     folder = out if out.is_dir() else out.parent
     typer.echo(str(write_report(results, folder)))
+
+
+def _on_cluster(address: str, jobs: int) -> RunTasks:
+    """Runs made by a Ray cluster, each by one of its processes."""
+    from trailhound.cluster.connecting import LOCAL
+    from trailhound.cluster.fan_out import fan_out
+    from trailhound.errors import UsageError
+    from trailhound.lab.experiment import attempts
+
+    if jobs > 1 and address != LOCAL:
+        raise UsageError(
+            f"--jobs {jobs} counts processes of this machine, and the cluster {address} has its "
+            "own. Leave it out."
+        )
+    return lambda plan, tasks: fan_out(address, attempts, plan.everywhere(), tasks, cpus=jobs)
 
 
 @contextmanager

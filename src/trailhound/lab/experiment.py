@@ -54,6 +54,10 @@ Progress = Callable[[int, int], None]
 """Called with the number of runs done and of all runs, when some were done already and after
 each further one."""
 
+RunTasks = Callable[[ExperimentPlan, Sequence[RunTask]], Generator[RunResult | RunFailure]]
+"""Makes runs somewhere, and yields each result as it is done, in any order. Closing the iterator
+stops the remaining ones."""
+
 _runner: TopicRunner | None = None
 """A worker process's own corpus and topics."""
 
@@ -107,10 +111,13 @@ def run_experiment(
     folder: Path,
     *,
     jobs: int = 1,
+    run_tasks: RunTasks | None = None,
     progress: Progress | None = None,
     replace: bool = False,
 ) -> ExperimentResults:
     """Run all that is not done yet and write ``results.json`` into ``folder``.
+
+    In ``jobs`` processes of this machine, unless ``run_tasks`` says where else.
 
     Finished runs are kept in ``runs.partial.jsonl`` until all are there, so that an interrupted
     experiment continues where it stopped. Unless it may ``replace`` them, UsageError where results
@@ -125,7 +132,7 @@ def run_experiment(
     if not replace:
         check_replaceable(folder, plan.parameters, header)
     with PartialRuns(folder, header) as partial:
-        failures = _run_missing(plan, partial, jobs, progress)
+        failures = _run_missing(plan, partial, run_tasks or finished_in(jobs), progress)
         if failures:
             raise _failed(failures, plan, folder)
         results = _with_statistics(plan, corpus, [partial.runs[task] for task in plan.tasks()])
@@ -151,7 +158,7 @@ def _with_statistics(
 
 
 def _run_missing(
-    plan: ExperimentPlan, partial: PartialRuns, jobs: int, progress: Progress | None
+    plan: ExperimentPlan, partial: PartialRuns, run_tasks: RunTasks, progress: Progress | None
 ) -> list[RunFailure]:
     tasks = plan.tasks()
     missing = [task for task in tasks if task not in partial.runs]
@@ -159,7 +166,7 @@ def _run_missing(
     done = len(tasks) - len(missing)
     report(done, len(tasks))
     failures: list[RunFailure] = []
-    with closing(finished_runs(plan, missing, jobs)) as finished:
+    with closing(run_tasks(plan, missing)) as finished:
         for outcome in finished:
             if isinstance(outcome, RunFailure):
                 failures.append(outcome)
@@ -210,17 +217,21 @@ def _without_repeats(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def finished_runs(
-    plan: ExperimentPlan, tasks: Sequence[RunTask], jobs: int
-) -> Generator[RunResult | RunFailure]:
-    """Run ``tasks`` and yield each result as it is done, in any order.
+def attempts(plan: ExperimentPlan) -> Callable[[RunTask], RunResult | RunFailure]:
+    """What makes single runs, in any process that can read the corpus."""
+    return TopicRunner(plan).attempt
 
-    Closing the iterator stops the remaining runs.
-    """
-    if jobs <= 1 or len(tasks) <= 1:
-        yield from map(TopicRunner(plan).attempt, tasks)
-    else:
-        yield from _in_processes(plan, tasks, min(jobs, len(tasks)))
+
+def finished_in(jobs: int) -> RunTasks:
+    """Runs in so many processes; one is this process itself."""
+
+    def run(plan: ExperimentPlan, tasks: Sequence[RunTask]) -> Generator[RunResult | RunFailure]:
+        if jobs <= 1 or len(tasks) <= 1:
+            yield from map(attempts(plan), tasks)
+        else:
+            yield from _in_processes(plan, tasks, min(jobs, len(tasks)))
+
+    return run
 
 
 def _in_processes(

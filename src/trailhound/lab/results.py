@@ -7,7 +7,7 @@ processes: two experiments with equal parameters on the same corpus are equal.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,11 @@ class ExperimentPlan:
     corpus: Path
     parameters: Parameters
     topics_file: Path | None = None
+
+    def everywhere(self) -> ExperimentPlan:
+        """With paths that mean the same in every process."""
+        topics = self.topics_file.absolute() if self.topics_file is not None else None
+        return replace(self, corpus=self.corpus.absolute(), topics_file=topics)
 
     def tasks(self) -> list[RunTask]:
         """All runs, topic by topic, so that a worker seldom has to change its topic."""
