@@ -398,7 +398,7 @@ def metrics_of(crawl: TopicCrawl) -> CrawlMetrics:
 def test_metrics_are_served_on_this_machine(demo: Site, web: DemoWeb) -> None:
     with (
         demo.begun(crawl__seeds=web.start_urls, crawl__max_requests=10) as crawl,
-        metrics_served(metrics_of(crawl), 0) as address,
+        metrics_served(0, metrics_of(crawl)) as address,
     ):
         run(crawl)
         assert address.startswith("http://127.0.0.1:")
@@ -408,7 +408,7 @@ def test_metrics_are_served_on_this_machine(demo: Site, web: DemoWeb) -> None:
         port = int(address.split(":")[2].partition("/")[0])
         with (
             pytest.raises(ConfigError, match="another port"),
-            metrics_served(metrics_of(crawl), port),
+            metrics_served(port, metrics_of(crawl)),
         ):
             pass
 

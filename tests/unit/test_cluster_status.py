@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from command_line import Command
 from trailhound.cluster.fencing import Fence
 from trailhound.cluster.messages import ShardState
-from trailhound.cluster.status import ClusterMetrics, StatusBoard, read_cluster_status
+from trailhound.cluster.status import ShardMetrics, StatusBoard, read_cluster_status
 from trailhound.topics.crawl_folder import SHARDS, CrawlFolder
 from trailhound.topics.workspace import Workspace
 
@@ -94,13 +94,13 @@ def test_a_crawl_on_one_machine_has_no_shards(folder: CrawlFolder, trailhound: C
     assert trailhound("cluster", "status").code == 0
 
 
-def test_metrics_are_summed_over_shards(folder: CrawlFolder) -> None:
+def test_metrics_tell_of_each_shard(folder: CrawlFolder) -> None:
     board = StatusBoard(folder)
     board.hear([state(0, 5, requests=6, waiting=2), state(1, 7, requests=8, outgoing=3)])
     registry = CollectorRegistry()
-    registry.register(ClusterMetrics(board.now))
+    registry.register(ShardMetrics(board.now))
     text = generate_latest(registry).decode()
-    assert 'trailhound_requests_total{topic="bees"} 14.0' in text
-    assert 'trailhound_frontier_urls{state="waiting",topic="bees"} 2.0' in text
+    assert 'trailhound_shard_pages_total{shard="000",topic="bees"} 5.0' in text
+    assert 'trailhound_shard_waiting{shard="000",topic="bees"} 2.0' in text
     assert 'trailhound_shard_outgoing{shard="001",topic="bees"} 3.0' in text
     assert 'trailhound_shard_open{node="node-1",shard="001",topic="bees"} 1.0' in text

@@ -20,6 +20,9 @@ app = typer.Typer(no_args_is_help=True, help="Crawls that run on a Ray cluster."
 
 MOST_SHOWN = 40
 """Shards; of more, those that lag most."""
+_COLUMNS = ("shard", "state", "node", "pages", "found", "pages/s", "waiting", "to send", "remark")
+NODE_CHARS = 12
+"""Of a name of a machine: those that Ray makes up are long."""
 SILENT_SECONDS = 10.0
 """A shard that was not heard of for so long is told of."""
 
@@ -89,9 +92,9 @@ def _show(told: ClusterStatus, *, everything: bool, alive: bool) -> None:
     lines = list(told.shards)
     shown = lines if everything else sorted(lines, key=_lag, reverse=True)[:MOST_SHOWN]
     now = time.time() if alive else told.updated_at
-    columns = ("shard", "state", "node", "pages", "relevant", "pages/s", "waiting", "outgoing", "")
     rows = [tuple(_row(line, now)) for line in sorted(shown, key=lambda each: each.state.shard)]
-    show_table(columns, rows, figures=columns[3:8])
+    width = len(_COLUMNS) if any(row[-1] for row in rows) else len(_COLUMNS) - 1
+    show_table(_COLUMNS[:width], [row[:width] for row in rows], figures=_COLUMNS[3:8])
     if len(shown) < len(lines):
         say(f"Those that lag most of {len(lines):,}; all of them: --all")
     say(
@@ -117,7 +120,7 @@ def _row(line: ShardLine, now: float) -> Iterator[str]:
     state = line.state
     yield f"{state.shard:03d}"
     yield state.state
-    yield harmless(state.node)
+    yield harmless(state.node)[:NODE_CHARS]
     yield f"{state.pages:,}"
     yield f"{state.relevant:,}"
     yield f"{line.pages_per_second:.1f}"
@@ -125,4 +128,5 @@ def _row(line: ShardLine, now: float) -> Iterator[str]:
     yield f"{state.outgoing:,}"
     silent = now - line.heard_at if line.heard_at else 0.0
     quiet = f"not heard of for {silent:,.0f} s" if silent > SILENT_SECONDS else ""
-    yield harmless("; ".join(filter(None, (quiet, state.why, state.remark))))
+    why = "" if state.state == "ended" else state.why
+    yield harmless("; ".join(filter(None, (quiet, why, state.remark))))

@@ -301,7 +301,7 @@ def _metrics(running: TopicCrawl) -> Iterator[None]:
     from trailhound.crawling.metrics import CrawlMetrics, metrics_served
 
     metrics = CrawlMetrics(running.folder.topic.name, running.progress, running.stats)
-    with metrics_served(metrics, port) as address:
+    with metrics_served(port, metrics, *running.more_metrics()) as address:
         say(f"Figures for Prometheus: {address}")
         yield
 

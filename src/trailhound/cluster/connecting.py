@@ -13,7 +13,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -41,6 +41,14 @@ def load_ray() -> ModuleType:
             f"A cluster needs Ray, which cannot be loaded here ({error}). Install it with: "
             "pip install 'trailhound[cluster]'"
         ) from error
+
+
+def dashboard_of(ray: ModuleType) -> str:
+    """Where a connected Ray shows itself; empty when it does not."""
+    with suppress(Exception):  # what it is asked by is not part of Ray's promises
+        address = ray._private.worker.get_dashboard_url()
+        return f"http://{address}" if address else ""
+    return ""
 
 
 def connect(

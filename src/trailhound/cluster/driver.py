@@ -16,13 +16,15 @@ from functools import partial
 from typing import Any, Self, cast
 
 import msgspec
+from prometheus_client.registry import Collector
 
-from trailhound.cluster.connecting import connected, load_ray
+from trailhound.cluster.connecting import connected, dashboard_of, load_ray
 from trailhound.cluster.fleet import Fleet
 from trailhound.cluster.granting import ShardReport, grant, slice_size
 from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
 from trailhound.cluster.messages import Look, ShardState
 from trailhound.cluster.placement import DEFAULT_SHARDS, Placement
+from trailhound.cluster.status import ShardMetrics, StatusBoard
 from trailhound.cluster.uniting import scatter
 from trailhound.config.settings import SourceSettings
 from trailhound.counting import counted
@@ -158,8 +160,9 @@ class ClusterCrawl:
             placement.shards,
             partial(actor_name, folder.topic),
             partial(self._spec, request, placement),
-            self._log.note,
+            self._note,
         )
+        self._board = StatusBoard(folder, dashboard=dashboard_of(ray))
         self._failures: Counter[int] = Counter()
         self._granted: dict[int, int] = {}
         self._speed = _Speed()
@@ -172,6 +175,16 @@ class ClusterCrawl:
         requests, pages = self._total("requests"), self._total("pages")
         self.before = EarlierRuns(requests, pages, self.results.finds())
         self.progress = CrawlProgress(self.budget, time.time(), requests_before=requests)
+
+    def _note(self, event: str, **details: Any) -> None:
+        """One line of the log; what went wrong is told to those who watch, too."""
+        self._log.note(event, **details)
+        if event in ("shard-lost", "shard-failed"):
+            self._board.blame(f"Shard {details['shard']:03d}: {details['why']}")
+
+    def more_metrics(self) -> tuple[Collector, ...]:
+        """Figures of each shard for Prometheus."""
+        return (ShardMetrics(self._board.now),)
 
     def _spec(
         self, request: CrawlRequest, placement: Placement, number: int, is_reopened: bool
@@ -282,6 +295,7 @@ class ClusterCrawl:
     def _look(self) -> Generator[PageEvent]:
         """New pages of all shards, in the order in which they were dealt with."""
         looks = self._fleet.look()
+        self._board.hear(self._states())
         events = [event for look in looks.values() for event in look.events]
         requests = self._total("requests")
         for event in sorted(events, key=lambda event: event.at):
@@ -296,7 +310,7 @@ class ClusterCrawl:
 
     def _mend(self, number: int, look: Look) -> None:
         self._failures[number] += 1
-        self._log.note("shard-failed", shard=number, why=look.state.why)
+        self._note("shard-failed", shard=number, why=look.state.why)
         if self._failures[number] > MAX_FAILURES:
             raise StorageError(
                 f"Shard {number} fails again and again: {look.state.why} Everything up to its "
@@ -369,6 +383,8 @@ class ClusterCrawl:
         self.robots_requests = self._total("robots_requests")
         ended = self._fleet.close()
         self._fleet.looks.update(ended)
+        self._board.hear(self._states())
+        self._board.write()
         self.progress.requests = max(self.progress.requests, self._total("requests"))
         reason = self.stop_reason = self.stop_reason or StopReason.INTERRUPTED
         self._log.note(

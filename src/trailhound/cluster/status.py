@@ -166,8 +166,8 @@ def _state_on_disk(shard: CrawlFolder) -> ShardState:
     )
 
 
-class ClusterMetrics(Collector):
-    """Figures of all shards for Prometheus, under the names of a crawl on one machine.
+class ShardMetrics(Collector):
+    """Figures by shard for Prometheus; those of the whole are those of any crawl.
 
     ``status`` gives them whenever they are asked for; see
     :func:`trailhound.crawling.metrics.metrics_served`.
@@ -177,40 +177,22 @@ class ClusterMetrics(Collector):
         self._status = status
 
     def collect(self) -> Iterator[Metric]:
-        """Sums, with the topic as a label; what tells of lag, by shard."""
+        """Pages, lag and owner of each."""
         status = self._status()
-        for kind, name, meaning, figure in (
-            (CounterMetricFamily, "relevant", "Relevant pages of this run.", "relevant"),
-            (CounterMetricFamily, "requests", "Requests of all runs.", "requests"),
-            (GaugeMetricFamily, "hosts_waiting", "Hosts with waiting URLs.", "hosts_waiting"),
+        for kind, name, meaning in (
+            (CounterMetricFamily, "pages", "Pages of all runs, by shard."),
+            (GaugeMetricFamily, "waiting", "Waiting URLs, by shard."),
+            (GaugeMetricFamily, "outgoing", "Links on their way to other shards, by sender."),
         ):
-            family = kind(f"trailhound_{name}", meaning, labels=["topic"])
-            family.add_metric([status.topic], status.total(figure))
-            yield family
-        urls = GaugeMetricFamily(
-            "trailhound_frontier_urls",
-            "URLs in frontiers, by state.",
-            labels=["topic", "state"],
-        )
-        for state in ("waiting", "leased", "finished"):
-            urls.add_metric([status.topic, state], status.total(state))
-        yield urls
-        yield from self._by_shard(status)
-
-    def _by_shard(self, status: ClusterStatus) -> Iterator[Metric]:
-        for kind, name, meaning, figure in (
-            (CounterMetricFamily, "shard_pages", "Pages of all runs, by shard.", "pages"),
-            (GaugeMetricFamily, "shard_outgoing", "Links on their way, by sender.", "outgoing"),
-        ):
-            family = kind(f"trailhound_{name}", meaning, labels=["topic", "shard"])
+            family = kind(f"trailhound_shard_{name}", meaning, labels=["topic", "shard"])
             for line in status.shards:
                 shard = f"{line.state.shard:03d}"
-                family.add_metric([status.topic, shard], getattr(line.state, figure))
+                family.add_metric([status.topic, shard], getattr(line.state, name))
             yield family
-        up = GaugeMetricFamily(
+        opened = GaugeMetricFamily(
             "trailhound_shard_open", "1 while a shard is open.", labels=["topic", "shard", "node"]
         )
         for line in status.shards:
             labels = [status.topic, f"{line.state.shard:03d}", line.state.node]
-            up.add_metric(labels, line.state.state in ("running", "waiting"))
-        yield up
+            opened.add_metric(labels, line.state.state in ("running", "waiting"))
+        yield opened

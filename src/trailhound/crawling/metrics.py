@@ -68,10 +68,11 @@ class CrawlMetrics(Collector):
 
 
 @contextmanager
-def metrics_served(metrics: Collector, port: int) -> Iterator[str]:
+def metrics_served(port: int, *metrics: Collector) -> Iterator[str]:
     """Serve the figures while the context lasts; yields the address."""
     registry = CollectorRegistry()
-    registry.register(metrics)
+    for each in metrics:
+        registry.register(each)
     try:
         server, thread = start_http_server(port, _LOOPBACK, registry)
     except OSError as error:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import ExitStack, aclosing, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from trailhound.config.settings import FetchSettings
 from trailhound.counting import counted
@@ -57,6 +57,9 @@ from trailhound.topics.start_pages import (
 )
 from trailhound.topics.strategy_memory import StrategyMemory, crawl_to_learn_from, pages_since
 from trailhound.topics.workspace import TopicFolder
+
+if TYPE_CHECKING:
+    from prometheus_client.registry import Collector
 
 
 def open_crawl(
@@ -375,6 +378,10 @@ class TopicCrawl:
     def stats(self) -> FrontierStats:
         """What waits."""
         return self._stores.frontier.stats()
+
+    def more_metrics(self) -> tuple[Collector, ...]:
+        """Figures for Prometheus besides those of any crawl."""
+        return ()
 
     def notify(self, message: str) -> None:
         """Tell a person, and the log."""
