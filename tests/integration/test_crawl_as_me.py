@@ -19,6 +19,7 @@ import pytest
 from app_server import ServedApp
 from command_line import Command, Done
 from loopback import served
+from trailhound.config.settings import FetchSettings
 from trailhound.fetching.base import always
 from trailhound.fetching.browser.parts import Asked, Blocklist, KeptParts, PageParts
 from trailhound.fetching.cookies import Cookie
@@ -26,6 +27,8 @@ from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.keyring import HostKeys, Keyring, read_access
 from trailhound.fetching.resolver import MappedResolver
 from trailhound.records import FetchResult, Outcome
+from trailhound.topics.access import needs_secrets, with_access
+from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.running import wait_for_end
 
 COOKIE, FRESH, SECURE, HEADER, LOGIN = (
@@ -239,6 +242,11 @@ def test_the_app_and_forgetting_a_topic(
         trailhound, port, *seeds, *proxied, "--cookies", jar, "--for-host", "members.test"
     ).code
     assert not web.leaks()
+    settings = CrawlFolder(app.workspace.topic("bees")).read().settings.fetch
+    assert needs_secrets(with_access(settings, app.workspace.folder))
+    alone = msgspec.structs.replace(settings, as_me=())
+    assert needs_secrets(with_access(alone, app.workspace.folder))  # the proxy's login
+    assert not needs_secrets(FetchSettings(proxies=("http://127.0.0.1:9",), access_file="no.json"))
     jar.unlink()
     paths = ("home", "crawls", "topics/bees/crawl", "topics/bees", "topics/bees/results")
     told = [app.ask("GET", f"/api/{path}")[1].decode() for path in paths]

@@ -38,6 +38,7 @@ from trailhound.frontier.base import FrontierStats
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.event_log import EventLog
 from trailhound.storage.results_reading import Results
+from trailhound.topics.access import needs_secrets
 from trailhound.topics.crawl import EarlierRuns, TopicCrawl
 from trailhound.topics.crawl_beacon import CrawlBeacon
 from trailhound.topics.crawl_folder import CrawlLock
@@ -110,6 +111,11 @@ def _check(plan: CrawlPlan, folder: ClusterFolder, shards: int | None) -> None:
         raise UsageError(
             "--backlinks, --trace, --search and --seeds-from are asked by crawls on one machine. "
             "Leave them out, or leave out --cluster."
+        )
+    if needs_secrets(plan.settings.fetch):
+        raise UsageError(
+            "Cookies, headers for hosts and logins of proxies stay on this machine. Leave out "
+            "--for-host and such proxies, or leave out --cluster."
         )
     if crawl.frontier != "sqlite":
         raise UsageError(

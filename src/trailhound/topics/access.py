@@ -224,6 +224,14 @@ def without_secrets(values: dict[str, Any], workspace: Path) -> dict[str, Any]:
     return values | {"fetch.proxies": Access(workspace).keep_logins(proxies)} if proxies else values
 
 
+def needs_secrets(settings: FetchSettings) -> bool:
+    """Whether a crawl with these settings, as :func:`with_access` gives them, sends any."""
+    kept = read_access(Path(settings.access_file)).proxies if settings.proxies else {}
+    return bool(settings.as_me) or any(
+        entry.endswith(address) for address in kept for entry in settings.proxies
+    )
+
+
 def hosts_without_keys(settings: Settings) -> list[str]:
     """Hosts that a crawl is to read as the person, and for which nothing is kept."""
     if not settings.fetch.as_me or not settings.fetch.access_file:
