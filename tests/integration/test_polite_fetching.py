@@ -13,8 +13,9 @@ from aiohttp import web
 
 from loopback import answering
 from trailhound.errors import ConfigError
-from trailhound.fetching.client import HttpClient, PoliteClient
+from trailhound.fetching.client import HttpClient
 from trailhound.fetching.http import HttpFetcher, Validators
+from trailhound.fetching.polite_client import PoliteClient
 from trailhound.fetching.politeness import Politeness, PoliteSettings
 from trailhound.fetching.resolver import MappedResolver
 from trailhound.frontier.memory import MemoryFrontier

@@ -1,6 +1,6 @@
 """One GET over kept-alive connections: no redirects, no rules, every failure a named outcome.
 
-The page fetcher and the robots rules both ask through :class:`PoliteClient`, so that each request
+The page fetcher and the robots rules both ask through :mod:`.polite_client`, so that each request
 waits its turn, and limits on time, size, headers and addresses hold for every byte that comes in.
 """
 
@@ -10,8 +10,8 @@ import asyncio
 import re
 import socket
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -34,20 +34,17 @@ from trailhound.fetching.connections import (
     max_connections,
     open_session,
 )
-from trailhound.fetching.headers import retry_after_seconds
 from trailhound.fetching.keyring import HIDDEN_FROM_ALL, Keyring
-from trailhound.fetching.politeness import NotYetError, Politeness
 from trailhound.fetching.proxied import ProxySessions, proxy_options
 from trailhound.fetching.proxies import Proxy, ProxyRules
 from trailhound.fetching.resolver import AddressBook
 from trailhound.media_types import may_be_wanted
 from trailhound.records import Exchange, Outcome
-from trailhound.urls import canonicalize, host_key
+from trailhound.urls import canonicalize
 
 REDIRECT_STATUSES = frozenset([301, 302, 303, 307, 308])
-BUSY_STATUSES = frozenset([429, 503])
-_NO_CONTACT = frozenset([Outcome.TIMEOUT, Outcome.UNREACHABLE])
-_CUT_SHORT = _NO_CONTACT | {Outcome.SERVER_ERROR}  # what a standstill of ours may look like
+NO_CONTACT = frozenset([Outcome.TIMEOUT, Outcome.UNREACHABLE])
+_CUT_SHORT = NO_CONTACT | {Outcome.SERVER_ERROR}  # what a standstill of ours may look like
 
 # Header bytes that were not UTF-8 arrive as lone surrogates: U+DC80 to U+DCFF.
 _RAW_BYTE = re.compile("[\udc80-\udcff]")
@@ -354,105 +351,6 @@ class HttpClient:
             detail=f"no {secure}connection: {_words(error)}",
             was_kept_too_long=attempt.was_sent and not attempt.is_new,
         )
-
-
-class PoliteClient:
-    """An :class:`HttpClient` under the rules of :class:`Politeness`."""
-
-    def __init__(
-        self,
-        client: HttpClient,
-        politeness: Politeness,
-        wall_clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._client = client
-        self._politeness = politeness
-        self._wall_clock = wall_clock
-
-    async def get(
-        self,
-        url: str,
-        *,
-        max_bytes: int,
-        html_only: bool = False,
-        headers: Mapping[str, str] | None = None,
-    ) -> Answer:
-        """Ask once for ``url`` when its host and address are free.
-
-        ``POSTPONED``, with nothing asked, when that is too far off. Over a connection that the
-        server had given up it is asked again, in its turn: nobody knows if it was heard.
-        """
-        ask = partial(self._get, url, max_bytes, html_only, headers)
-        answer = await ask()
-        return await ask() if answer.was_kept_too_long else answer
-
-    async def _get(
-        self, url: str, max_bytes: int, html_only: bool, headers: Mapping[str, str] | None
-    ) -> Answer:
-        host = host_key(url)
-        address = await self._client.locate(url)
-        if isinstance(address, Answer):
-            return self._not_located(host, address)
-        try:
-            turn = await self._politeness.begin(host, address)
-        except NotYetError as error:
-            return _not_yet(error)
-        try:
-            answer = await self._client.get(
-                url, max_bytes=max_bytes, html_only=html_only, headers=headers
-            )
-            return self._take_note(host, answer)
-        finally:
-            self._politeness.end(host, turn)
-
-    async def get_part(
-        self, url: str, *, max_bytes: int, headers: Mapping[str, str] | None = None
-    ) -> Answer:
-        """Ask once for a part of a page, as soon as its host has room for one.
-
-        ``POSTPONED``, with nothing asked, when the host wants to be left alone.
-        """
-        host = host_key(url)
-        address = await self._client.locate(url)
-        if isinstance(address, Answer):
-            return self._not_located(host, address)
-        try:
-            await self._politeness.begin_part(host)
-        except NotYetError as error:
-            return _not_yet(error)
-        try:
-            answer = await self._client.get(url, max_bytes=max_bytes, headers=headers)
-            return self._take_note(host, answer)
-        finally:
-            self._politeness.end_part(host)
-
-    async def close(self) -> None:
-        """Close all connections."""
-        await self._client.close()
-
-    def _not_located(self, host: str, answer: Answer) -> Answer:
-        """Without an address nothing was asked, but DNS was: the host's next URL waits."""
-        if answer.failure is Outcome.UNKNOWN_HOST:
-            self._politeness.failed(host)
-        temporary = answer.retry_after_seconds is not None
-        return self._take_note(host, answer) if temporary else answer
-
-    def _take_note(self, host: str, answer: Answer) -> Answer:
-        """Back off from a host in trouble, and say for how long."""
-        if answer.status in BUSY_STATUSES:
-            header = answer.header("retry-after")
-            asked = retry_after_seconds(header, self._wall_clock()) if header else None
-            return replace(answer, retry_after_seconds=self._politeness.failed(host, asked))
-        if answer.failure in _NO_CONTACT and not answer.was_kept_too_long:
-            return replace(answer, retry_after_seconds=self._politeness.failed(host))
-        if answer.status is not None and answer.status < 500:
-            self._politeness.succeeded(host)
-        return answer
-
-
-def _not_yet(error: NotYetError) -> Answer:
-    """Nothing was asked: the host is not free."""
-    return Answer(failure=Outcome.POSTPONED, detail=str(error), retry_after_seconds=error.seconds)
 
 
 def _checked_user_agent(user_agent: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from http import HTTPStatus
 from typing import NamedTuple, Self
 
 import msgspec
@@ -23,9 +22,8 @@ from trailhound.fetching.client import (
     REDIRECT_STATUSES,
     Answer,
     HttpClient,
-    PoliteClient,
 )
-from trailhound.fetching.headers import read_robots_tags
+from trailhound.fetching.hops import Hops, status_in_words
 from trailhound.fetching.keyring import Keyring, keyring_of
 from trailhound.fetching.login_pages import (
     COMMANDS_LEFT,
@@ -34,6 +32,7 @@ from trailhound.fetching.login_pages import (
     login_wanted_at,
     wants_login,
 )
+from trailhound.fetching.polite_client import PoliteClient
 from trailhound.fetching.politeness import (
     Politeness,
     PoliteSettings,
@@ -44,14 +43,13 @@ from trailhound.fetching.proxies import ProxyRules, proxy_rules
 from trailhound.fetching.request_headers import headers_for_all
 from trailhound.fetching.resolver import mapped_resolver
 from trailhound.fetching.robots import RobotsRules, product_token
-from trailhound.media_types import HTML_ONLY, Kinds, document_kind, wanted_documents
-from trailhound.records import Exchange, FetchResult, Outcome
+from trailhound.media_types import HTML_ONLY, Kinds, wanted_documents
+from trailhound.records import FetchResult, Outcome
 from trailhound.urls import host_key
 
 _PHASE_SECONDS = 10.0
 """For reaching a server, and for each wait for more, at most."""
 _MAX_PART_REDIRECTS = 5
-_MAX_DETAIL_CHARS = 500  # servers have a say in it: addresses and broken headers are quoted
 
 
 class Validators(NamedTuple):
@@ -59,74 +57,6 @@ class Validators(NamedTuple):
 
     etag: str = ""
     last_modified: str = ""
-
-
-class _Hops:
-    """URLs from the one asked for to the present one, with what was answered on the way."""
-
-    def __init__(self, url: str, product: str) -> None:
-        self.urls = [url]
-        self.remark = ""
-        """Something worth saying about a fetched page."""
-        self._product = product
-        self._exchanges: list[Exchange] = []
-
-    @property
-    def last(self) -> str:
-        """The present URL."""
-        return self.urls[-1]
-
-    def note(self, answer: Answer) -> None:
-        """Keep what the archive wants of an answer."""
-        if answer.exchange is not None:
-            self._exchanges.append(answer.exchange)
-
-    def result(self, outcome: Outcome, answer: Answer, detail: str = "") -> FetchResult:
-        """What came of the last hop; without a ``detail``, the answer's own."""
-        fetched = outcome is Outcome.FETCHED
-        fallback = self._remark_on(answer) if fetched else _status_in_words(answer.status)
-        headers = answer.exchange.headers if answer.exchange is not None else ()
-        wishes = [value for name, value in headers if name.lower() == "x-robots-tag"]
-        tags = read_robots_tags(wishes, self._product)
-        return FetchResult(
-            url=self.urls[0],
-            outcome=outcome,
-            final_url=self.last,
-            # What was postponed was not asked for, as a rule.
-            requests=len(self.urls) - (outcome is Outcome.POSTPONED and not answer.was_sent),
-            status=answer.status,
-            content_type=answer.content_type,
-            body=answer.body if fetched else b"",
-            detail=(detail or answer.detail or fallback)[:_MAX_DETAIL_CHARS],
-            headers=headers,
-            exchanges=tuple(self._exchanges),
-            noindex=tags.noindex,
-            nofollow=tags.nofollow,
-            retry_after_seconds=answer.retry_after_seconds,
-        )
-
-    def _remark_on(self, answer: Answer) -> str:
-        kind = document_kind(answer.body, answer.content_type)
-        told = f"it was read as {kind.in_words}" if kind is not None else ""
-        return "; ".join(filter(None, (self.remark, told)))
-
-    def redirected_nowhere(self, answer: Answer) -> FetchResult:
-        """The result of a redirect that names no place on the web."""
-        if not answer.location:
-            detail = f"{_status_in_words(answer.status)}, without saying where to"
-            return self.result(Outcome.SERVER_ERROR, answer, detail)
-        detail = f"redirects to {answer.location!r}, which is no web address"
-        return self.result(Outcome.OUT_OF_SCOPE, answer, detail)
-
-    def login_wanted(self, answer: Answer, why: str) -> FetchResult:
-        """The result of a page that only those may read who have logged in."""
-        detail = login_wanted_at(self.last, why)
-        return self.result(Outcome.LOGIN_WANTED, replace(answer, retry_after_seconds=None), detail)
-
-    def unfollowed(self, answer: Answer, why: str) -> FetchResult:
-        """The result of a redirect to the last URL, which is not asked for here and now."""
-        detail = f"redirects to {self.last}; {why}"
-        return self.result(Outcome.POSTPONED, answer, detail)
 
 
 class HttpFetcher:
@@ -275,7 +205,7 @@ class HttpFetcher:
         return result
 
     async def _walk(self, url: str, html_only: bool, may_go_on: MayGoOn) -> FetchResult:
-        hops = _Hops(url, self._product)
+        hops = Hops(url, self._product)
         validators = _validators(self.versions.get(url, Validators()))
         while True:
             refused = None if self._leaving is None else self._left(self._leaving, hops)
@@ -360,22 +290,22 @@ class HttpFetcher:
         changes = {"outcome": Outcome.LOGIN_WANTED, "body": b"", "detail": why}
         return msgspec.structs.replace(result, **changes)
 
-    def _left(self, leaving: LinksToLeave, hops: _Hops) -> FetchResult | None:
+    def _left(self, leaving: LinksToLeave, hops: Hops) -> FetchResult | None:
         """The end of a chain that would log the person out, or change something for her."""
         if not leaving.is_command(hops.last):
             return None
         return hops.result(Outcome.SKIPPED, Answer(), COMMANDS_LEFT)
 
-    def _seen_as_person(self, hops: _Hops, answer: Answer, outcome: Outcome) -> FetchResult:
+    def _seen_as_person(self, hops: Hops, answer: Answer, outcome: Outcome) -> FetchResult:
         """What came of a page of a host that is read as a person: perhaps it does not know her."""
         why = ""
         if answer.status in (401, 403):
-            why = _status_in_words(answer.status)
+            why = status_in_words(answer.status)
         elif outcome is Outcome.FETCHED and has_password_field(answer.body):
             why = "it has a field for a password"
         return hops.login_wanted(answer, why) if why else hops.result(outcome, answer)
 
-    async def _refused_by_robots(self, hops: _Hops) -> FetchResult | None:
+    async def _refused_by_robots(self, hops: Hops) -> FetchResult | None:
         if not self._obey_robots:
             return None
         refusal = await self._robots.refusal(hops.last)
@@ -393,7 +323,7 @@ class HttpFetcher:
         """Whether a robots.txt file may be at this URL of another host."""
         return (self._in_scope is None or self._in_scope(url)) and not self.left_to_others(url)
 
-    def _stopped_redirect(self, hops: _Hops, answer: Answer, target: str) -> FetchResult | None:
+    def _stopped_redirect(self, hops: Hops, answer: Answer, target: str) -> FetchResult | None:
         """The end of a chain that must not go on to ``target``."""
         if target in hops.urls:
             detail = f"redirects in a circle, back to {target}"
@@ -449,11 +379,3 @@ def _outcome(answer: Answer, conditional: bool) -> Outcome:
         return Outcome.CLIENT_ERROR
     # Above: 5xx. Below: answers to questions that were never asked.
     return Outcome.SERVER_ERROR
-
-
-def _status_in_words(status: int | None) -> str:
-    """``HTTP 404 Not Found``."""
-    try:
-        return f"HTTP {status} {HTTPStatus(status or 0).phrase}"
-    except ValueError:
-        return f"HTTP {status}"
