@@ -9,6 +9,7 @@ import gzip
 import zlib
 from collections.abc import Callable, Mapping
 
+from benchmarks.fuzz import documents
 from benchmarks.fuzz.mutations import Swollen
 from benchmarks.fuzz.recordings import deep_folders, long_redirects
 
@@ -62,6 +63,7 @@ def _members(size: int) -> bytes:
 
 
 FAMILIES: Mapping[str, Mapping[str, Make]] = {
+    **documents.FAMILIES,
     "page": {
         "blanks in a refresh": grown(b"<meta http-equiv=refresh content='", b" ", b"'>"),
         "blanks in meta charset": grown(b"<meta charset=", b" ", b"!>"),

@@ -50,8 +50,12 @@ from trailhound.storage.exporting import FIELDS, ExportedPage, write_csv, write_
 from trailhound.storage.results_reading import StoredPage
 from trailhound.storage.snippets import SNIPPET_CHARS, snippet_of
 from trailhound.storage.warc_repair import kept_records
+from trailhound.text.documents import read_document
+from trailhound.text.documents.blocks import MAX_BLOCKS
 from trailhound.text.encoding import decode
-from trailhound.text.extract import extract_harmless
+from trailhound.text.extract import extract_harmless, extract_page
+from trailhound.text.language import detect_language
+from trailhound.text.main_content import harmless_markdown
 from trailhound.text.near_duplicates import fingerprint
 from trailhound.text.parse_guard import BEARABLE, HARMLESS, harmless_start, is_harmless
 from trailhound.urls import canonicalize, host_key, registered_domain, strip_tracking, typed_url
@@ -96,14 +100,54 @@ def page(data: bytes) -> None:
     """
     types = ("", "text/html", "text/html; charset=utf-8", "text/plain", "text/html; charset=gb2312")
     found = extract_harmless(data, SITE, types[data[0] % len(types)] if data else "")
-    if found is None:
-        return
+    if found is not None:
+        _check_page(found)
+
+
+def _check_page(found: Page) -> None:
     encoded = msgspec.json.encode(found)
     assert msgspec.json.decode(encoded, type=Page) == found
     assert all(link.url.startswith("http") and link.url != found.url for link in found.links)
     assert found.text == " ".join(found.text.split())
     fingerprint(found)
     assert len(snippet_of(found)) <= SNIPPET_CHARS
+
+
+def feed(data: bytes) -> None:
+    """Whatever its root says."""
+    _check_document(data, DocumentKind.FEEDS, "")
+
+
+def text(data: bytes) -> None:
+    """The first byte says whether it is Markdown, and not in which encoding it is."""
+    _check_document(data, DocumentKind.TEXT, "text/plain" if data[:1] == b"p" else "text/markdown")
+
+
+def office(data: bytes) -> None:
+    """Any package."""
+    _check_document(data, DocumentKind.OFFICE, "")
+
+
+def pdf(data: bytes) -> None:
+    """Read here, by a library that is not ours, in a crawl in a process that can be lost."""
+    _check_document(data, DocumentKind.PDF, "")
+
+
+@cache
+def _know_languages() -> None:
+    """Their model is read at need, whatever needs it first."""
+    detect_language("The hive of the bees is in the garden behind the house.")
+
+
+def _check_document(data: bytes, kind: DocumentKind, content_type: str) -> None:
+    _know_languages()
+    document = read_document(data, SITE, content_type, kind)
+    assert len(document.blocks) <= MAX_BLOCKS + 2
+    html = document.html()
+    assert len(html) < 10_000_000
+    document.text()
+    harmless_markdown(document.markdown(SITE))
+    _check_page(extract_page(html.encode("utf-8", "replace"), SITE, "text/html; charset=utf-8"))
 
 
 def parse_guard(data: bytes) -> None:

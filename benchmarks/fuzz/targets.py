@@ -13,12 +13,13 @@ from random import Random
 import brotli
 import zstandard
 
-from benchmarks.fuzz import readers, recordings, web_grammars
+from benchmarks.fuzz import documents, readers, recordings, web_grammars
 from benchmarks.fuzz.grammar import Grammar
 from benchmarks.fuzz.mutations import mutated
 from trailhound.collector.guard import RefusedRequestError
 from trailhound.errors import TrailhoundError
 from trailhound.fetching.content_coding import CodingError
+from trailhound.text.documents import UnreadableDocumentError
 
 Make = Callable[[Random], bytes]
 Read = Callable[[bytes], object]
@@ -97,6 +98,10 @@ TARGETS = (
            (CodingError,)),
     Target("robots", text_of(web_grammars.ROBOTS), readers.robots, 100, largest=500_000),
     Target("sitemap", _half_bent(_sitemap), readers.sitemap, 90),
+    Target("feed", text_of(documents.FEED), readers.feed, 20, (UnreadableDocumentError,)),
+    Target("text", text_of(documents.MARKDOWN), readers.text, 20),
+    Target("office", _half_bent(documents.office), readers.office, 6, (UnreadableDocumentError,)),
+    Target("pdf", _half_bent(documents.pdf), readers.pdf, 6, (UnreadableDocumentError,)),
     Target("session", text_of(recordings.SESSION), readers.session, 30),
     Target("page graph", text_of(recordings.SESSION), readers.page_graph, 8),
     Target("collector", text_of(recordings.MESSAGE), readers.message, 60,

@@ -91,6 +91,7 @@ _HTML_START = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_USUAL_STARTS = (b"<!doctype html", b"<html")
 _FEED_START = re.compile(
     rb"""
     (?:\xef\xbb\xbf)? \s*+
@@ -164,6 +165,8 @@ def looks_like_html(body: bytes) -> bool:
 
 def document_kind(start: bytes, content_type: str) -> DocumentKind | None:
     """Which kind of document a body with this ``start`` is; ``None`` for HTML and all else."""
+    if content_type.startswith("text/html") and start[:14].lower().startswith(_USUAL_STARTS):
+        return None  # most answers, at a tenth of the cost
     essence = _essence(content_type)
     announced = _DOCUMENT_TYPES.get(essence)
     start = start[:SNIFFED_BYTES]

@@ -113,7 +113,9 @@ def test_markdown_has_the_main_content_and_where_it_is_from(
 
 def test_plain_text_stays_plain(crawl: CrawlFolder, tmp_path: Path) -> None:
     files = exported(crawl, tmp_path / "out", "text")
-    assert "Line one\nLine two <b>" in named(files, f"pages/{file_stem('', PLAIN.address)}.txt")
+    assert "Line one\nLine two <b>" in named(
+        files, f"pages/{file_stem('Line one', PLAIN.address)}.txt"
+    )
     assert "## " not in named(files, "varroa-what-to-do")
     assert files["index.txt"].count("\n  https://") == 5
 

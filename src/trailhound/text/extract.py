@@ -36,7 +36,6 @@ from trailhound.text.language import declared_language, detect_language
 from trailhound.text.links import LinkResolver, MarkedText, build_links, collapse
 from trailhound.text.parse_guard import (
     BEARABLE,
-    HARMLESS,
     ParseLimits,
     harmless_start,
     is_harmless,
@@ -48,6 +47,8 @@ EXTRACTION_VERSION = 1
 """Rises when the same bytes give another page; corpora store it."""
 
 MAX_BODY_BYTES = 8_000_000
+MAX_TEXT_BYTES_AT_ONCE = 100_000
+"""Of a text or a feed: 0.3 s if it is nothing but headings."""
 MAX_TITLE_CHARS = 500
 MAX_DESCRIPTION_CHARS = 2_000
 MAX_NOFRAMES = 3
@@ -101,7 +102,7 @@ def extract_harmless(
     """
     kind = document_kind(body, content_type)
     if kind is not None:
-        if kind.is_heavy or len(body) > HARMLESS.chars:
+        if kind.is_heavy or len(body) > MAX_TEXT_BYTES_AT_ONCE:
             return None
         return _read_document(body, url, content_type, kind, surroundings)
     html, encoding = _characters(body, content_type)

@@ -8,6 +8,7 @@ outline's entries become headings where the page says them.
 from __future__ import annotations
 
 import ctypes
+import logging
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -50,6 +51,7 @@ def read_pdf(body: bytes) -> Document:
         import pypdfium2
     except ImportError as error:
         raise UnreadableDocumentError(_NEEDS_LIBRARY) from error
+    logging.getLogger("pypdfium2").setLevel(logging.CRITICAL)  # oddities are no news to the user
     try:
         pdf = pypdfium2.PdfDocument(body)
         n_pages = len(pdf)

@@ -103,9 +103,9 @@ class _Markdown:
         elif _UNDERLINE.match(line) and len(self._lines) == 1:
             self.end_paragraph(1 if "=" in line else 2)
         elif _DEFINITION.match(line) is None:
-            if _LIST_MARK.match(line):
+            if mark := _LIST_MARK.match(line):
                 self.end_paragraph()
-            self._lines.append(_LIST_MARK.sub("", line, count=1))
+            self._lines.append(line[mark.end() :] if mark else line)
 
     def end_paragraph(self, level: int = 0) -> None:
         """What was taken so far stands by itself."""
