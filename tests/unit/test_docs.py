@@ -22,6 +22,15 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_headings_lead_somewhere(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([\w./-]*\.md)?#([^)]+)\)", page.read_text("utf-8")):
+        text = (page.parent / target if target else page).read_text("utf-8")
+        headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+        slugs = {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+        assert anchor in slugs, f"{target or page.name} has no heading for #{anchor}"
+
+
 def test_every_page_is_in_the_table_of_contents() -> None:
     index = (ROOT / "docs" / "index.md").read_text("utf-8").split()
     pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
