@@ -59,7 +59,7 @@ def slice_size(used: int, in_flight: int) -> int:
     """Requests of all shards together in the next slice, after ``used`` of them.
 
     ``in_flight`` is how many fetches they may have at once, all together: fewer requests would
-    leave some of them idle. Twice as many cost harvest, half as many gain none.
+    leave some of them idle, and more would be granted before what they find is known.
     """
     return min(max(in_flight, used // SLICES), MOST_SLICE * in_flight)
 
