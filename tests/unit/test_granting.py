@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.cluster.granting import EXACT, MAX_TOLD, ShardReport, grant, slice_size, steps
+from trailhound.cluster.granting import (
+    EXACT,
+    MAX_TOLD,
+    ShardReport,
+    able_soon,
+    grant,
+    slice_size,
+    steps,
+)
 
 PRIORITIES = st.lists(st.floats(-20, 5), max_size=60)
 COUNTS = st.integers(0, 500)
@@ -72,6 +80,13 @@ def test_a_grant_that_is_not_used_comes_back_when_its_shard_lowers_its_limit() -
     assert grant(holds, 15, 5) == {}
     gave_back = [ShardReport(0, 5, 5, []), holds[1]]
     assert grant(gave_back, 15, 5) == {1: 10}
+
+
+def test_a_slow_host_with_the_best_links_does_not_hold_up_the_others() -> None:
+    able = able_soon(hosts=1, delay_seconds=2.0, within_seconds=5.0)
+    told = [ShardReport(0, 0, 0, steps([9.0] * 20), able), ShardReport(1, 0, 0, steps([1.0] * 20))]
+    assert grant(told, 100, 10) == {0: 3, 1: 7}
+    assert able_soon(hosts=1, delay_seconds=0.0, within_seconds=5.0) is None
 
 
 def test_seeds_come_first_and_a_shard_that_knows_nothing_yet_may_begin() -> None:

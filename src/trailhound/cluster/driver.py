@@ -20,7 +20,7 @@ from prometheus_client.registry import Collector
 
 from trailhound.cluster.connecting import connected, dashboard_of, load_ray
 from trailhound.cluster.fleet import Fleet
-from trailhound.cluster.granting import ShardReport, grant, slice_size
+from trailhound.cluster.granting import ShardReport, able_soon, grant, slice_size
 from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
 from trailhound.cluster.messages import Look, ShardState
 from trailhound.cluster.placement import DEFAULT_SHARDS, Placement
@@ -34,6 +34,7 @@ from trailhound.crawling.disk_watch import DiskWatch
 from trailhound.crawling.progress import CrawlProgress
 from trailhound.crawling.troubles import Troubles
 from trailhound.errors import StorageError, TrailhoundError, UsageError
+from trailhound.fetching.http import polite_settings
 from trailhound.frontier.base import FrontierStats
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.event_log import EventLog
@@ -375,7 +376,7 @@ class ClusterCrawl:
         looks, most = self._fleet.looks, self.budget.max_requests
         if most is None:
             return {n: None for n, look in looks.items() if look.state.limit is not None}
-        reports = [_report(look) for look in looks.values() if look.state.state != "starting"]
+        reports = [self._report(look) for look in looks.values() if look.state.state != "starting"]
         used = sum(report.used for report in reports)
         size = max(slice_size(used, len(looks)), round(self._speed.per_second))
         limits: dict[int, int | None] = dict(grant(reports, most, size))
@@ -383,6 +384,13 @@ class ClusterCrawl:
             idle = (report for report in reports if report.best == [])
             limits = {each.shard: each.used for each in idle if each.limit > each.used}
         return limits
+
+    def _report(self, look: Look) -> ShardReport:
+        state, delay = look.state, polite_settings(self.settings.fetch).delay_seconds
+        limit = state.requests if state.limit is None else state.limit
+        # As far ahead as a crawl waits for a host with something better.
+        able = able_soon(state.hosts_waiting, delay, self.settings.crawl.wait_for_better)
+        return ShardReport(state.shard, state.requests + state.leased, limit, look.best, able)
 
     def _end(self) -> None:
         """Close the shards, and write down how the run ended."""
@@ -437,9 +445,3 @@ class _Speed:
             latest = max(0, requests - self._last[1]) / (now - self._last[0])
             self.per_second = max(latest, 0.8 * self.per_second)
         self._last = now, requests
-
-
-def _report(look: Look) -> ShardReport:
-    state = look.state
-    limit = state.requests if state.limit is None else state.limit
-    return ShardReport(state.shard, state.requests + state.leased, limit, look.best)

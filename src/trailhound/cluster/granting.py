@@ -55,6 +55,14 @@ def steps(best: Iterable[float]) -> Steps:
     return told
 
 
+def able_soon(hosts: int, delay_seconds: float, within_seconds: float) -> int | None:
+    """Requests that so many hosts take within a time, each of them with a rest after each.
+
+    Without it one slow host with the best links of all would hold all grants, and others idle.
+    """
+    return hosts * (1 + int(within_seconds / delay_seconds)) if delay_seconds > 0 else None
+
+
 def slice_size(used: int, in_flight: int) -> int:
     """Requests of all shards together in the next slice, after ``used`` of them.
 
