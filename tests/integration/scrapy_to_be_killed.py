@@ -40,6 +40,10 @@ def main(url: str, topic: str, job: str) -> None:
             "TELNETCONSOLE_ENABLED": False,
             "LOG_LEVEL": "ERROR",
             "CONCURRENT_REQUESTS": 4,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 2,  # so that requests are held back
+            "AUTOTHROTTLE_ENABLED": True,
+            "AUTOTHROTTLE_START_DELAY": 0,
+            "AUTOTHROTTLE_MAX_DELAY": 0.01,
         }
     )
     crawler = process.create_crawler(TreeSpider)

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import FormRequest, Request, Spider
 from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, JsonRequest, Response, TextResponse
 from scrapy.utils.test import get_crawler
 
@@ -240,6 +241,22 @@ def test_what_cannot_be_written_waits_in_memory(
         assert [each.url for each in drained(scheduler)] == ["http://a.test/3"]
 
 
+def test_a_queue_that_fails_lets_the_crawl_run_dry(
+    crawler_with: Callable[..., Crawler], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with opened(crawler_with(JOBDIR=str(tmp_path / "job"))) as scheduler:
+        scheduler.enqueue_request(Request("http://a.test/1"))
+        scheduler._queue.close()  # as good as a disk that has gone
+        assert scheduler.next_request() is None
+        assert not scheduler.has_pending_requests()
+        assert not scheduler.enqueue_request(Request("http://a.test/2"))
+        with pytest.raises(CloseSpider):
+            scheduler._tell_reason()
+    assert "waits for the next run" in caplog.text
+    with opened(crawler_with(JOBDIR=str(tmp_path / "job"))) as scheduler:
+        assert [each.url for each in drained(scheduler)] == ["http://a.test/1"]
+
+
 def answered(crawler: Crawler, kind: type[Response], body: bytes) -> Response:
     request = ranked("http://a.test/", 0.25)
     return kind("http://a.test/", body=body, request=request, headers={"Content-Type": "text/html"})
@@ -299,7 +316,7 @@ def test_mistakes_are_told_with_a_way_out(
         ({"TRAILHOUND_TOPIC": ""}, "TRAILHOUND_TOPIC = 'bees'"),
         ({"TRAILHOUND_TOPIC": "bee", "TRAILHOUND_WORKSPACE": home}, "Did you mean bees"),
         ({"TRAILHOUND_TOPIC": "bees", "TRAILHOUND_WORKSPACE": home}, "Nothing has been learned"),
-        ({"TRAILHOUND_STRATEGY": "best"}, "Did you mean best-first"),
+        ({"TRAILHOUND_STRATEGY": "best-frist"}, "Did you mean best-first"),
         ({"TRAILHOUND_JUDGE": "cosin"}, "Did you mean cosine"),
     ]
     for settings, message in wrong:

@@ -6,11 +6,12 @@ import logging
 import pickle
 from typing import Any, Self
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.core.engine import ExecutionEngine
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
+from scrapy.exceptions import CloseSpider
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import (
     RequestFingerprinter,
@@ -20,7 +21,7 @@ from scrapy.utils.request import (
 from twisted.internet.defer import Deferred
 
 from trailhound.crawling.engine import collect_seldom
-from trailhound.errors import UsageError
+from trailhound.errors import TrailhoundError, UsageError
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.integrations.scrapy.request_queue import (
@@ -60,6 +61,7 @@ class TrailhoundScheduler(BaseScheduler):
         self._held_back: list[tuple[Request, str]] = []
         """Leased requests whose hosts have enough to do, best first."""
         self._ranked_at = self._guide.pages
+        self._failure: TrailhoundError | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -82,14 +84,19 @@ class TrailhoundScheduler(BaseScheduler):
         if len(self._queue):
             _log.info("Resuming crawl (%d requests scheduled)", len(self._queue))
         self._guide.is_duplicate = self.is_duplicate
+        self._crawler.signals.connect(self._tell_reason, signals.spider_idle)
         self._collect_as_before = collect_seldom()
         return self._filter.open() if self._filter is not None else None
 
     def close(self, reason: str) -> Deferred[None] | None:
         """Keep everything; what the spider was not done with waits at the next start."""
-        self._end_finished()
-        self._guide.close()
-        self._queue.close()
+        try:
+            if self._failure is None:
+                self._end_finished()
+            self._guide.close()
+            self._queue.close()
+        except TrailhoundError as error:
+            self._fail(error)
         self._collect_as_before()
         return self._filter.close(reason) if self._filter is not None else None
 
@@ -98,13 +105,20 @@ class TrailhoundScheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """Whether a request waits."""
-        return len(self) > 0
+        return self._failure is None and len(self) > 0
 
     def enqueue_request(self, request: Request) -> bool:
         """Let a request wait; ``False`` for a duplicate, which may lift the one that waits.
 
         That one stays as it is, but for its place.
         """
+        try:
+            return self._failure is None and self._enqueue(request)
+        except TrailhoundError as error:
+            self._fail(error)
+            return False
+
+    def _enqueue(self, request: Request) -> bool:
         if self._is_seen(request) or self.is_duplicate(request):
             self._count("dupefilter/filtered")
             return False
@@ -120,7 +134,7 @@ class TrailhoundScheduler(BaseScheduler):
 
     def is_duplicate(self, request: Request) -> bool:
         """Whether the queue knows a request, be it done; one that waits may be lifted by it."""
-        if request.dont_filter or self._filter is not None:
+        if request.dont_filter or self._filter is not None or self._failure is not None:
             return False
         return self._queue.lift(self._key(request), request.priority, *_asked(request))
 
@@ -155,6 +169,13 @@ class TrailhoundScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         """The best request whose host has room; ``None`` when there is none now."""
+        try:
+            return self._next() if self._failure is None else None
+        except TrailhoundError as error:
+            self._fail(error)
+            return None
+
+    def _next(self) -> Request | None:
         self._end_finished()
         found = self._freed() or self._best()
         if found is None:
@@ -225,6 +246,17 @@ class TrailhoundScheduler(BaseScheduler):
         while self._ranked_at < self._guide.pages:
             self._ranked_at += 1
             self._ranking.rank_anew(self._ranked_at)
+
+    def _fail(self, error: TrailhoundError) -> None:
+        """Nothing can be kept any more: let the crawl run dry, and say why."""
+        if self._failure is None:
+            self._failure = error
+            _log.error("%s The crawl ends; what was not done with waits for the next run.", error)
+
+    def _tell_reason(self) -> None:
+        """When the spider is idle: it has not finished if the queue has failed."""
+        if self._failure is not None:
+            raise CloseSpider("trailhound_queue_failed")
 
     def _place(self, key: str) -> str:
         return "memory" if key in self._in_memory else "disk"

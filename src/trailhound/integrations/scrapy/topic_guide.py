@@ -159,8 +159,7 @@ class TopicGuide:
         except Exception as error:
             self._troubles.note("The strategy", error, f" on {crawled.page.url}")
             return Reading(crawled.relevance, usual_rank=own_rank)
-        self.pages += 1
-        self._memory.count(self.pages)
+        self._count_page()
         ranks: dict[str, LinkScore] = {}
         for score in scores:
             known = ranks.get(score.url)
@@ -170,6 +169,13 @@ class TopicGuide:
         return Reading(
             relevance, "", ranks, statistics.median_low(priorities) if priorities else own_rank
         )
+
+    def _count_page(self) -> None:
+        self.pages += 1
+        try:
+            self._memory.count(self.pages)
+        except StorageError as error:  # of a snapshot, which is no reason to lose the page
+            self._troubles.note("Writing what the strategy has learned", error)
 
     def ranking(self, queue: RankedQueue) -> Ranking:
         """Ranks anew what waits in ``queue``, now and then."""
