@@ -333,7 +333,8 @@ def test_pywb_replays_it(tmp_path: Path, wayback: str) -> None:
     collection = tmp_path / "collections" / "crawl"
     url = canonicalize("http://www.bücher.test/Straße/?q=中文&a=[1]")
     assert url is not None
-    archive(collection / "archive", (exchange(url, b"<p>Gr\xfc\xdfe"),), max_file_bytes=1_000)
+    with ArchiveWriter(collection / "archive", "bees", started_at=AT) as writer:
+        writer.write((exchange(url, b"<p>Gr\xfc\xdfe"),), NOTES, "<p>Grüße an alle".encode())
     (collection / "indexes").mkdir()
     shutil.move(collection / "archive" / INDEX_NAME, collection / "indexes" / INDEX_NAME)
     with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -347,6 +348,8 @@ def test_pywb_replays_it(tmp_path: Path, wayback: str) -> None:
         try:
             replayed = f"http://127.0.0.1:{port}/crawl/20260301120000id_/{url}"
             assert _get(replayed) == b"<p>Gr\xfc\xdfe"
+            rendered = f"http://127.0.0.1:{port}/crawl/20260301120000id_/urn:rendered:{url}"
+            assert _get(rendered).decode() == "<p>Grüße an alle"
         finally:
             server.terminate()
 

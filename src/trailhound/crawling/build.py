@@ -178,8 +178,9 @@ def build_crawl(
         address_turns=neighbours,
     )
     fetcher = make_fetcher(politeness, in_scope)
-    if neighbours is not None and hasattr(fetcher, "left_to_others"):
-        fetcher.left_to_others = neighbours.own
+    over_http = getattr(fetcher, "http", fetcher)  # what renders pages has one inside
+    if neighbours is not None and hasattr(over_http, "left_to_others"):
+        over_http.left_to_others = neighbours.own
     crawler = Crawler(
         strategy=guides.strategy,
         frontier=frontier,

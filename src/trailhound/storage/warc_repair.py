@@ -236,7 +236,8 @@ def digests_are_right(content: bytes) -> bool:
     block = rest[: int(length)] if length.isdecimal() else b""
     if not length.isdecimal() or len(block) != int(length):
         return False
-    payload = block.partition(b"\r\n\r\n")[2]
+    is_http = header_value(headers, "content-type").startswith("application/http")
+    payload = block.partition(b"\r\n\r\n")[2] if is_http else block
     stated = {"warc-block-digest": block, "warc-payload-digest": payload}
     return all(
         header_value(headers, name) in ("", digest_of(each)) for name, each in stated.items()

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import islice
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -19,9 +20,11 @@ from trailhound.urls import canonicalize, host_key
 
 LITTLE_TEXT_CHARS = 250
 """A page that shows less and has a script is mostly a shell."""
+NOT_MUCH_TEXT_CHARS = 600
+"""A page that shows less, and has much script, as well."""
 SOME_TEXT_CHARS = 1500
 """A page that shows less may well ask for JavaScript; one that shows more says enough without."""
-MUCH_SCRIPT = 20
+MUCH_SCRIPT = 40
 """Bytes of script for each character of text; one elsewhere counts as ``_FAR_SCRIPT_BYTES``."""
 IN_VAIN = 2
 """Pages of a kind that rendering gave nothing: others are left as they are."""
@@ -32,6 +35,7 @@ MAX_KINDS = 20_000
 _FAR_SCRIPT_BYTES = 10_000
 _READ_BYTES = 1_000_000
 _NEW_CHARS = 100
+_MAX_NOSCRIPTS = 20
 
 _SCRIPT = re.compile(rb"<script\b([^<>]{0,2000})>", re.IGNORECASE)
 _SRC = re.compile(rb"""\bsrc\s{0,9}=\s{0,9}["']?([^"'\s<>]{1,1000})""", re.IGNORECASE)
@@ -39,7 +43,7 @@ _DATA_TYPE = re.compile(rb"""\btype\s{0,9}=\s{0,9}["']?[a-z]+/(?:ld\+)?json""", 
 _NOSCRIPT = re.compile(rb"<noscript\b[^<>]{0,500}>", re.IGNORECASE)
 _MUTE = re.compile(rb"<(script|style|noscript|template|svg|head)\b", re.IGNORECASE)
 _ENDS = {
-    name: re.compile(b"</" + name, re.IGNORECASE)
+    name: re.compile(b"</" + name + rb"[^<>]{0,200}>?", re.IGNORECASE)
     for name in (b"script", b"style", b"noscript", b"template", b"svg", b"head")
 }
 _TAG = re.compile(rb"<[^<>]{0,20000}>")
@@ -175,7 +179,9 @@ def signs_in(html: bytes, url: str, is_blocked: Callable[[str], bool]) -> Signs:
         if _pleads(html):
             return Signs(Sign.STRONG, "it asks for JavaScript", scripts)
         script_bytes = near_bytes + len(far) * _FAR_SCRIPT_BYTES
-        if chars < LITTLE_TEXT_CHARS and script_bytes > MUCH_SCRIPT * chars:
+        if chars < LITTLE_TEXT_CHARS:
+            return Signs(Sign.STRONG, "it has little text, and a script", scripts)
+        if chars < NOT_MUCH_TEXT_CHARS and script_bytes > MUCH_SCRIPT * chars:
             return Signs(Sign.STRONG, "it has little text and much script", scripts)
     if _EMPTY_PLACE.search(html):
         return Signs(Sign.WEAK, "it has an empty place that a script may fill", scripts)
@@ -185,24 +191,26 @@ def signs_in(html: bytes, url: str, is_blocked: Callable[[str], bool]) -> Signs:
 def _scripts(html: bytes, url: str, is_blocked: Callable[[str], bool]) -> tuple[list[bytes], int]:
     """Addresses of its scripts that would be run, and bytes of those within the page."""
     far: list[bytes] = []
-    near_bytes = 0
+    near_bytes = behind = 0
     for tag in _SCRIPT.finditer(html):
+        if tag.start() < behind:  # it is part of a script
+            continue
         source = _SRC.search(tag[1])
         if source is not None:
             address = canonicalize(source[1].decode("utf-8", "replace"), url)
             if address is not None and not is_blocked(address):
                 far.append(source[1].partition(b"?")[0])
         elif not _DATA_TYPE.search(tag[1]):
-            end = html.find(b"</", tag.end())
-            if end < 0:  # all that follows is script
+            behind = html.find(b"</", tag.end())
+            if behind < 0:  # all that follows is
                 return far, near_bytes + len(html) - tag.end()
-            near_bytes += end - tag.end()
+            near_bytes += behind - tag.end()
     return far, near_bytes
 
 
 def _pleads(html: bytes) -> bool:
     """Whether what is shown without JavaScript asks for it."""
-    for tag in _NOSCRIPT.finditer(html):
+    for tag in islice(_NOSCRIPT.finditer(html), _MAX_NOSCRIPTS):
         said = _TAG.sub(b"", html[tag.end() : tag.end() + 1000].partition(b"</noscript")[0])
         if b"javascript" in said.lower():
             return True
