@@ -116,7 +116,7 @@ def test_a_crawl_is_kept_explained_and_forgotten(
     assert "rendered: its place for an application is empty" in " ".join(told.split())
     assert trailhound("check", "bees").code == 0
 
-    archive = workspace_folder / "bees" / "crawl" / "archive"
+    archive = workspace_folder / "topics" / "bees" / "crawl" / "archive"
     records = {each.headers.get("WARC-Target-URI"): each for each in read_folder(archive)}
     assert b"nectar" in records[f"urn:rendered:{home}"].body
     with ArchivedContent(archive) as content:
