@@ -145,19 +145,25 @@ def test_no_browser_is_left_behind_by_a_killed_crawl(spa: Spa, tmp_path: Path) -
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as crawl:
-        _wait_until(lambda: any("--type=renderer" in each for each in _processes_of(temporary)))
+        groups: set[int] = set()
+        _wait_until(lambda: "--type=renderer" in " ".join(_browser(temporary, groups).values()))
         crawl.kill()
-    _wait_until(lambda: not _processes_of(temporary))
+    _wait_until(lambda: not _browser(temporary, groups))
     _wait_until(lambda: not list(temporary.glob("trailhound-browser-*")))
 
 
-def _processes_of(folder: Path) -> list[str]:
-    """Command lines of living processes that name the folder; those that have ended have none."""
-    found = []
+def _browser(folder: Path, groups: set[int]) -> dict[int, str]:
+    """Command lines of living processes that name the folder, or are of their groups."""
+    found = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
-            found.append(path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
-    return [each for each in found if str(folder) in each]
+            command = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            pid = int(path.parent.name)
+            if f"--user-data-dir={folder}" in command:
+                groups.add(os.getpgid(pid))
+            if command and os.getpgid(pid) in groups:  # those that have ended have no command
+                found[pid] = command
+    return found
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:

@@ -33,6 +33,7 @@ _BEFORE_PAGE = files(__package__).joinpath("before_page.js").read_text("utf-8")
 _START_SECONDS = 60.0
 _CLOSE_SECONDS = 5.0
 _MAX_CONTEXTS = 8
+_MAX_FAILED_STARTS = 3
 _SCRIPT_HEAP_MB = 512
 
 _NO_NETWORK = (
@@ -200,6 +201,7 @@ class Chromium:
         self._driver: Playwright | None = None
         self._browser: Browser | None = None
         self._pid = 0
+        self._failed_starts = 0
         self._nowhere: socket.socket | None = None
         self._contexts: OrderedDict[str, HostContext] = OrderedDict()
 
@@ -215,7 +217,7 @@ class Chromium:
 
     async def _context(self, host: str) -> HostContext:
         if not self.is_alive:
-            await self._start()
+            await self._start_or_tell()
         found = self._contexts.get(host)
         if found is not None and self._is_used_up(found):
             await self._contexts.pop(host).close()
@@ -255,6 +257,20 @@ class Chromium:
             if not self._contexts[host].lock.locked():
                 await self._contexts.pop(host).close()
 
+    async def _start_or_tell(self) -> None:
+        """A browser that cannot be had is told of once, and tried for a few times only."""
+        if self._failed_starts >= _MAX_FAILED_STARTS:
+            raise RuntimeError("the browser does not start")
+        try:
+            await self._start()
+        except Exception as error:
+            self._failed_starts += 1
+            if self._failed_starts == _MAX_FAILED_STARTS:
+                reason = str(error).strip().partition("\n")[0]
+                _log.warning("Pages are not rendered, as the browser does not start: %s", reason)
+            raise
+        self._failed_starts = 0
+
     async def _start(self) -> None:
         from playwright.async_api import async_playwright
 
@@ -268,6 +284,8 @@ class Chromium:
             executable_path=executable,
             args=arguments,
             ignore_default_args=True,
+            # Where it puts a socket, whose path may not be long.
+            env={name: value for name, value in os.environ.items() if name != "TMPDIR"},
             handle_sigint=False,
             handle_sigterm=False,
             handle_sighup=False,
