@@ -39,16 +39,19 @@ SMALL = DemoWebParameters(
 )
 """43 hosts and about 1,500 pages: 48 replicas are 2,064 hosts and 74,000 pages."""
 TINY = DemoWebParameters(
-    universities=2,
-    departments_per_university=3,
+    universities=1,
+    session_universities=1,
+    departments_per_university=1,
     people_per_department=2,
     papers_per_person=2,
-    articles_per_newspaper=8,
-    threads_per_forum=6,
-    articles_per_club=5,
-    products_per_shop=5,
+    articles_per_newspaper=3,
+    threads_per_forum=3,
+    articles_per_club=3,
+    products_per_shop=3,
 )
-"""42 hosts and about 700 pages, for tests."""
+"""40 hosts and about 500 pages, for tests."""
+CHAIN_HOST = "chain.demo.test"
+"""Its pages lead from one to the next for as long as a server is not to be left."""
 _HOSTS = re.compile(rb"(?<=\.)demo\.test")
 _REPLICA = re.compile(r"^(.+)\.r([0-9]+)\.demo\.test$")
 
@@ -93,6 +96,7 @@ class WideWeb:
             headers = {key: value.replace("demo.test", place) for key, value in headers.items()}
         if is_first and path == "/":
             more = f'<a href="{self._first(2 * number + 1)}">More</a> <a href="/next">Next</a>'
+            more += f' <a href="http://{CHAIN_HOST}/0">Chain</a>'
             body += more.encode()
         return web.Response(status=response.status, headers=headers, body=body)
 
@@ -110,6 +114,8 @@ class WideServer:
         self._log = log.open("w", buffering=1) if log is not None else None
         self.asked: list[Asked] = []
         """All requests so far, unless there is a log."""
+        self.holds = False
+        """While it does, no crawl comes to an end."""
 
     async def start(self) -> int:
         """Listen; the port."""
@@ -130,7 +136,10 @@ class WideServer:
 
     async def _answer(self, request: web.BaseRequest) -> web.Response:
         at, host = time.time(), request.host.partition(":")[0].lower()
-        response = self._wide.answer(host, request.raw_path)
+        if host == CHAIN_HOST:
+            response = self._link_of_chain(request.raw_path)
+        else:
+            response = self._wide.answer(host, request.raw_path)
         sockname = request.transport.get_extra_info("sockname") if request.transport else None
         address = sockname[0] if sockname else ""
         asked = Asked(at, time.time(), address, f"http://{host}{request.raw_path}")
@@ -140,10 +149,18 @@ class WideServer:
             self._log.write("\t".join(map(str, asked)) + "\n")
         return response
 
+    def _link_of_chain(self, path: str) -> web.Response:
+        if not path[1:].isdigit():
+            return web.Response(status=404)
+        link = f'<a href="/{int(path[1:]) + 1}">Next</a>' if self.holds else ""
+        body = f"<title>Link {path[1:]}</title>{link}"
+        return web.Response(body=body.encode(), content_type="text/html")
+
 
 def read_log(path: Path) -> list[Asked]:
     """What a server of its own has written."""
-    rows = (line.split("\t") for line in path.read_text("utf-8").splitlines())
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    rows = (line.rstrip("\n").split("\t") for line in lines if line.endswith("\n"))
     return [Asked(float(row[0]), float(row[1]), row[2], row[3]) for row in rows]
 
 

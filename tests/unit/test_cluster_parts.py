@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -12,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from command_line import Command
 from trailhound.cluster.addresses import ALONE_SECONDS, AddressOffice, SharedAddresses
+from trailhound.cluster.balance import least_loaded, next_move
 from trailhound.cluster.epochs import Epoch
 from trailhound.cluster.fencing import FencedError
 from trailhound.cluster.messages import Batch, Turn, TurnWish
@@ -197,3 +200,33 @@ def test_whoever_opened_a_shard_before_is_out(tmp_path: Path) -> None:
     second.check()
     with pytest.raises(FencedError, match="given to another worker"):
         first.check()
+
+
+def test_shards_are_as_many_as_a_machine_has_processors_to_bear() -> None:
+    capacity = {"large": 4.0, "small": 2.0}
+    owners: dict[int, str] = {}
+    for shard in range(6):
+        owners[shard] = least_loaded(owners, capacity)
+    assert Counter(owners.values()) == {"large": 4, "small": 2}
+    assert next_move(owners, capacity) is None
+
+
+def test_a_machine_that_joins_gets_its_share_and_no_more() -> None:
+    owners, moves = dict.fromkeys(range(7), "first"), 0
+    capacity = {"first": 1.0, "second": 1.0, "third": 1.0}
+    while (move := next_move(owners, capacity)) is not None:
+        owners[move.shard] = move.machine
+        moves += 1
+    assert (moves, sorted(Counter(owners.values()).values())) == (4, [2, 2, 3])
+    assert next_move(dict.fromkeys(range(3), "gone"), capacity) is None
+
+
+def test_without_ray_the_error_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, trailhound: Command
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    judge = ("--judge", "keywords:words=bees", "--user-agent", "bot (+http://www.example.org/)")
+    seed = ("--seed", "http://www.example.org/")
+    done = trailhound("crawl", "bees", *seed, *judge, "--cluster", "local")
+    assert done.code == 2
+    assert "pip install 'trailhound[cluster]'" in done.err.replace("\n", " ")

@@ -16,18 +16,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from trailhound.cluster.messages import Turn, TurnWish
-from trailhound.fetching.politeness import PoliteSettings
 
-ALONE_SECONDS = 10.0
+ALONE_SECONDS = 4.0
 """How long an address belongs to a shard that alone wants it."""
+AHEAD_SECONDS = 2.0
+"""Turns are given out so long before they begin, at most."""
 SHARED_SECONDS = 300.0
 """An address that two have wanted counts as shared for so long."""
 SLACK_SECONDS = 0.05
 """By so much a request may begin late. Doubled each time that it was too little, and then brought
 down slowly: where several want an address, it is free for so long in vain."""
 _SLACK_DECAY = 0.9
-_MAX_SLACK_SECONDS = 8.0
-_LONGEST_PROMISE = PoliteSettings().max_wait_seconds + ALONE_SECONDS
+_MAX_SLACK_SECONDS = ALONE_SECONDS
+_LONGEST_PROMISE = AHEAD_SECONDS + ALONE_SECONDS
 _MAX_REMEMBERED = 5_000
 _UNREACHED_SECONDS = 2.0
 """When the office does not answer, the address is asked for again then."""
@@ -64,7 +65,7 @@ class AddressOffice:
         # Within its own stretch the asker keeps the pause itself: its wish says how.
         free_at = now if is_holder and now >= known.shared_until else known.free_at
         start = max(now + wish.earliest, free_at, self._opens_at + wish.pause)
-        if start - now > wish.at_most:
+        if start - now > min(wish.at_most, AHEAD_SECONDS):
             return Turn(start - now, 0.0)
         known.asker = wish.asker
         hold = wish.slack if now < known.shared_until else ALONE_SECONDS

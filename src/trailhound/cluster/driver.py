@@ -376,7 +376,7 @@ class ClusterCrawl:
         looks, most = self._fleet.looks, self.budget.max_requests
         if most is None:
             return {n: None for n, look in looks.items() if look.state.limit is not None}
-        reports = [self._report(look) for look in looks.values() if look.state.state != "starting"]
+        reports = [self._report(look) for look in looks.values()]
         used = sum(report.used for report in reports)
         size = max(slice_size(used, len(looks)), round(self._speed.per_second))
         limits: dict[int, int | None] = dict(grant(reports, most, size))
@@ -388,6 +388,8 @@ class ClusterCrawl:
     def _report(self, look: Look) -> ShardReport:
         state, delay = look.state, polite_settings(self.settings.fetch).delay_seconds
         limit = state.requests if state.limit is None else state.limit
+        if state.state == "starting":  # it may have made all that it was granted
+            return ShardReport(state.shard, max(state.requests, limit), limit, [])
         # As far ahead as a crawl waits for a host with something better.
         able = able_soon(state.hosts_waiting, delay, self.settings.crawl.wait_for_better)
         return ShardReport(state.shard, state.requests + state.leased, limit, look.best, able)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Protocol
 
+import msgspec
+
 from trailhound.cluster.balance import least_loaded, next_move
 from trailhound.cluster.connecting import NAMESPACE
 from trailhound.cluster.messages import Look, decode_look
@@ -52,6 +54,8 @@ class Fleet:
         self._actors: dict[int, Any] = {}
         self._pending: dict[int, Any] = {}
         self._lost: set[int] = set()
+        self._epochs: dict[int, int] = {}
+        """Openings that were noted."""
         self._deaths: Counter[int] = Counter()
         """By shard, since it was seen last."""
         self.looks: dict[int, Look] = {}
@@ -85,13 +89,13 @@ class Fleet:
 
         from trailhound.cluster.actors import ShardActor
 
-        # A shard is bound by its hosts, not by a processor: how many share one is ours to say.
+        # How many share a processor is ours to say; without any, Ray would not heed the machine.
         options = self._ray.remote(ShardActor).options(
             name=self._name(number),
             namespace=NAMESPACE,
             lifetime="detached",
             max_restarts=-1,
-            num_cpus=0,
+            num_cpus=0.001,
             scheduling_strategy=NodeAffinitySchedulingStrategy(machine, soft=True),
         )
         give_up_at = time.monotonic() + NAME_SECONDS
@@ -153,14 +157,20 @@ class Fleet:
             self._note("shard-lost", shard=number, node=node, why=why)
 
     def _meet(self, number: int, look: Look) -> None:
-        before = self.looks.get(number)
-        state = look.state
+        state, before = look.state, self.looks.get(number)
+        if state.state == "starting" and before is not None:
+            # What it has made so far still counts.
+            known = msgspec.structs.replace(
+                before.state, state=state.state, node=state.node, pid=state.pid
+            )
+            self.looks[number] = msgspec.structs.replace(before, state=known, events=[], best=[])
+            return
         self.looks[number] = look
         if state.state == "starting":
             return
-        if before is None or before.state.epoch != state.epoch:
-            is_back = before is not None and before.state.epoch > 0
-            event = "shard-reopened" if is_back else "shard-opened"
+        if state.epoch != self._epochs.get(number):
+            event = "shard-reopened" if number in self._epochs else "shard-opened"
+            self._epochs[number] = state.epoch
             self._note(event, shard=number, epoch=state.epoch, node=state.node, pid=state.pid)
         self._lost.discard(number)
         del self._deaths[number]
@@ -200,6 +210,7 @@ class Fleet:
 
         actor = self._actors.pop(number)
         self._pending.pop(number, None)
+        self._lost.add(number)  # until it is open elsewhere
         try:
             self._ray.get(actor.close.remote(), timeout=CLOSE_SECONDS)
         except (RayError, TrailhoundError) as error:
