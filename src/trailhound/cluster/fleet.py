@@ -54,6 +54,8 @@ class Fleet:
         self._actors: dict[int, Any] = {}
         self._pending: dict[int, Any] = {}
         self._lost: set[int] = set()
+        self._at_work: set[int] = set()
+        """Those that an earlier driver has left, until they are met."""
         self._epochs: dict[int, int] = {}
         """Openings that were noted."""
         self._deaths: Counter[int] = Counter()
@@ -65,7 +67,7 @@ class Fleet:
         """Find the actors that run, and start the others; how many were found."""
         found = {number: self._found(number) for number in range(self._shards)}
         self._actors = {number: actor for number, actor in found.items() if actor is not None}
-        count = len(self._actors)
+        self._at_work, count = set(self._actors), len(self._actors)
         owners: dict[int, str] = {}
         for number in range(self._shards):
             if number not in self._actors:
@@ -169,9 +171,14 @@ class Fleet:
         if state.state == "starting":
             return
         if state.epoch != self._epochs.get(number):
-            event = "shard-reopened" if number in self._epochs else "shard-opened"
+            event = "reopened" if number in self._epochs else "opened"
+            if number in self._at_work:
+                self._at_work.remove(number)
+                event = "found"
             self._epochs[number] = state.epoch
-            self._note(event, shard=number, epoch=state.epoch, node=state.node, pid=state.pid)
+            self._note(
+                f"shard-{event}", shard=number, epoch=state.epoch, node=state.node, pid=state.pid
+            )
         self._lost.discard(number)
         del self._deaths[number]
 
