@@ -21,9 +21,11 @@ html_title = f"Trailhound {version}"
 html_copy_source = False
 html_show_copyright = False
 myst_heading_anchors = 4
-autodoc_typehints = "none"  # signatures would name every module; stubs and editors tell types
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "undoc-members": False, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 
 _MARKER = re.compile(r"<!-- every name of ([\w.]+) -->")
 
