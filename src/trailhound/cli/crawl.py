@@ -132,6 +132,10 @@ def crawl(
         int | None,
         machines(min=1, max=1000, metavar="N", help="Parts of a new crawl on a cluster: 8."),
     ] = None,
+    checkpoint: Annotated[
+        str | None,
+        machines(metavar="URL", help="Keep the parts there (s3://…), not in a shared folder."),
+    ] = None,
     metrics: Annotated[
         int | None,
         typer.Option(min=1, max=65535, metavar="PORT", help="Serve Prometheus on this machine."),
@@ -170,6 +174,8 @@ def crawl(
 
     if shards is not None and cluster is None:
         raise UsageError("--shards is for crawls on a cluster. Name one with --cluster ADDRESS.")
+    if checkpoint is not None and cluster is None:
+        raise UsageError("--checkpoint is for crawls on a cluster. Name it: --cluster ADDRESS.")
     refresh = refresh or refresh_due
     if restart and (resume or refresh):
         raise UsageError("--restart begins anew, and --resume goes on. Give one of them.")
@@ -225,7 +231,7 @@ def crawl(
             started_by=started_by,
         )
         given.keep(options.open_workspace(workspace), request.settings.fetch.access_file)
-        opened = _open(topic, workspace, request, cluster, shards)
+        opened = _open(topic, workspace, request, cluster, shards, checkpoint or "")
     with opened as running:
         try:
             with _metrics(running):
@@ -254,6 +260,7 @@ def _open(
     request: CrawlRequest,
     cluster: str | None,
     shards: int | None,
+    checkpoint: str,
 ) -> TopicCrawl:
     from trailhound.cli.terminal import say
     from trailhound.topics.crawl import open_crawl
@@ -270,7 +277,8 @@ def _open(
         from trailhound.cluster.driver import open_cluster_crawl
 
         # It shows itself as any other crawl does.
-        return cast("TopicCrawl", open_cluster_crawl(folder, request, cluster, shards, say))
+        opened = open_cluster_crawl(folder, request, cluster, shards, say, checkpoint)
+        return cast("TopicCrawl", opened)
     _unite(CrawlFolder(folder), request)
     return open_crawl(folder, request, say)
 

@@ -20,6 +20,7 @@ from ray.exceptions import RayError
 
 from trailhound.cluster.connecting import NAMESPACE
 from trailhound.cluster.fencing import FencedError
+from trailhound.cluster.keeping import scratch_folder
 from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
 from trailhound.cluster.messages import (
     Look,
@@ -33,6 +34,7 @@ from trailhound.cluster.news import Heard, Letter
 from trailhound.cluster.placement import Placement
 from trailhound.cluster.shard import Shard
 from trailhound.errors import StorageError, TrailhoundError
+from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 
@@ -118,8 +120,16 @@ class ShardActor:
         context = ray.get_runtime_context()
         is_reopened = spec.reopened or context.was_current_actor_reconstructed
         folder = ClusterFolder(_topic(spec)).shard(spec.number)
+        if spec.kept_at:
+            name = actor_name(_topic(spec), spec.number)
+            folder = CrawlFolder(_topic(spec), scratch_folder(name, spec.number))
         shard = Shard(
-            folder, Placement(spec.shards), self._peers, is_reopened=is_reopened, owner=self._node
+            folder,
+            Placement(spec.shards),
+            self._peers,
+            is_reopened=is_reopened,
+            owner=self._node,
+            kept_at=spec.kept_at,
         )
         self._open_patiently(shard, spec.request)
         self._shard = shard

@@ -20,6 +20,7 @@ durable only then, and are to be acknowledged only then.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
@@ -61,6 +62,7 @@ class _Manifest(msgspec.Struct, frozen=True):
     epoch: int
     serial: int
     files: tuple[_File, ...]
+    is_closed: bool = False
 
     @property
     def name(self) -> str:
@@ -90,14 +92,16 @@ class Checkpoint:
     def __init__(self, url: str) -> None:
         self.place = Place(url)
         self.fence = Fence(url)
+        self.was_closed = False
+        """Whether what was restored last had been closed in order."""
         self._last: _Manifest | None = None
 
     def exists(self) -> bool:
         """Whether there is anything to restore."""
         return bool(self.place.names(_MANIFESTS))
 
-    def save(self, folder: Path, epoch: int) -> Saved:
-        """Keep the folder as it is now, while its owner may write to it.
+    def save(self, folder: Path, epoch: int, *, is_closed: bool = False) -> Saved:
+        """Keep the folder as it is now, while its owner may write to it, unless it ``is_closed``.
 
         FencedError when the shard was given to another. After any error the last checkpoint holds.
         """
@@ -108,7 +112,7 @@ class Checkpoint:
         (folder / _SNAPSHOT).unlink(missing_ok=True)
         self.fence.check(epoch)
         serial = before.serial + 1 if before.epoch == epoch else 0
-        self._write(_Manifest(epoch, serial, files))
+        self._write(_Manifest(epoch, serial, files, is_closed))
         return Saved(len(files), sum(file.size for file in files), uploads.bytes)
 
     def restore(self, folder: Path, epoch: int | None = None) -> bool:
@@ -134,8 +138,9 @@ class Checkpoint:
         write_whole(folder / _RESTORED, msgspec.json.encode(found))
         for gone in have.keys() - {file.name for file in found.files}:
             (folder / gone).unlink(missing_ok=True)
+        self.was_closed = found.is_closed
         if epoch is not None:
-            self._write(_Manifest(epoch, 0, found.files))
+            self._write(_Manifest(epoch, 0, found.files, found.is_closed))
         return True
 
     def _own(self, epoch: int) -> _Manifest:
@@ -190,11 +195,18 @@ class Checkpoint:
             first = equal if is_there else 0
             for beside in ("-wal", "-shm"):  # of a database as it was
                 path.with_name(path.name + beside).unlink(missing_ok=True)
-            with path.open("r+b" if is_there else "w+b") as out:
+            if first == len(file.chunks) == len(have):
+                return
+            partial = path
+            if is_there and not file.name.endswith(_GROWING):  # somebody may be reading it
+                partial = path.with_name(path.name + PARTIAL_SUFFIX)
+                shutil.copyfile(path, partial)
+            with partial.open("r+b" if is_there else "w+b") as out:
                 out.seek(first * CHUNK_BYTES)
                 for chunk in file.chunks[first:]:
                     out.write(self._chunk(chunk))
                 out.truncate(file.size)
+            partial.replace(path)
 
     def _chunk(self, name: str) -> bytes:
         content = self.place.read(f"{_CHUNKS}/{name}")

@@ -21,6 +21,7 @@ from prometheus_client.registry import Collector
 from trailhound.cluster.connecting import connected, dashboard_of, load_ray
 from trailhound.cluster.fleet import Fleet
 from trailhound.cluster.granting import ShardReport, able_soon, grant, slice_size
+from trailhound.cluster.keeping import keep_first, refresh_copies, shard_url
 from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
 from trailhound.cluster.messages import Look, ShardState
 from trailhound.cluster.placement import DEFAULT_SHARDS, Placement
@@ -64,8 +65,11 @@ def open_cluster_crawl(
     address: str,
     shards: int | None,
     notify: Notify = lambda _: None,
+    checkpoint: str = "",
 ) -> ClusterCrawl:
     """Prepare a run on the cluster at ``address``; ``shards`` are for a new crawl.
+
+    ``checkpoint`` is where shards are kept, when machines have them on their own disks.
 
     Mistakes are found here, before anything is fetched.
     """
@@ -84,13 +88,18 @@ def open_cluster_crawl(
         if plan.record is None:
             aside = folder.set_aside()
             stack.callback(folder.put_back, aside)
-            placement = folder.begin(shards or DEFAULT_SHARDS)
+            placement = folder.begin(shards or DEFAULT_SHARDS, checkpoint)
         elif folder.is_sharded():
-            placement = folder.placement()
+            placement = folder.begin(folder.placement().shards, _kept_at(folder, checkpoint))
         else:
-            placement = Placement(shards or DEFAULT_SHARDS)
-            scatter(folder, placement.shards, placement.owner, record)
-            folder.begin(placement.shards)
+            # Those of a scattering that was cut short are all there.
+            placement = Placement(len(folder.shards()) or shards or DEFAULT_SHARDS)
+            if not folder.shards():
+                scatter(folder, placement.shards, placement.owner, record)
+            folder.begin(placement.shards, checkpoint)
+        if folder.record().checkpoint:
+            parts = {n: folder.shard(n).path for n in range(placement.shards)}
+            keep_first(folder.record().checkpoint, parts)
         crawl = ClusterCrawl(ray, folder, plan, request, placement, stack, notify, beacon)
         folder.write(record)
         return crawl
@@ -98,6 +107,16 @@ def open_cluster_crawl(
         with suppress(TrailhoundError):
             stack.close()
         raise
+
+
+def _kept_at(folder: ClusterFolder, asked: str) -> str:
+    """Where a crawl's shards are kept; UsageError when that is elsewhere."""
+    known = folder.record().checkpoint
+    if asked and known and asked != known:
+        raise UsageError(
+            f"The shards of the crawl are kept at {known}, not at {asked}. Leave out --checkpoint."
+        )
+    return known or asked
 
 
 def _check(plan: CrawlPlan, folder: ClusterFolder, shards: int | None) -> None:
@@ -157,6 +176,7 @@ class ClusterCrawl:
         self.robots_requests = 0
         self.disk = DiskWatch(folder.path, 0)
         self._plan = plan
+        self._kept = folder.record().checkpoint
         self._notify = notify
         self._beacon = beacon
         self._stack = stack
@@ -205,6 +225,7 @@ class ClusterCrawl:
             request=request,
             limited=self.budget.max_requests is not None,
             reopened=is_reopened,
+            kept_at=shard_url(self._kept, number) if self._kept else "",
         )
 
     def _wait_until_open(self) -> None:
@@ -289,6 +310,7 @@ class ClusterCrawl:
             at_the_end.callback(self._beacon.end)
             gathering = at_the_end.enter_context(Gathering(self.folder))
             at_the_end.callback(gathering.settle)
+            at_the_end.callback(self._refresh)
             at_the_end.callback(self._end)
             while self.stop_reason is None:
                 for event in self._look():
@@ -357,12 +379,19 @@ class ClusterCrawl:
         self._grant()
         now = time.monotonic()
         if now - self._gathered_at >= GATHER_EVERY_SECONDS:
+            self._refresh()
             gathering.catch_up()
             self._gathered_at = time.monotonic()
         if now - self._balanced_at >= BALANCE_EVERY_SECONDS:
             self._balanced_at = now
             if self._fleet.balance():
                 self._was_done = None
+
+    def _refresh(self) -> None:
+        """Bring what is kept elsewhere here, to be gathered."""
+        if self._kept:
+            shards = {number: self.folder.shard(number).path for number in range(self._shards)}
+            refresh_copies(self._kept, shards)
 
     def _grant(self) -> None:
         limits = self._next_limits()

@@ -28,12 +28,16 @@ class Epoch:
 
     @classmethod
     def claim(
-        cls, folder: Path, owner: str = "", clock: Callable[[], float] = time.monotonic
+        cls,
+        folder: Path,
+        owner: str = "",
+        clock: Callable[[], float] = time.monotonic,
+        kept_at: str = "",
     ) -> Epoch:
-        """Open a shard's folder."""
+        """Open a shard's folder; ``kept_at`` is where it is kept, if that is elsewhere."""
         with explaining(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        fence = Fence(str(folder))
+        fence = Fence(kept_at or str(folder))
         return cls(fence, fence.advance(owner), clock)
 
     def check(self) -> None:

@@ -36,6 +36,8 @@ class ClusterRecord(msgspec.Struct, frozen=True, kw_only=True):
     """``cluster.json``."""
 
     shards: int
+    checkpoint: str = ""
+    """Where shards are kept, when machines have them on disks of their own."""
     format: str = FORMAT_NAME
     version: int = FORMAT_VERSION
 
@@ -53,6 +55,8 @@ class ShardSpec:
     """Whether it waits for the driver to grant it requests."""
     reopened: bool
     """Whether other shards have been running without it."""
+    kept_at: str = ""
+    """Where the shard is kept, when it is to be on its machine's own disk."""
 
 
 def actor_name(topic: TopicFolder, number: int) -> str:
@@ -72,28 +76,32 @@ class ClusterFolder(CrawlFolder):
         """Whether the topic's crawl is one in shards."""
         return self.cluster_path.is_file()
 
-    def begin(self, shards: int) -> Placement:
-        """Fix the number of shards of a new crawl."""
+    def begin(self, shards: int, checkpoint: str = "") -> Placement:
+        """Fix the number of shards of a new crawl, and where they are kept."""
         if not 1 <= shards <= MAX_SHARDS:
             raise UsageError(
                 f"--shards {shards} is no number of shards. Give 1 to {MAX_SHARDS:,}; more than "
                 "there are processors lets the cluster grow."
             )
         self.make()
-        write_whole(self.cluster_path, msgspec.json.encode(ClusterRecord(shards=shards)))
+        record = ClusterRecord(shards=shards, checkpoint=checkpoint)
+        write_whole(self.cluster_path, msgspec.json.encode(record))
         return Placement(shards)
 
     def placement(self) -> Placement:
-        """How the crawl is split; StorageError when that cannot be read."""
+        """How the crawl is split."""
+        return Placement(self.record().shards)
+
+    def record(self) -> ClusterRecord:
+        """``cluster.json``; StorageError when it cannot be read."""
         try:
-            record = msgspec.json.decode(self.cluster_path.read_bytes(), type=ClusterRecord)
+            return msgspec.json.decode(self.cluster_path.read_bytes(), type=ClusterRecord)
         except (OSError, *UNREADABLE) as error:
             raise StorageError(
                 f"{self.cluster_path} cannot be read: {error}. It says in how many shards the "
                 f'crawl is: write {{"shards": N}} with the number of folders in '
                 f"{self.path / SHARDS}."
             ) from error
-        return Placement(record.shards)
 
     def shard(self, number: int) -> CrawlFolder:
         """One shard; it need not exist yet."""

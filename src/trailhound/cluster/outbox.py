@@ -113,18 +113,19 @@ class Inbox:
     def __init__(self, frontier: SqliteFrontier) -> None:
         self._frontier = frontier
         rows = frontier.look_beside("SELECT sender, epoch, last FROM received")
-        self._last: dict[int, tuple[int, int]] = {row[0]: (row[1], row[2]) for row in rows}
+        self.last: dict[int, tuple[int, int]] = {row[0]: (row[1], row[2]) for row in rows}
+        """By sender: its epoch, and its last link that is here."""
 
     def take_in(self, batch: Batch, add: Callable[[Iterable[Candidate]], object]) -> int:
         """Queue with ``add`` what is new; the number of the last link that is here.
 
         To be called between two pages; what was added is committed with the note of it.
         """
-        epoch, last = self._last.get(batch.sender, (-1, 0))
+        epoch, last = self.last.get(batch.sender, (-1, 0))
         if epoch == batch.epoch and last >= batch.last:
             return last
         add(batch.links)
-        self._last[batch.sender] = batch.epoch, batch.last
+        self.last[batch.sender] = batch.epoch, batch.last
         self._frontier.keep_beside(_RECEIVED, [(batch.sender, batch.epoch, batch.last)])
         return batch.last
 

@@ -23,6 +23,7 @@ import msgspec
 from trailhound.cluster.addresses import AddressOffice, SharedAddresses
 from trailhound.cluster.epochs import Epoch
 from trailhound.cluster.granting import MAX_TOLD, Steps, steps
+from trailhound.cluster.keeping import Keeper
 from trailhound.cluster.messages import (
     Batch,
     Look,
@@ -63,7 +64,8 @@ class Shard:
     """Opens and runs one shard, once. It is the ``Neighbours`` of its own crawl.
 
     ``is_reopened``: other shards have been running meanwhile, and may have been promised turns at
-    addresses that nobody here remembers. ``owner`` says on which machine it is.
+    addresses that nobody here remembers. ``owner`` says on which machine it is, and ``kept_at``
+    where it is kept when its folder is only this machine's.
     """
 
     def __init__(
@@ -74,9 +76,11 @@ class Shard:
         *,
         is_reopened: bool = False,
         owner: str = "",
+        kept_at: str = "",
     ) -> None:
         self.number = int(folder.path.name)
-        self.epoch = Epoch.claim(folder.path, owner)
+        self.epoch = Epoch.claim(folder.path, owner, kept_at=kept_at)
+        self._keeper = Keeper(kept_at, folder.path, self.epoch.number) if kept_at else None
         self.finished = threading.Event()
         """Set when the crawl has ended, and everything is closed."""
         self._folder = folder
@@ -98,6 +102,8 @@ class Shard:
         self, request: CrawlRequest, known: Knowledge | None = None, *, limit: int | None = None
     ) -> None:
         """Open its stores, mended if need be. ``limit``: requests that it may make, in all."""
+        if self._keeper is not None and not self._folder.exists():
+            self._keeper.restore(request.settings.fetch)
         exists = self._folder.exists()
         request = replace(
             request,
@@ -117,9 +123,13 @@ class Shard:
         """Crawl until :meth:`stop`, or until something fails, which is raised."""
         try:
             with self._crawl as crawl:
+                if self._keeper is not None:
+                    self._keeper.begin(lambda: self._inbox.last, self.stop)
                 for event in crawl.run():
                     self._note(event)
                 self._last = self._now()
+            if self._keeper is not None:
+                self._keeper.end()
         except BaseException as error:
             self._failure = f"{type(error).__name__}: {error}"
             raise
@@ -141,7 +151,12 @@ class Shard:
 
     async def receive(self, batch: bytes) -> Receipt:
         """Links from another shard; ConnectionError while they cannot be taken in."""
-        return await self._in_crawl(self._take_in(decode_batch(batch)))
+        links = decode_batch(batch)
+        kept: int | None = None
+        if self._keeper is not None:
+            kept = self._keeper.kept_of(links.sender, links.epoch, hurry=not links.links)
+        taken = await self._in_crawl(self._take_in(links))
+        return Receipt(taken, taken if kept is None else kept)
 
     def give_turn(self, wish: TurnWish) -> Turn:
         """A turn at an address that this shard has the office of."""
@@ -222,14 +237,14 @@ class Shard:
 
     # In the crawl's event loop
 
-    async def _take_in(self, batch: Batch) -> Receipt:
+    async def _take_in(self, batch: Batch) -> int:
         crawler = self._opened()
         self._waits_for = None
         add = crawler.frontier.add
         taken = await crawler.between_pages(partial(self._inbox.take_in, batch, add))
         await asyncio.to_thread(_sync, self._folder.frontier)
         self._received += len(batch.links)
-        return Receipt(taken, taken)
+        return taken
 
     async def _allow(self, limit: int | None) -> int | None:
         self._waits_for = None

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from trailhound.cluster.keeping import refresh_copies
+from trailhound.cluster.layout import ClusterFolder
 from trailhound.errors import UsageError
 from trailhound.frontier.reading import last_page
 from trailhound.frontier.splitting import join_frontiers, split_frontier
@@ -43,6 +45,7 @@ def unite(folder: CrawlFolder, tell: Callable[[str], None] = lambda _: None) -> 
         if not shards:
             return 0
         tell("Gathering what the shards have found")
+        _bring_back(folder, shards)
         for shard in shards:
             if shard.archive.is_dir():
                 repair_archive(shard.archive)
@@ -56,6 +59,13 @@ def unite(folder: CrawlFolder, tell: Callable[[str], None] = lambda _: None) -> 
                 (folder.path / SHARDS).rename(folder.path / _GONE)
         _finish(folder)
     return len(shards)
+
+
+def _bring_back(folder: CrawlFolder, shards: Sequence[CrawlFolder]) -> None:
+    """What is kept elsewhere, if it is."""
+    cluster = ClusterFolder(folder.topic)
+    if cluster.is_sharded() and (url := cluster.record().checkpoint):
+        refresh_copies(url, {int(shard.path.name): shard.path for shard in shards})
 
 
 def _finish(folder: CrawlFolder) -> None:
