@@ -25,12 +25,12 @@ from trailhound.fetching.browser.visit import Visit, VisitLimits
 from trailhound.fetching.browser.worth import Decision, Gain, Learned, gain_of
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness
+from trailhound.media_types import document_kind, may_be_html
 from trailhound.records import FetchResult, Outcome
 from trailhound.urls import host_key
 
 _log = logging.getLogger(__name__)
 
-_HTML = ("text/html", "application/xhtml+xml")
 _OPEN_SECONDS = 20.0
 _CLOSE_SECONDS = 5.0
 _PARTS_PER_REST = 10
@@ -207,8 +207,8 @@ class BrowserFetcher:
 
 
 def _is_html(result: FetchResult) -> bool:
-    kind = result.content_type.partition(";")[0].strip().lower()
-    return kind in _HTML or not kind
+    content_type = result.content_type
+    return may_be_html(content_type) and document_kind(result.body, content_type) is None
 
 
 def _remarked(result: FetchResult, remark: str) -> FetchResult:
