@@ -71,7 +71,9 @@ def connect(
             else:
                 _knock(address)
                 ray.init(address, namespace=NAMESPACE, **quiet)
-    except (OSError, RuntimeError, ValueError, ImportError, AssertionError) as error:
+    except TrailhoundError:
+        raise
+    except Exception as error:  # Ray raises that itself, when a node is slow to start
         raise _unreachable(address, error) from error
     return ray
 
