@@ -19,13 +19,17 @@ from trailhound.cluster.checkpoints import Checkpoint
 from trailhound.cluster.fencing import FencedError
 from trailhound.cluster.keeping import refresh_copies, scratch_folder, shard_url
 from trailhound.cluster.layout import ClusterFolder
+from trailhound.cluster.mending import parts_to_mend
 from trailhound.cluster.shard import Shard
 from trailhound.cluster.uniting import unite
 from trailhound.config import configure
+from trailhound.frontier.forgetting import forget_urls
+from trailhound.frontier.reading import all_urls
 from trailhound.storage.results_reading import Results
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.gathering import Gathering
+from trailhound.topics.repairing import check_crawl
 from trailhound.topics.workspace import Workspace
 
 HOSTS = [f"h{number}.test" for number in range(6)]
@@ -114,5 +118,10 @@ def test_another_machine_goes_on_from_a_checkpoint(
     assert len(fetched) == len(ALL)
     with Gathering(folder) as gathering:
         assert gathering.settle().pages == len(ALL)
+    folder.shard(0).frontier.unlink()
+    assert check_crawl(folder, repair=True, parts_of=parts_to_mend).is_sound
+    owners = {folder.placement().owner(url) for url, _ in all_urls(folder.shard(0).frontier)}
+    assert owners == {0}  # others' links are in its outbox
+    assert not forget_urls(folder.shard(0).frontier, lambda url: "nowhere" in url)
     assert unite(folder) == SHARDS
     assert set(_urls(CrawlFolder(topic))) == ALL

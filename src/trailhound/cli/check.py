@@ -46,7 +46,12 @@ def check(
     with patiently("Checking") as tell:
         from trailhound.topics.repairing import check_crawl
 
-        report = check_crawl(folder, repair=repair, tell=tell)
+        if repair and folder.shards():
+            from trailhound.cluster.mending import parts_to_mend
+
+            report = check_crawl(folder, repair=True, tell=tell, parts_of=parts_to_mend)
+        else:
+            report = check_crawl(folder, repair=repair, tell=tell)
     if as_json:
         told = {"topic": report.topic, "sound": report.is_sound, "repaired": report.repairs}
         print_json({**told, "stores": report.stores})

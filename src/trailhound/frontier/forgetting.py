@@ -62,3 +62,7 @@ def _blank(connection: sqlite3.Connection, urls: list[int], hosts: set[int]) -> 
     connection.execute(
         "UPDATE place SET parent = NULL WHERE typeof(parent) = 'text' AND forgotten(parent)"
     )
+    # Of a shard: links on their way to others.
+    if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'outgoing'").fetchone():
+        connection.execute("DELETE FROM outgoing WHERE forgotten(url)")
+        connection.execute("UPDATE outgoing SET parent = NULL WHERE forgotten(parent)")

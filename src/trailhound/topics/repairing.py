@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -61,12 +62,12 @@ def check_crawl(
     After a repair everything is looked through again: the report tells how it is then. A crawl in
     shards is gathered then, too; ``parts_of`` gives what a shard needs to rank links again.
     """
-    shards = [_check_one(each, repair, tell, parts_of(each)) for each in folder.shards()]
+    shards = [_check_one(each, repair, tell, partial(parts_of, each)) for each in folder.shards()]
     if shards and repair:
         tell("Gathering what the shards have")
         with CrawlLock(folder.topic), Gathering(folder) as gathering:
             gathering.settle()
-    report = _check_one(folder, repair, tell, OwnParts())
+    report = _check_one(folder, repair, tell, OwnParts)
     report.stores += _folded(shards)
     report.repairs[:0] = [
         f"Shard {shard.path.name}: {told}"
@@ -93,7 +94,7 @@ def _folded(shards: Sequence[CheckReport]) -> list[StoreCheck]:
 
 
 def _check_one(
-    folder: CrawlFolder, repair: bool, tell: Callable[[str], None], own: OwnParts
+    folder: CrawlFolder, repair: bool, tell: Callable[[str], None], own: Callable[[], OwnParts]
 ) -> CheckReport:
     with CrawlLock(folder.topic):
         checking = Checking(folder, tell)
@@ -114,7 +115,7 @@ class _Repairing:
     found: Checking
     before: list[StoreCheck]
     tell: Callable[[str], None]
-    own: OwnParts
+    own: Callable[[], OwnParts]
     done: list[str] = field(default_factory=list)
 
     def files(self) -> None:
@@ -139,7 +140,7 @@ class _Repairing:
             return
         request = CrawlRequest(resume=True, may_be_spent=True, mends_all=True)
         with open_crawl(
-            self.folder.topic, request, self.done.append, folder=self.folder, own=self.own
+            self.folder.topic, request, self.done.append, folder=self.folder, own=self.own()
         ) as crawl:
             if crawl.mended:
                 self.done.append(crawl.mended)
