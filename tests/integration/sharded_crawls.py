@@ -38,6 +38,7 @@ class ShardedCrawl:
     def opened(self, number: int, max_requests: int) -> Iterator[TopicCrawl]:
         """A shard, begun or resumed."""
         shard = self.shard(number)
+        shard.make()
         flags: dict[str, Any] = {"crawl.max_requests": max_requests}
         if shard.exists():
             request = CrawlRequest(flags=flags, resume=True)
