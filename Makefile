@@ -100,10 +100,14 @@ audit: install
 
 # podman and buildah build without a server; docker needs one that runs.
 image: dist
-	@if command -v podman >/dev/null; then podman build --format docker -t trailhound -f Containerfile .; \
-	elif command -v buildah >/dev/null; then buildah build --format docker -t trailhound -f Containerfile .; \
-	elif command -v docker >/dev/null && docker info >/dev/null 2>&1; then docker build -t trailhound -f Containerfile .; \
-	else echo "No podman, buildah or running docker here: the image was not built."; fi
+	@builder=; format="--format docker"; \
+	if command -v podman >/dev/null; then builder=podman; \
+	elif command -v buildah >/dev/null; then builder=buildah; \
+	elif command -v docker >/dev/null && docker info >/dev/null 2>&1; then builder=docker; format=; fi; \
+	base=$$(sed -n 's/^FROM \([^ ]*\).*/\1/p' Containerfile | head -n 1); \
+	if [ -z "$$builder" ]; then echo "No podman, buildah or running docker here: the image was not built."; \
+	elif ! $$builder pull -q $$base >/dev/null 2>&1; then echo "$$base cannot be fetched here: the image was not built."; \
+	else $$builder build $$format -t trailhound -f Containerfile .; fi
 
 # Sphinx lives apart, and reads the library from the main environment.
 docs: install $(DOCS)/.installed
