@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -48,15 +49,16 @@ def wide() -> WideWeb:
 
 
 @pytest.fixture(scope="module")
-def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def nodes() -> Iterator[Any]:
     """A cluster of two nodes, to which a third may be added; nobody else can reach it."""
     load_ray()
     from ray._private import ray_constants
     from ray.cluster_utils import Cluster
 
     head = {"num_cpus": 1, "include_dashboard": False, "_system_config": LIVELY}
-    head["temp_dir"] = str(tmp_path_factory.mktemp("r"))
-    with pytest.MonkeyPatch.context() as patch:
+    # Sockets are in it, and their paths must be short.
+    with tempfile.TemporaryDirectory(prefix="ray") as short, pytest.MonkeyPatch.context() as patch:
+        head["temp_dir"] = short
         patch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # loopback, as on these systems
         patch.setattr(ray_constants, "ENABLE_RAY_CLUSTER", False)
         cluster = Cluster(initialize_head=True, head_node_args=head)

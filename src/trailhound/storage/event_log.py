@@ -122,7 +122,10 @@ def events_named(path: Path, name: str) -> list[dict[str, Any]]:
 
 
 def other_lines(path: Path, start: int) -> tuple[list[dict[str, Any]], int]:
-    """Whole lines from a byte on that are about no page, and the byte behind the last line."""
+    """Whole lines from a byte on that are about no page, and the byte behind the last line.
+
+    Those that count pages are left out as well: their numbers are those of this log alone.
+    """
     if not path.is_file() or path.stat().st_size <= start:
         return [], start
     found: list[dict[str, Any]] = []
@@ -135,7 +138,7 @@ def other_lines(path: Path, start: int) -> tuple[list[dict[str, Any]], int]:
             if _IS_PAGE not in content[:_BEGINNING]:
                 with suppress(*UNREADABLE):
                     found.append(msgspec.json.decode(content, type=dict[str, Any]))
-    return found, start
+    return [line for line in found if line.get("event") != _MENDED], start
 
 
 def pages_after(path: Path, number: int) -> list[LoggedPage]:
