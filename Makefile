@@ -57,10 +57,9 @@ $(PYWB)/.installed: requirements-pywb.lock
 demo: install
 	@$(BIN)/trailhound demo -o $(OUT)/demo
 
-# Tests wait for servers, browsers and kills much of their time: four share two cores well. In the order
-# of their folders, those that wait longest begin, and many small ones fill the end.
+# Tests wait for servers, browsers and kills much of their time: three share two cores well.
 test: install browser pywb
-	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -n 3 --dist loadfile
 	@$(BIN)/python -m benchmarks.quality_gate demo
 
 e2e: install browser
