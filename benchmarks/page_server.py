@@ -71,7 +71,14 @@ async def _serve(path: Path) -> None:
 @contextmanager
 def running_server(path: Path) -> Iterator[int]:
     """Serve the web in ``path`` from another process; the port."""
-    command = [sys.executable, "-m", "benchmarks.page_server", str(path)]
+    with served_by("benchmarks.page_server", str(path)) as port:
+        yield port
+
+
+@contextmanager
+def served_by(module: str, *arguments: str) -> Iterator[int]:
+    """Run a module that tells its port and serves until its input ends; the port."""
+    command = [sys.executable, "-m", module, *arguments]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         if server.stdin is None or server.stdout is None:
             raise RuntimeError("the server has no pipes")

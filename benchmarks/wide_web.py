@@ -16,7 +16,6 @@ import argparse
 import asyncio
 import re
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -27,6 +26,7 @@ from typing import NamedTuple
 
 from aiohttp import web
 
+from benchmarks.page_server import served_by
 from trailhound.demo import DemoWeb, DemoWebParameters
 from trailhound.demo.trap import TRAP_HOST
 
@@ -182,14 +182,8 @@ def in_thread(server: WideServer) -> Iterator[int]:
 @contextmanager
 def in_process(replicas: int, log: Path) -> Iterator[int]:
     """Serve from another process; the port."""
-    command = [sys.executable, "-m", "benchmarks.wide_web", str(replicas), str(log)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        if server.stdin is None or server.stdout is None:
-            raise RuntimeError("the server has no pipes")
-        try:
-            yield int(server.stdout.readline())
-        finally:
-            server.stdin.close()
+    with served_by("benchmarks.wide_web", str(replicas), str(log)) as port:
+        yield port
 
 
 async def _serve(server: WideServer) -> None:

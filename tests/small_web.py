@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from live_webs import SMALL, Site, learn
+from benchmarks.wide_web import SMALL
+from live_webs import Site, learn
 
 from trailhound.demo import DemoWeb
 from trailhound.demo.server import serve_in_thread

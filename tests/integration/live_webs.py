@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from trailhound.config import configure
-from trailhound.demo import DemoWeb, DemoWebParameters
+from trailhound.demo import DemoWeb
 from trailhound.demo.files import with_sources
 from trailhound.topics.crawl import TopicCrawl, open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
@@ -23,13 +23,6 @@ from trailhound.topics.learning import LearningRequest, learn_into
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 USER_AGENT = "test-bot (+http://www.demo.test/about)"
-SMALL = DemoWebParameters(
-    universities=3,
-    people_per_department=3,
-    papers_per_person=2,
-    articles_per_newspaper=20,
-    threads_per_forum=15,
-)
 
 
 def options(port: int) -> list[str]:

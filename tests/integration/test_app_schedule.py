@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_webs import SMALL, learn, wait_until
+from benchmarks.wide_web import SMALL
+from live_webs import learn, wait_until
 
 from app_server import RefusedError, ServedApp, serving_app
 from trailhound.demo import DemoWeb

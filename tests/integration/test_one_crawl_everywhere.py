@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_webs import SMALL, USER_AGENT, Site, learn
+from benchmarks.wide_web import SMALL
+from live_webs import USER_AGENT, Site, learn
 
 import trailhound as th
 from trailhound.config.settings import CrawlSettings, FetchSettings, Settings

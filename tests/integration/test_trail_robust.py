@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from live_webs import SMALL
+from benchmarks.wide_web import SMALL
 from troubled_webs import (
     CrawlCounts,
     Trial,

@@ -9,7 +9,7 @@ from trailhound.media_types import DocumentKind
 from trailhound.records import Page
 from trailhound.text.documents import UnreadableDocumentError, pdf, read_document
 from trailhound.text.extract import extract_apart, extract_harmless, extract_page
-from trailhound.text.main_content import PageSource, main_content
+from trailhound.text.main_content import PageSource, TextForm, main_content
 
 URL = "http://a.test/files/bees"
 HIVE = "http://hive.test/"
@@ -359,13 +359,13 @@ def test_heavy_documents_are_read_only_where_the_process_may_be_lost() -> None:
     ("form", "said"),
     [("text", "Of bees\n\na hive"), ("markdown", "# Of bees\n\n[a hive](http://hive.test/)")],
 )
-def test_what_people_read(form: str, said: str) -> None:
+def test_what_people_read(form: TextForm, said: str) -> None:
     body = made.docx(
         '<w:p><w:pPr><w:pStyle w:val="Title"/></w:pPr><w:t>Of bees</w:t></w:p>'
         '<w:p><w:hyperlink r:id="r1"><w:t>a hive</w:t></w:hyperlink></w:p>',
         address="//hive.test",
     )
-    assert main_content(PageSource(body, URL, DOCX), form) == said  # type: ignore[arg-type]
+    assert main_content(PageSource(body, URL, DOCX), form) == said
 
 
 def test_without_the_library_the_reason_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -274,7 +274,7 @@ def _open(
     else:
         folder.prepare()
     if cluster is not None:
-        from trailhound.cluster.driver import open_cluster_crawl
+        from trailhound.cluster.opening import open_cluster_crawl
 
         # It shows itself as any other crawl does.
         opened = open_cluster_crawl(folder, request, cluster, shards, say, checkpoint)

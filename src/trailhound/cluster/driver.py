@@ -18,37 +18,31 @@ from typing import Any, Self, cast
 import msgspec
 from prometheus_client.registry import Collector
 
-from trailhound.cluster.connecting import connected, dashboard_of, load_ray
+from trailhound.cluster.connecting import dashboard_of
 from trailhound.cluster.fleet import Fleet
 from trailhound.cluster.granting import ShardReport, able_soon, grant, slice_size
-from trailhound.cluster.keeping import keep_first, refresh_copies, shard_url
+from trailhound.cluster.keeping import refresh_copies, shard_url
 from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
 from trailhound.cluster.messages import Look, ShardState
-from trailhound.cluster.placement import DEFAULT_SHARDS, Placement
+from trailhound.cluster.placement import Placement
 from trailhound.cluster.status import ShardMetrics, StatusBoard
-from trailhound.cluster.uniting import scatter
-from trailhound.config.settings import SourceSettings
 from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
-from trailhound.crawling.build import OwnParts
 from trailhound.crawling.disk_watch import DiskWatch
 from trailhound.crawling.progress import CrawlProgress
 from trailhound.crawling.troubles import Troubles
-from trailhound.errors import StorageError, TrailhoundError, UsageError
+from trailhound.errors import StorageError
 from trailhound.fetching.http import polite_settings
 from trailhound.frontier.base import FrontierStats
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.event_log import EventLog
 from trailhound.storage.results_reading import Results
-from trailhound.topics.access import needs_secrets
 from trailhound.topics.crawl import EarlierRuns, TopicCrawl
 from trailhound.topics.crawl_beacon import CrawlBeacon
-from trailhound.topics.crawl_folder import CrawlLock
-from trailhound.topics.crawl_plan import CrawlPlan, CrawlRequest, knowledge_of, make_plan
+from trailhound.topics.crawl_plan import CrawlPlan, CrawlRequest
 from trailhound.topics.failures import NOTHING_WRONG, Failure, failures_of
 from trailhound.topics.gathering import Gathering
 from trailhound.topics.notices import Notify, Progress
-from trailhound.topics.workspace import TopicFolder
 
 LOOK_EVERY_SECONDS = 0.25
 GATHER_EVERY_SECONDS = 5.0
@@ -57,99 +51,6 @@ GRANT_AHEAD_SECONDS = 1.0
 """Shards are granted what they need for so long at their present speed, at least."""
 MAX_FAILURES = 3
 """Times that one shard may fail to go on before the crawl gives up."""
-
-
-def open_cluster_crawl(
-    topic: TopicFolder,
-    request: CrawlRequest,
-    address: str,
-    shards: int | None,
-    notify: Notify = lambda _: None,
-    checkpoint: str = "",
-) -> ClusterCrawl:
-    """Prepare a run on the cluster at ``address``; ``shards`` are for a new crawl.
-
-    ``checkpoint`` is where shards are kept, when machines have them on their own disks.
-
-    Mistakes are found here, before anything is fetched.
-    """
-    load_ray()
-    folder = ClusterFolder(topic)
-    stack = ExitStack()
-    try:
-        stack.enter_context(CrawlLock(topic))
-        beacon = stack.enter_context(CrawlBeacon(topic.path, topic.name, request.started_by))
-        notify = beacon.noting(notify)
-        known = knowledge_of(topic)
-        plan = make_plan(request, folder, known, OwnParts())
-        _check(plan, folder, shards)
-        ray = stack.enter_context(connected(address))
-        record = plan.record_of(topic.name, known.states, known.fingerprint, time.time())
-        if plan.record is None:
-            aside = folder.set_aside()
-            stack.callback(folder.put_back, aside)
-            placement = folder.begin(shards or DEFAULT_SHARDS, checkpoint)
-        elif folder.is_sharded():
-            placement = folder.begin(folder.placement().shards, _kept_at(folder, checkpoint))
-        else:
-            # Those of a scattering that was cut short are all there.
-            placement = Placement(len(folder.shards()) or shards or DEFAULT_SHARDS)
-            if not folder.shards():
-                scatter(folder, placement.shards, placement.owner, record)
-            folder.begin(placement.shards, checkpoint)
-        if folder.record().checkpoint:
-            parts = {n: folder.shard(n).path for n in range(placement.shards)}
-            keep_first(folder.record().checkpoint, parts)
-        crawl = ClusterCrawl(ray, folder, plan, request, placement, stack, notify, beacon)
-        folder.write(record)
-        return crawl
-    except BaseException:
-        with suppress(TrailhoundError):
-            stack.close()
-        raise
-
-
-def _kept_at(folder: ClusterFolder, asked: str) -> str:
-    """Where a crawl's shards are kept; UsageError when that is elsewhere."""
-    known = folder.record().checkpoint
-    if asked and known and asked != known:
-        raise UsageError(
-            f"The shards of the crawl are kept at {known}, not at {asked}. Leave out --checkpoint."
-        )
-    return known or asked
-
-
-def _check(plan: CrawlPlan, folder: ClusterFolder, shards: int | None) -> None:
-    """UsageError for what a crawl on a cluster cannot do."""
-    crawl = plan.settings.crawl
-    if plan.refresh:
-        raise UsageError(
-            "--refresh is for crawls on one machine. Leave out --cluster, and the shards are put "
-            "into one piece first."
-        )
-    if plan.settings.sources != SourceSettings() or crawl.seeds_from:
-        raise UsageError(
-            "--backlinks, --trace, --search and --seeds-from are asked by crawls on one machine. "
-            "Leave them out, or leave out --cluster."
-        )
-    if needs_secrets(plan.settings.fetch):
-        raise UsageError(
-            "Cookies, headers for hosts and logins of proxies stay on this machine. Leave out "
-            "--for-host and such proxies, or leave out --cluster."
-        )
-    if crawl.frontier != "sqlite":
-        raise UsageError(
-            f"A crawl on a cluster keeps what waits in SQLite, and [crawl] frontier is "
-            f"'{crawl.frontier}'. Leave that out."
-        )
-    if plan.record is None or not folder.is_sharded() or shards is None:
-        return
-    fixed = folder.placement().shards
-    if shards != fixed:
-        raise UsageError(
-            f"The crawl was begun in {counted(fixed, 'shard')}, and hosts stay where they are. "
-            "Resume without --shards; machines may come and go."
-        )
 
 
 class ClusterCrawl:
@@ -176,6 +77,7 @@ class ClusterCrawl:
         self.robots_requests = 0
         self.disk = DiskWatch(folder.path, 0)
         self._plan = plan
+        self._shards = placement.shards
         self._kept = folder.record().checkpoint
         self._notify = notify
         self._beacon = beacon
@@ -241,10 +143,6 @@ class ClusterCrawl:
                 raise StorageError(f"Shard {number} cannot be opened: {look.state.why}")
         states = self._states()
         return len(states) == self._shards and all(each.state != "starting" for each in states)
-
-    @property
-    def _shards(self) -> int:
-        return self.folder.placement().shards
 
     def _states(self) -> list[ShardState]:
         return [look.state for look in self._fleet.looks.values()]

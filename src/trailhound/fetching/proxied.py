@@ -12,6 +12,7 @@ import asyncio
 import socket
 import ssl
 from base64 import b64encode
+from importlib.util import find_spec
 from typing import Any
 
 import aiohttp
@@ -184,12 +185,8 @@ def proxy_options(proxy: Proxy) -> dict[str, Any]:
 
 def check_socks(proxy: Proxy) -> None:
     """ConfigError when what SOCKS needs is not installed."""
-    if not proxy.is_socks:
-        return
-    try:
-        import python_socks  # noqa: F401
-    except ImportError as error:
+    if proxy.is_socks and find_spec("python_socks") is None:
         raise ConfigError(
             f"The proxy {proxy.address} speaks SOCKS, which needs an extra: pip install "
             "'trailhound[socks]'"
-        ) from error
+        )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
+
 import msgspec
 
 from trailhound.records import FinishedPage
@@ -45,6 +48,16 @@ def signed(fingerprint: int | None) -> int | None:
 def unsigned(kept: int) -> int:
     """A fingerprint that SQLite kept."""
     return kept % (1 << 64)
+
+
+def kept_fingerprints(connection: sqlite3.Connection) -> Iterator[tuple[str, int]]:
+    """Addresses and fingerprints of all pages in results, in their order."""
+    query = (
+        "SELECT address, fingerprint FROM event "
+        "WHERE fingerprint IS NOT NULL AND current ORDER BY id"
+    )
+    for address, fingerprint in connection.execute(query):
+        yield address, unsigned(fingerprint)
 
 
 def storable(text: str) -> str:

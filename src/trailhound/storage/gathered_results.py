@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from trailhound.storage.event_rows import unsigned
+from trailhound.storage.event_rows import kept_fingerprints, unsigned
 from trailhound.storage.results import (
     REQUESTS,
     RESULTS,
@@ -42,6 +42,8 @@ _TABLE = (
     "url TEXT NOT NULL, at REAL NOT NULL, requests INTEGER NOT NULL, robots INTEGER NOT NULL, "
     "log INTEGER NOT NULL, looked TEXT NOT NULL) WITHOUT ROWID"
 )
+_TAKEN = "SELECT * FROM gathered WHERE shard = ?"
+_NOTE = "INSERT OR REPLACE INTO gathered VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _ROWS = """
     SELECT event.*, words.data AS kept_words, unindexed.text AS kept_text,
         (SELECT judged FROM marked WHERE marked.address = event.address
@@ -57,7 +59,7 @@ FindCopy = Callable[[int, str], str | None]
 
 
 class Taken(NamedTuple):
-    """How far a shard has been taken in."""
+    """How far a shard has been taken in: a row of ``gathered`` behind the shard's name."""
 
     last: int = 0
     """The ``id`` of its last row that is here."""
@@ -82,11 +84,9 @@ class GatheredResults:
 
     def taken(self, shard: str) -> Taken:
         """How far that shard is here."""
-        columns = ", ".join(Taken._fields)
-        query = f"SELECT {columns} FROM gathered WHERE shard = ?"  # noqa: S608
         with RESULTS.explaining(self.path):
-            row = self._connection.execute(query, (shard,)).fetchone()
-        return Taken() if row is None else Taken(*row)
+            row = self._connection.execute(_TAKEN, (shard,)).fetchone()
+        return Taken() if row is None else Taken(*row[1:])
 
     def note(self, shard: str, taken: Taken) -> None:
         """Keep how far that shard is here."""
@@ -94,9 +94,7 @@ class GatheredResults:
             self._note(shard, taken)
 
     def _note(self, shard: str, taken: Taken) -> None:
-        places = ", ".join("?" * (1 + len(Taken._fields)))
-        insert = f"INSERT OR REPLACE INTO gathered VALUES ({places})"  # noqa: S608
-        self._connection.execute(insert, (shard, *taken))
+        self._connection.execute(_NOTE, (shard, *taken))
 
     def take(self, shard: str, source: Path, find_copy: FindCopy) -> int:
         """Take in what is new in a shard's results, also while it writes; how many rows."""
@@ -136,13 +134,8 @@ class GatheredResults:
 
     def fingerprints(self) -> Iterator[tuple[str, int]]:
         """Addresses and fingerprints of the pages here, in their order."""
-        query = (
-            "SELECT address, fingerprint FROM event "
-            "WHERE fingerprint IS NOT NULL AND current ORDER BY id"
-        )
         with RESULTS.explaining(self.path):
-            for address, fingerprint in self._connection.execute(query):
-                yield address, unsigned(fingerprint)
+            yield from kept_fingerprints(self._connection)
 
     def forget_shards(self) -> None:
         """Nothing more will come from those so far: the next ones begin anew."""
@@ -184,8 +177,9 @@ class _ShardRows:
 
     def text_of(self, row: sqlite3.Row) -> str | None:
         """What searches look through; ``None`` when there is no page."""
-        if row["kept_text"] is not None or row["outcome"] != "fetched":
-            return row["kept_text"]  # type: ignore[no-any-return]
+        kept: str | None = row["kept_text"]
+        if kept is not None or row["outcome"] != "fetched":
+            return kept
         find = "SELECT text FROM found WHERE rowid = ?"
         indexed = self._reading.execute(find, (row["id"],)).fetchone() if row["relevant"] else None
         return str(indexed[0]) if indexed else str(row["snippet"])
@@ -259,13 +253,13 @@ class _Batch:
 
     def _original(self, row: sqlite3.Row) -> str | None:
         """The page that this one is a copy of, in the whole crawl."""
-        copied, said = row["duplicate_of"], unsigned(row["fingerprint"])
-        found = self._find_copy(said, row["address"])
+        copied: str | None = row["duplicate_of"]
+        found = self._find_copy(unsigned(row["fingerprint"]), row["address"])
         if found is not None or copied is None:
             return found
         find = "SELECT duplicate_of FROM event WHERE address = ? AND current"
-        first = self._execute(find, (copied,)).fetchone()
-        return first[0] if first and first[0] else copied  # type: ignore[no-any-return]
+        first: tuple[str | None] | None = self._execute(find, (copied,)).fetchone()
+        return (first[0] if first else None) or copied
 
 
 def _count_requests(connection: sqlite3.Connection, rows: _ShardRows, taken: Taken) -> Taken:

@@ -42,7 +42,7 @@ import msgspec
 
 from trailhound.errors import StorageError
 from trailhound.records import FinishedPage, Outcome
-from trailhound.storage.event_rows import INSERT_EVENT, event_row, storable, unsigned
+from trailhound.storage.event_rows import INSERT_EVENT, event_row, kept_fingerprints, storable
 from trailhound.storage.kept_words import pack_words
 from trailhound.storage.sqlite import DatabaseKind, transaction
 from trailhound.storage.visits import VISITS, note_visit
@@ -289,13 +289,8 @@ class ResultsStore:
 
     def fingerprints(self) -> Iterator[tuple[str, int]]:
         """Addresses and fingerprints of the pages so far, in their order."""
-        query = (
-            "SELECT address, fingerprint FROM event "
-            "WHERE fingerprint IS NOT NULL AND current ORDER BY id"
-        )
         with RESULTS.explaining(self.path):
-            for address, fingerprint in self._connection.execute(query):
-                yield address, unsigned(fingerprint)
+            yield from kept_fingerprints(self._connection)
 
     def copy(self) -> sqlite3.Connection:
         """All of it in memory, as it is now."""

@@ -1,0 +1,114 @@
+"""Opening a crawl on a cluster: mistakes are found here, before anything is fetched."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack, suppress
+
+from trailhound.cluster.connecting import connected, load_ray
+from trailhound.cluster.driver import ClusterCrawl
+from trailhound.cluster.keeping import keep_first
+from trailhound.cluster.layout import ClusterFolder
+from trailhound.cluster.placement import DEFAULT_SHARDS, Placement
+from trailhound.cluster.uniting import scatter
+from trailhound.config.settings import SourceSettings
+from trailhound.counting import counted
+from trailhound.crawling.build import OwnParts
+from trailhound.errors import TrailhoundError, UsageError
+from trailhound.topics.access import needs_secrets
+from trailhound.topics.crawl_beacon import CrawlBeacon
+from trailhound.topics.crawl_folder import CrawlLock
+from trailhound.topics.crawl_plan import CrawlPlan, CrawlRequest, knowledge_of, make_plan
+from trailhound.topics.notices import Notify
+from trailhound.topics.workspace import TopicFolder
+
+
+def open_cluster_crawl(
+    topic: TopicFolder,
+    request: CrawlRequest,
+    address: str,
+    shards: int | None,
+    notify: Notify = lambda _: None,
+    checkpoint: str = "",
+) -> ClusterCrawl:
+    """Prepare a run on the cluster at ``address``; ``shards`` are for a new crawl.
+
+    ``checkpoint`` is where shards are kept, when machines have them on their own disks.
+    """
+    load_ray()
+    folder = ClusterFolder(topic)
+    stack = ExitStack()
+    try:
+        stack.enter_context(CrawlLock(topic))
+        beacon = stack.enter_context(CrawlBeacon(topic.path, topic.name, request.started_by))
+        notify = beacon.noting(notify)
+        known = knowledge_of(topic)
+        plan = make_plan(request, folder, known, OwnParts())
+        _check(plan, folder, shards)
+        ray = stack.enter_context(connected(address))
+        record = plan.record_of(topic.name, known.states, known.fingerprint, time.time())
+        if plan.record is None:
+            aside = folder.set_aside()
+            stack.callback(folder.put_back, aside)
+            placement = folder.begin(shards or DEFAULT_SHARDS, checkpoint)
+        elif folder.is_sharded():
+            placement = folder.begin(folder.placement().shards, _kept_at(folder, checkpoint))
+        else:
+            # Those of a scattering that was cut short are all there.
+            placement = Placement(len(folder.shards()) or shards or DEFAULT_SHARDS)
+            if not folder.shards():
+                scatter(folder, placement.shards, placement.owner, record)
+            folder.begin(placement.shards, checkpoint)
+        if folder.record().checkpoint:
+            parts = {n: folder.shard(n).path for n in range(placement.shards)}
+            keep_first(folder.record().checkpoint, parts)
+        crawl = ClusterCrawl(ray, folder, plan, request, placement, stack, notify, beacon)
+        folder.write(record)
+        return crawl
+    except BaseException:
+        with suppress(TrailhoundError):
+            stack.close()
+        raise
+
+
+def _kept_at(folder: ClusterFolder, asked: str) -> str:
+    """Where a crawl's shards are kept; UsageError when that is elsewhere."""
+    known = folder.record().checkpoint
+    if asked and known and asked != known:
+        raise UsageError(
+            f"The shards of the crawl are kept at {known}, not at {asked}. Leave out --checkpoint."
+        )
+    return known or asked
+
+
+def _check(plan: CrawlPlan, folder: ClusterFolder, shards: int | None) -> None:
+    """UsageError for what a crawl on a cluster cannot do."""
+    crawl = plan.settings.crawl
+    if plan.refresh:
+        raise UsageError(
+            "--refresh is for crawls on one machine. Leave out --cluster, and the shards are put "
+            "into one piece first."
+        )
+    if plan.settings.sources != SourceSettings() or crawl.seeds_from:
+        raise UsageError(
+            "--backlinks, --trace, --search and --seeds-from are asked by crawls on one machine. "
+            "Leave them out, or leave out --cluster."
+        )
+    if needs_secrets(plan.settings.fetch):
+        raise UsageError(
+            "Cookies, headers for hosts and logins of proxies stay on this machine. Leave out "
+            "--for-host and such proxies, or leave out --cluster."
+        )
+    if crawl.frontier != "sqlite":
+        raise UsageError(
+            f"A crawl on a cluster keeps what waits in SQLite, and [crawl] frontier is "
+            f"'{crawl.frontier}'. Leave that out."
+        )
+    if plan.record is None or not folder.is_sharded() or shards is None:
+        return
+    fixed = folder.placement().shards
+    if shards != fixed:
+        raise UsageError(
+            f"The crawl was begun in {counted(fixed, 'shard')}, and hosts stay where they are. "
+            "Resume without --shards; machines may come and go."
+        )
