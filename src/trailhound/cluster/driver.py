@@ -140,7 +140,10 @@ class ClusterCrawl:
     def _are_open(self) -> bool:
         for number, look in self._fleet.look().items():
             if look.state.state == "failed":
-                raise StorageError(f"Shard {number} cannot be opened: {look.state.why}")
+                raise StorageError(
+                    f"Shard {number} cannot be opened: {look.state.why} Mend the cause, "
+                    "and give the same command again."
+                )
         states = self._states()
         return len(states) == self._shards and all(each.state != "starting" for each in states)
 

@@ -144,7 +144,11 @@ def mark_find(workspace: Workspace, message: MarkMessage) -> None:
 def keep_cookies(workspace: Workspace, message: AccessMessage) -> dict[str, int]:
     """Keep them where only the user can read them; how many there are."""
     if len(message.host) > MAX_URL_LENGTH or len(message.cookies) > _MAX_COOKIES:
-        raise RefusedRequestError(400, "These are too many cookies for one host.")
+        raise RefusedRequestError(
+            400,
+            "These are too many cookies for one host. Delete those of the site in the browser, "
+            "log in again, and press the button anew.",
+        )
     try:
         host, cookies = named_host(message.host), cookies_of_browser(message.cookies)
         return {"kept": Access(workspace.folder).give_cookies([host], cookies, "browser")}
