@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Response, expect
+from playwright.sync_api import Browser, Page, Response, Route, expect
 
 from app_server import ServedApp, serving_app, wait_until
 from found_pages import Find, crawl_of
@@ -105,6 +105,18 @@ def test_marks_move_pages_at_once(results: Page, bees: ServedApp) -> None:
     expect(misses.locator("[aria-label='Useful: Near miss']")).to_have_count(0)
     wait_until(lambda: "https://bees.example/near" in listed(bees) or None)
     expect(results.get_by_text("Learn from them, and judge all pages again")).to_be_visible()
+
+
+def test_a_list_waits_for_marks_on_their_way(results: Page) -> None:
+    held: list[Route] = []
+    results.route("**/results/marks", lambda route: held.append(route))
+    results.click("[aria-label='Not useful: Hive 0']")
+    results.get_by_label("Show").select_option("Marked not useful")
+    results.wait_for_timeout(300)  # long enough for a list that did not wait
+    held[0].continue_()
+    finds = results.locator("section[aria-labelledby='finds-title']")
+    expect(finds.get_by_text("out of the results: Hive 0")).to_be_visible(timeout=PATIENCE_MS)
+    expect(finds.locator(".result")).to_have_count(1)
 
 
 def test_search_filters_and_more_pages(results: Page) -> None:

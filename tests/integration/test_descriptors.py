@@ -49,9 +49,9 @@ def served(use: Use, politeness: Politeness | None = None) -> list[FetchResult]:
 
 @pytest.fixture
 def few_descriptors() -> Iterator[int]:
-    """A soft limit of 64 above what is open already."""
+    """A soft limit with room for both ends of the connections that may be kept alive."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = open_descriptors() + 64
+    limit = 2 * open_descriptors() + 64
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
     yield limit
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -83,10 +83,12 @@ def test_idle_connections_stay_far_below_the_limit(few_descriptors: int) -> None
 def test_more_fetches_than_descriptors_wait_for_each_other(
     monkeypatch: pytest.MonkeyPatch, few_descriptors: int
 ) -> None:
-    monkeypatch.setattr("trailhound.fetching.client.max_connections", lambda: 8)
+    for module in ("client", "connections"):
+        monkeypatch.setattr(f"trailhound.fetching.{module}.max_connections", lambda: 8)
 
     async def use(fetcher: HttpFetcher) -> list[FetchResult]:
-        fetches = (fetcher.fetch(f"http://h{number}.test/") for number in range(100))
+        urls = (f"http://h{number}.test/" for number in range(few_descriptors))
+        fetches = (fetcher.fetch(url) for url in urls)
         return await asyncio.gather(*fetches)
 
     assert {result.outcome for result in served(use)} == {Outcome.FETCHED}

@@ -14,6 +14,7 @@ import urllib.request
 from base64 import b32encode
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from archived_exchanges import AT, HTML, exchange, read_folder
@@ -38,7 +39,7 @@ NOTES = CaptureNotes(
 )
 
 
-def archive(folder: Path, *fetches: tuple[Exchange, ...], **options: int) -> Path:
+def archive(folder: Path, *fetches: tuple[Exchange, ...], **options: Any) -> Path:
     info = {"software": "trailhound/test", "operator": "Ann Bär"}
     with ArchiveWriter(folder, "bees", started_at=AT, info=info, **options) as writer:
         for fetch in fetches:

@@ -92,6 +92,8 @@ class ArchiveWriter:
       ``bees-20260301120000-00001.warc.gz``.
     * ``info`` says in each file what made it: ``software``, ``operator``,
       ``http-header-user-agent``.
+    * Files are numbered on from those in the folder, and from those in ``goes_on_from``: a crawl
+      that is put into shards gathers theirs beside its own.
     * A new file is begun when one has reached ``max_file_bytes``: files are larger than that by
       less than one fetch.
 
@@ -107,6 +109,7 @@ class ArchiveWriter:
         started_at: float,
         info: Mapping[str, str] | None = None,
         max_file_bytes: int = MAX_FILE_BYTES,
+        goes_on_from: Path | None = None,
     ) -> None:
         self._folder = Path(folder)
         self._stem = f"{safe_prefix(prefix)}-{cdx_timestamp(started_at)}"
@@ -121,7 +124,7 @@ class ArchiveWriter:
         self._ownership = own_archive(self._folder)
         try:
             self.repairs: tuple[Repair, ...] = tuple(repair_open_files(self._folder))
-            self._serial = _last_serial(self._folder)
+            self._serial = max(map(_last_serial, (self._folder, goes_on_from or self._folder)))
         except BaseException:
             self._ownership.release()
             raise

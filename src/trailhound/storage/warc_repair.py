@@ -41,7 +41,7 @@ from trailhound.storage.locks import Ownership
 from trailhound.storage.warc_records import digest_of
 
 WARC_SUFFIX = ".warc.gz"
-_SERIAL = re.compile(rf"-([0-9]{{5,}}){re.escape(WARC_SUFFIX)}")
+_SERIAL = re.compile(rf"-([0-9]{{5,}})(?:\.s[0-9]{{3,}})?{re.escape(WARC_SUFFIX)}")
 _GATHERED = re.compile(rf"\.s[0-9]{{3,}}{re.escape(WARC_SUFFIX)}")
 
 # Ours have neither names nor comments in front, so the flags are 0.

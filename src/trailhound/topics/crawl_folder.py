@@ -100,10 +100,15 @@ class CrawlFolder:
         """Held while it is crawled: of a topic's crawls one runs at a time, in all its shards."""
 
     @property
-    def whole_results(self) -> Path | None:
-        """Of a shard: the results of the whole crawl, with pages from before it was in shards."""
+    def whole(self) -> CrawlFolder | None:
+        """Of a shard: the whole crawl, with pages from before it was in shards."""
         is_shard = self.path.parent.name == SHARDS
-        return self.path.parent.parent / self.results.name if is_shard else None
+        return CrawlFolder(self.topic, self.path.parent.parent) if is_shard else None
+
+    @property
+    def whole_results(self) -> Path | None:
+        """Of a shard: the results of the whole crawl."""
+        return whole.results if (whole := self.whole) else None
 
     def shards(self) -> list[CrawlFolder]:
         """Those that the crawl was begun in, in order; none for a crawl on one machine."""

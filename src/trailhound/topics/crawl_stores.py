@@ -84,4 +84,5 @@ def _archive(folder: CrawlFolder, settings: Settings) -> ArchiveWriter:
             "robots": "obey" if settings.fetch.obey_robots else "ignore",
         },
         max_file_bytes=settings.output.archive_file_bytes,
+        goes_on_from=whole.archive if (whole := folder.whole) else None,
     )

@@ -16,7 +16,7 @@ function plain(segments) {
   return segments.map(([text]) => text).join("");
 }
 
-/** state: {base, ownMarks, join(result), marked()}; left(result) is called when the card has gone to the list of finds. */
+/** state: {base, ownMarks, marksKept, join(result), marked()}; left(result) is called when the card has gone to the list of finds. */
 export function resultCard(result, state, left = null) {
   const card = h("article.result");
   const title = plain(result.title) || result.url;
@@ -29,7 +29,9 @@ export function resultCard(result, state, left = null) {
     result.marked = value;
     draw();
     state.ownMarks += 1;
-    const said = await attempt(button, () => post(`${state.base}/marks`, { urls: [result.url], useful: value }));
+    const keeping = post(`${state.base}/marks`, { urls: [result.url], useful: value });
+    state.marksKept = Promise.allSettled([state.marksKept, keeping]);  // lists that are asked for now wait for it
+    const said = await attempt(button, () => keeping);
     setTimeout(() => { state.ownMarks -= 1; }, HEARD_MILLISECONDS);
     if (said === undefined) { result.marked = before; draw(); return; }
     moved(value);

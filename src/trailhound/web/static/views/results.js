@@ -13,7 +13,7 @@ const DAY_SECONDS = 86_400;
 
 export async function results(place, [topic]) {
   const base = path`/api/topics/${topic}/results`;
-  const state = { topic, base, filters: filtersFromAddress(), ownMarks: 0 };
+  const state = { topic, base, filters: filtersFromAddress(), ownMarks: 0, marksKept: Promise.resolve() };
   const list = h("div.stack", { "aria-live": "off" });
   const told = h("p.quiet", { role: "status" });
   const more = h("div");
@@ -21,6 +21,7 @@ export async function results(place, [topic]) {
 
   async function load(after = "") {
     const mine = ++asked;
+    await state.marksKept;
     const found = await get(query(base, { ...wanted(state.filters), after }));
     if (mine !== asked) return;
     const cards = found.results.map((result) => resultCard(result, state));
