@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import pytest
+import typer.main
 
 from trailhound.cli import terminal
 from trailhound.cli.main import run
 
 COMMAND = [sys.executable, "-c", "from trailhound.cli.main import run; run()"]
 """In a process of its own, for tests that interrupt or kill it."""
+
+_read_once = cache(typer.main.get_command)
+"""Typer reads the signatures of all commands before each: a tenth of a second, again and again."""
 
 
 class Done(NamedTuple):
@@ -52,6 +57,7 @@ def trailhound(
 ) -> Command:
     """In this process, since starting a new one each time would take minutes."""
     monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(typer.main, "get_command", _read_once)
     for console in (terminal.output, terminal.messages):
         # Else the width is that of COLUMNS when the first test of this process began.
         monkeypatch.setattr(console, "_width", None)

@@ -41,8 +41,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         suites = load_suites(options.floors)
         names = _chosen(options.suites, suites)
-        # Every suite is run, even after one has failed: the whole picture in one go.
-        return max([_guard(name, suites, options) for name in names], default=0)
+        with tempfile.TemporaryDirectory(prefix="trailhound-gate-") as folder:
+            # Every suite is run, even after one has failed: the whole picture in one go.
+            guarded = [_guard(name, suites, Path(folder), options) for name in names]
+        return max(guarded, default=0)
     except TrailhoundError as error:
         print(f"Error: {error}", file=sys.stderr)
         return error.exit_code
@@ -68,13 +70,12 @@ def _chosen(wanted: list[str], suites: dict[str, Suite]) -> list[str]:
     return names
 
 
-def _guard(name: str, suites: dict[str, Suite], options: argparse.Namespace) -> int:
+def _guard(name: str, suites: dict[str, Suite], folder: Path, options: argparse.Namespace) -> int:
     suite = suites[name]
-    with tempfile.TemporaryDirectory(prefix="trailhound-gate-") as folder:
-        corpus = _corpus(suite, Path(folder), options)
-        if corpus is None:
-            return 0
-        results = _measure(suite, corpus, Path(folder), options.jobs)
+    corpus = _corpus(suite, folder, options)
+    if corpus is None:
+        return 0
+    results = _measure(suite, corpus, folder / name, options.jobs)
     _show(name, suite, results)
     if options.update:
         return _update(name, suites, results, options)
@@ -83,9 +84,11 @@ def _guard(name: str, suites: dict[str, Suite], options: argparse.Namespace) -> 
 
 def _corpus(suite: Suite, folder: Path, options: argparse.Namespace) -> Path | None:
     if suite.kind == "demo":
-        # Generated anew at every check: the generator is guarded as well.
-        import_corpus("demo", None, folder / "demo.thc", jobs=options.jobs)
-        return folder / "demo.thc"
+        # Generated anew at every check, for all suites of it: the generator is guarded as well.
+        generated = folder / "demo.thc"
+        if not generated.exists():
+            import_corpus("demo", None, generated, jobs=options.jobs)
+        return generated
     return real_corpus(suite.kind, jobs=options.jobs, fresh=options.fresh)
 
 

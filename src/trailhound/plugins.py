@@ -17,7 +17,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
@@ -358,10 +358,16 @@ def absolute(spec: str, kind: Kind) -> str:
 
 def _absolute_option(part: str, name: str, kind: Kind) -> str:
     key, equals, value = part.partition("=")
-    if not value.strip() or not Catalogue(kind).takes_path(name.strip(), key.strip()):
+    if not value.strip() or not _catalogue(kind).takes_path(name.strip(), key.strip()):
         return part
     path = Path(value.strip().replace("\\,", ",")).expanduser().absolute()
     return key + equals + str(path).replace(",", "\\,")
+
+
+@cache
+def _catalogue(kind: Kind) -> Catalogue:
+    """One for all specs: it looks through all that is installed."""
+    return Catalogue(kind)
 
 
 def _split(spec: str) -> tuple[str, str]:

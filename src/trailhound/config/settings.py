@@ -6,6 +6,7 @@ Each class is a section of ``trailhound.toml``. The descriptions are shown by ``
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -271,8 +272,13 @@ class Setting(NamedTuple):
     description: str
 
 
-def all_settings() -> Iterator[Setting]:
+@cache
+def all_settings() -> tuple[Setting, ...]:
     """In the order of the file."""
+    return tuple(_read_settings())
+
+
+def _read_settings() -> Iterator[Setting]:
     for section in msgspec.structs.fields(Settings):
         for field in msgspec.structs.fields(section.type):
             key = f"{section.name}.{field.name}"

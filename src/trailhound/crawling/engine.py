@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from typing import TypeVar, cast
 
 from threadpoolctl import threadpool_limits
@@ -57,6 +58,9 @@ PAGES_APART = 4
 ENDING_SECONDS = 3.0
 """For pages that workers have, when time is up or somebody wants to end; the rest waits for a
 resume."""
+
+_SELDOM = (20_000, 20, 100)
+"""How often the garbage collector looks while a crawl runs: after so many new records."""
 
 _AT_ONCE = (StopReason.TIME_SPENT, StopReason.INTERRUPTED)
 """Reasons to end soon."""
@@ -495,16 +499,24 @@ def collect_seldom() -> Callable[[], None]:
     A page brings hundreds of records that refer to nothing else, and models stay for the whole
     crawl: looking through them took a sixth of its CPU time.
     """
-    before, was_frozen = gc.get_threshold(), gc.get_freeze_count() > 0
+    before = gc.get_threshold()
+    goes_beside_another_crawl = before == _SELDOM
+    is_ours = not goes_beside_another_crawl and not _was_frozen_before_all_crawls()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 100)
+    gc.set_threshold(*_SELDOM)
 
     def undo() -> None:
         gc.set_threshold(*before)
-        if not was_frozen:
+        if is_ours:
             gc.unfreeze()
 
     return undo
+
+
+@cache
+def _was_frozen_before_all_crawls() -> bool:
+    """Asked once: all that is frozen is counted one by one."""
+    return gc.get_freeze_count() > 0
 
 
 def _soonest(*seconds: float | None) -> float | None:

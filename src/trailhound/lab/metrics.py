@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import entropy
+from scipy.special import entr
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -73,7 +73,8 @@ def recall(curve: Sequence[int], relevant_total: int) -> float:
 
 def effective_hosts(relevant_by_host: Sequence[int]) -> float:
     """exp(entropy) of the relevant pages' hosts: 3.0 is a spread as over three equal hosts."""
-    return float(np.exp(entropy(relevant_by_host))) if sum(relevant_by_host) else 0.0
+    total = sum(relevant_by_host)
+    return float(np.exp(entr(np.asarray(relevant_by_host) / total).sum())) if total else 0.0
 
 
 def max_host_share(relevant_by_host: Sequence[int]) -> float:

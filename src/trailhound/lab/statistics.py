@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from trailhound.lab.results import BeatenBound, Comparison, Estimate, RunResult
 
@@ -74,7 +73,9 @@ def bands(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     mean = rows.mean(axis=0)
     if len(rows) < 2:
         return mean, mean, mean
-    found = stats.bootstrap(
+    from scipy.stats import bootstrap  # here: loading it takes half a second, in every process
+
+    found = bootstrap(
         (rows,),
         np.mean,
         axis=0,
@@ -96,7 +97,9 @@ def sign_flip_p(differences: Sequence[float] | FloatArray) -> float:
     values = np.asarray(differences, dtype=np.float64)
     if len(values) < 2:
         return 1.0
-    found = stats.permutation_test(
+    from scipy.stats import permutation_test
+
+    found = permutation_test(
         (values,),
         _rounded_sum,
         permutation_type="samples",
