@@ -24,11 +24,18 @@ def page(number: int) -> Resource:
     return Resource(html.encode(), headers={"ETag": f'"{number}"'})
 
 
+@pytest.fixture(scope="module")
+def tiny_server() -> Iterator[TinySite]:
+    with TinySite({}) as site:
+        yield site
+
+
 @pytest.fixture
-def site() -> Iterator[TinySite]:
-    resources = {f"/{number}": page(number) for number in range(PAGES)}
-    with TinySite(resources) as served:
-        yield served
+def site(tiny_server: TinySite) -> TinySite:
+    """As no test has touched it yet."""
+    tiny_server.resources = {f"/{number}": page(number) for number in range(PAGES)}
+    tiny_server.asked.clear()
+    return tiny_server
 
 
 @pytest.fixture
@@ -45,15 +52,31 @@ def crawl(trailhound: Command, site: TinySite) -> Command:
     return run
 
 
+@pytest.fixture(scope="module")
+def crawled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the first test of a module has crawled, for all others."""
+    return tmp_path_factory.mktemp("kept")
+
+
 @pytest.fixture
-def half_way(crawl: Command, site: TinySite, workspace_folder: Path, tmp_path: Path) -> Path:
+def half_way(
+    crawl: Command, site: TinySite, workspace_folder: Path, tmp_path: Path, crawled_once: Path
+) -> Path:
     """A crawl of 24 pages; the copy of it after 12 of them is beside it as ``earlier``."""
-    folder = workspace_folder / "topics" / TOPIC / "crawl"
+    topic = workspace_folder / "topics" / TOPIC
+    if not (crawled_once / "later").exists():
+        _crawl_half_way(crawl, topic, crawled_once)
+        site.asked.clear()
+    shutil.copytree(crawled_once / "later", topic, dirs_exist_ok=True)
+    shutil.copytree(crawled_once / "earlier" / "crawl", tmp_path / "earlier")
+    return topic / "crawl"
+
+
+def _crawl_half_way(crawl: Command, topic: Path, kept: Path) -> None:
     done = crawl("--max-requests", "12")
     assert done.code == 0, done.err
-    shutil.copytree(folder, tmp_path / "earlier")
+    shutil.copytree(topic, kept / "earlier")
     done = crawl("--resume", "--max-requests", "24")
     assert done.code == 0, done.err
     assert "mended" not in done.err
-    site.asked.clear()
-    return folder
+    shutil.copytree(topic, kept / "later")
