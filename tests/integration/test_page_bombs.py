@@ -68,11 +68,11 @@ def ended(crawl: subprocess.Popen[str]) -> dict[str, Any]:
 def test_bombs_cost_themselves_alone(tmp_path: Path) -> None:
     bombs = {"/repeats": REPEATING, "/searches": SEARCHING, "/attributes": ATTRIBUTES}
     with TinySite(web({**bombs, "/long": LONG})) as site:
-        with crawling(site, tmp_path, crawl__page_seconds=4) as crawl:
+        with crawling(site, tmp_path, crawl__page_seconds=2) as crawl:
             told = ended(crawl)
         for path in bombs:
             assert told["outcomes"][HOST + path] == "too-costly"
-            assert "a page may take 4 s and 320 MB" in told["whys"][HOST + path]
+            assert "a page may take 2 s and 320 MB" in told["whys"][HOST + path]
         for path in ("/", "/long", *(f"/{number}" for number in range(1, 7))):
             assert told["outcomes"][HOST + path] == "fetched"
         assert told["links"][f"{HOST}/long"] == 5_000
@@ -92,7 +92,7 @@ def test_a_pattern_that_backtracks_for_ever_is_stopped(tmp_path: Path, workers: 
     settings = {"judge__kind": r"regex:pattern=(\w+\s?)+:$", "crawl__workers": workers}
     with (
         TinySite(web({"/words": BACKTRACKING})) as site,
-        crawling(site, tmp_path, crawl__page_seconds=5, **settings) as crawl,
+        crawling(site, tmp_path, crawl__page_seconds=2, **settings) as crawl,
     ):
         told = ended(crawl)
     assert told["outcomes"].pop(f"{HOST}/words") == "too-costly"
@@ -115,13 +115,13 @@ def test_a_crawl_ends_while_a_page_is_analysed(tmp_path: Path, how: str) -> None
         assert told["ended"] == reason
         assert set(told["outcomes"].values()) == {"fetched"}
         assert f"{HOST}/searches" not in told["outcomes"]
-        with crawling(site, tmp_path, crawl__page_seconds=2, crawl__max_time=60) as crawl:
+        with crawling(site, tmp_path, crawl__page_seconds=1, crawl__max_time=60) as crawl:
             assert ended(crawl)["outcomes"][f"{HOST}/searches"] == "too-costly"
 
 
 def test_a_host_of_nothing_but_bombs_is_not_read_for_ever(tmp_path: Path) -> None:
-    bombs = {f"/bomb{number}": ATTRIBUTES for number in range(14)}
-    settings = {"crawl__page_seconds": 1, "crawl__concurrency": 1}
+    bombs = {f"/bomb{number}": ATTRIBUTES for number in range(10)}
+    settings = {"crawl__page_seconds": 0.5, "crawl__concurrency": 1}
     with TinySite(web(bombs)) as site, crawling(site, tmp_path, **settings) as crawl:
         told = ended(crawl)
     assert {told["outcomes"][HOST + path] for path in bombs} == {"too-costly"}

@@ -31,7 +31,7 @@ from trailhound.lab.importers import no_progress
 from trailhound.lab.importers.demo import record_answers, record_knowledge
 from trailhound.lab.runner import TopicRunner
 
-SEEDS = (1, 2, 3)
+SEEDS = (1, 2)
 REQUESTS = 120
 TRAIL, BEST, BREADTH = "trail", "best-first", "breadth-first"
 
