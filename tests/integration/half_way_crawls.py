@@ -20,7 +20,7 @@ def page(number: int) -> Resource:
     words = " ".join(f"word{number * 50 + each}" for each in range(50))
     about = "bees hives honey" if number % 3 == 0 else "nothing much"
     links = "".join(f'<a href="/{n}">{n}</a>' for n in (number + 1, number + 2) if n < PAGES)
-    html = f"<title>Page {number}</title><p>{about} {words}</p>{links}"
+    html = f"<html lang=en><title>Page {number}</title><p>{about} {words}</p>{links}"
     return Resource(html.encode(), headers={"ETag": f'"{number}"'})
 
 

@@ -121,11 +121,12 @@ class _QuietServer(ThreadingHTTPServer):
 
 
 def endless(number: int) -> Resource:
-    """Every third page is about bees."""
+    """Every third page is about bees; its language is told, since to guess it takes half a second."""
     about = "bees hives honey" if number % 3 == 0 else "nothing much"
     links = "".join(f'<a href="/{n}">{n}</a>' for n in range(number + 1, number + 4))
     words = " ".join(f"word{number * 50 + each}" for each in range(50))
-    return Resource(f"<title>Page {number}</title><p>{about} {words}</p>{links}".encode())
+    html = f"<html lang=en><title>Page {number}</title><p>{about} {words}</p>{links}"
+    return Resource(html.encode())
 
 
 class TinySite:

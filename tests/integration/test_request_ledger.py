@@ -18,8 +18,8 @@ from trailhound.topics.forgetting import forget_pages, one_host
 from trailhound.topics.workspace import Workspace
 
 COMMAND = [sys.executable, "-c", "from trailhound.cli.main import run; run()"]
-KILLS = 6
-BUDGET = 260
+KILLS = 4
+BUDGET = 160
 HOSTS = 7
 WORDS = "keywords:words=honey bee"
 
@@ -43,7 +43,8 @@ def tree(pages: int) -> dict[str, Resource]:
 def page_of(number: int, pages: int) -> Resource:
     children = (child for child in range(3 * number + 1, 3 * number + 4) if child < pages)
     links = (f'<a href="http://h{n % HOSTS}.tiny.test/{n}">honey {n}</a>' for n in children)
-    return Resource(f"<title>Bee {number}</title><p>honey bee {' '.join(links)}".encode())
+    html = f"<html lang=en><title>Bee {number}</title><p>honey bee {' '.join(links)}"
+    return Resource(html.encode())
 
 
 def served(site: TinySite) -> tuple[int, int]:
