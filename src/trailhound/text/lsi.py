@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 
 from trailhound.errors import ModelError, UsageError
@@ -137,6 +136,10 @@ def _triplets(documents: sparse.csr_array[np.float64], max_rank: int) -> _Decomp
     if wanted >= shorter:  # Lanczos cannot give them all
         u, sigmas, vt = np.linalg.svd(documents.toarray().T, full_matrices=False)
         return u, sigmas, vt
+    from scipy.sparse.linalg import (
+        eigsh,
+    )  # here: loading it takes 0.1 s, and crawls only read models
+
     # A fixed start: another one each time would turn the same session into another crawl.
     start = np.random.default_rng(0).standard_normal(documents.shape[0])
     _, v = eigsh(_products(documents), k=wanted, tol=LANCZOS_TOLERANCE, v0=start)
@@ -147,6 +150,8 @@ def _products(documents: sparse.csr_array[np.float64]) -> Any:
     """AᵀA, whose eigenvectors are V: as a matrix while that is small, else as two steps."""
     if documents.shape[0] <= _MAX_GRAM:
         return (documents @ documents.T).toarray()
+    from scipy.sparse.linalg import LinearOperator
+
     shape, terms = (documents.shape[0],) * 2, documents.T.tocsr()
 
     def times(v: NDArray[np.float64]) -> NDArray[np.float64]:
