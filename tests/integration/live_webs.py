@@ -121,7 +121,7 @@ class _QuietServer(ThreadingHTTPServer):
 
 
 def endless(number: int) -> Resource:
-    """Every third page is about bees; its language is told, since to guess it takes half a second."""
+    """Every third page is about bees. The language is told: to guess it takes half a second."""
     about = "bees hives honey" if number % 3 == 0 else "nothing much"
     links = "".join(f'<a href="/{n}">{n}</a>' for n in range(number + 1, number + 4))
     words = " ".join(f"word{number * 50 + each}" for each in range(50))
