@@ -23,6 +23,7 @@ from trailhound.sources.traces import (
     TraceIndex,
     TraceSource,
     build_trace,
+    in_pieces,
     kept_trace,
     log_accesses,
     session_accesses,
@@ -153,6 +154,23 @@ def test_many_pieces_are_joined_before_they_are_merged(
     check_pages(index, wanted)
 
 
+def test_the_index_is_the_same_however_it_is_cut_into_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trailhound.sources.traces.sorting._FEWEST_BLOCK_ROWS", 1)
+    rng = np.random.default_rng(2)
+    accesses = [
+        (b"10.0.0.%d" % user, 1e9 + 60 * when, b"http://h.test/%d" % page)
+        for user, when, page in zip(*rng.integers(6, size=(3, 400)).tolist(), strict=True)
+    ]
+    made = []
+    for rows in (400, 50, 7):
+        folder = tmp_path / f"{rows}.trace"
+        built(folder, accesses, piece_rows=rows)
+        made.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert made[0] == made[1] == made[2]
+
+
 def test_every_page_is_drawn_sooner_or_later_and_the_same_seed_draws_the_same() -> None:
     urls = [f"http://h.test/{n}" for n in range(5)]
     index = trace_in_memory(((b"a", float(n), u.encode()) for n, u in enumerate(urls, 1)), user_key)
@@ -267,7 +285,7 @@ def test_sessions_are_a_trace_too() -> None:
 
 
 def squid_source(log: Path) -> TraceSource:
-    return TraceSource(str(log), [log], lambda tally: log_accesses(log, tally))
+    return TraceSource(str(log), [log], lambda tally: in_pieces(log_accesses(log, tally)))
 
 
 def test_an_index_is_made_once_for_an_unchanged_log(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from trailhound.cli import (
     schedule,
     serve,
     topics,
+    trace,
     turns,
 )
 from trailhound.cli.help import PlainCommand
@@ -60,6 +61,7 @@ for function in (
     learn.learn,
     topics.topics,
     inspect_topic.inspect,
+    trace.trace,
     crawl.crawl,
     crawls.crawls,
     crawls.stop,

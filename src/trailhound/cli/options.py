@@ -49,6 +49,13 @@ WorkspaceOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS|local",
+        help="Work on a Ray cluster: host:port, or 'local' for one of this machine's processes.",
+    ),
+]
 ConfigOption = Annotated[
     Path | None,
     typer.Option(

@@ -10,6 +10,7 @@ import typer
 
 from trailhound.cli.options import (
     INTERRUPTED_EXIT_CODE,
+    ClusterOption,
     JsonOption,
     TopicArgument,
     WorkspaceOption,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from trailhound.storage.results_reading import ThresholdEffect
     from trailhound.topics.crawl_folder import CrawlFolder
     from trailhound.topics.judging import TopicThreshold
-    from trailhound.topics.rejudging import Rejudged
+    from trailhound.topics.rejudging import Ask, Rejudged
 
 LEARNED = "learned"
 
@@ -39,6 +40,7 @@ def rejudge(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what the threshold would change.")
     ] = False,
+    cluster: ClusterOption = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -52,6 +54,8 @@ def rejudge(
       trailhound rejudge bees
 
       trailhound rejudge bees --threshold 0.35 --dry-run
+
+      trailhound rejudge bees --cluster 10.0.0.7:6379
     """
     folder = crawl_folder(topic, workspace)
     wanted = _score(threshold)
@@ -59,22 +63,34 @@ def rejudge(
         with patiently("Reading the model"):
             _tell_effect(folder, wanted, threshold, as_json=as_json)
         return
+    ask = None if cluster is None else _on_cluster(cluster)
     if threshold is not None:
         from trailhound.topics.judging import choose_threshold
 
         with patiently("Reading the model"):
             choose_threshold(folder, wanted)
-    done = rejudge_shown(folder)
+    done = rejudge_shown(folder, ask)
     with patiently("Reading the model"):
         _tell(folder, done, as_json=as_json)
     if not done.is_complete:
         raise typer.Exit(INTERRUPTED_EXIT_CODE)
 
 
-def rejudge_shown(folder: CrawlFolder) -> Rejudged:
+def _on_cluster(address: str) -> Ask:
+    """Pages read and judged by processes of a Ray cluster; what they say is written here."""
+    from trailhound.cluster.connecting import load_ray
+    from trailhound.cluster.fan_out import fan_out
+    from trailhound.topics.page_opinions import judging_elsewhere
+
+    load_ray()  # if it is missing, it is said before anything is changed
+    return lambda what, pages: fan_out(address, judging_elsewhere, what, pages, in_order=True)
+
+
+def rejudge_shown(folder: CrawlFolder, ask: Ask | None = None) -> Rejudged:
     """Judge the pages of a crawl again, with a bar on stderr, until Ctrl-C."""
     from trailhound.signals import on_stop_signals
     from trailhound.topics import rejudging
+    from trailhound.topics.page_opinions import opinions_here
 
     stopping = threading.Event()
 
@@ -84,7 +100,9 @@ def rejudge_shown(folder: CrawlFolder) -> Rejudged:
         stopping.set()
 
     with on_stop_signals(stop), pages_bar("Judging again") as progress:
-        done = rejudging.rejudge(folder, progress=progress, stop=stopping.is_set)
+        done = rejudging.rejudge(
+            folder, ask=ask or opinions_here, progress=progress, stop=stopping.is_set
+        )
     if not done.is_complete:
         name = quote(folder.topic.name)
         say(f"Stopped; the pages that are left keep their scores until: trailhound rejudge {name}")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
+from itertools import islice
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
@@ -30,6 +31,9 @@ class _Job(NamedTuple):
     folder: str
 
 
+AHEAD = 2
+"""Tasks for each processor of the cluster that are under way, where they are done in order."""
+
 _SAID_THERE = "said on the cluster, all of whose machines need the same files at the same places"
 
 _prepared: tuple[str, Callable[[Any], Any]] | None = None
@@ -40,29 +44,43 @@ def fan_out(
     address: str,
     prepare: Callable[[R], Callable[[T], D]],
     recipe: R,
-    tasks: Sequence[T],
+    tasks: Iterable[T],
     *,
     cpus: int | None = None,
+    in_order: bool = False,
 ) -> Generator[D]:
     """Do ``tasks`` on the cluster at ``address`` and yield what comes of each, in any order.
 
     ``prepare``, which a module must define, makes of ``recipe`` the function that does a task; it
     is called in each process. All machines must have this version of Trailhound, and the files
     that the recipe names, at the same places. Closing the iterator ends the tasks that are left.
-    ``cpus`` is for a local cluster. TrailhoundError when a task cannot be done.
+    ``cpus`` is for a local cluster. ``in_order`` yields in the order of the tasks, of which only
+    :data:`AHEAD` for each processor are taken in advance, so that there may be more than fit into
+    memory. TrailhoundError when a task cannot be done.
     """
     with connected(address, cpus=cpus) as ray:
         job = ray.put(_Job(uuid.uuid4().hex, prepare, recipe, os.getcwd()))
         remote = ray.remote(num_cpus=1)(_do)
-        waiting = [remote.remote(job, task) for task in tasks]
+        coming, waiting = iter(tasks), list[Any]()
         try:
-            while waiting:
-                done, waiting = ray.wait(waiting)
+            while True:
+                room = max(0, AHEAD * _processors(ray) - len(waiting)) if in_order else None
+                for task in islice(coming, room):
+                    waiting.append(remote.remote(job, task))
+                if not waiting:
+                    return
+                done, _ = ray.wait(waiting[:1] if in_order else waiting)
+                waiting = [each for each in waiting if each not in done]
                 for each in done:
                     yield _outcome(ray, each)
         finally:
             for each in waiting:
                 ray.cancel(each, force=True)
+
+
+def _processors(ray: ModuleType) -> int:
+    """Those that the cluster has now: machines come and go."""
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
 def _do(job: _Job, task: Any) -> Any:

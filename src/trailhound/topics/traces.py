@@ -13,11 +13,16 @@ from trailhound.crawling.scope import make_scope
 from trailhound.errors import UsageError
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import SESSION_SUFFIX, read_session
+from trailhound.sessions.importers.base import Tally
 from trailhound.sources.traces import (
+    Piece,
+    ReadParts,
     TraceIndex,
     TraceSource,
+    in_pieces,
     kept_trace,
     log_accesses,
+    log_pieces,
     session_accesses,
 )
 from trailhound.strategies.choosing import parse_spec
@@ -37,28 +42,35 @@ MOSTLY = 0.9
 
 def open_trace(name: str, folder: CrawlFolder, settings: Settings, notify: Notify) -> TraceIndex:
     """The trace that the settings name, indexed now unless it was before."""
-    # The word wins over a folder of that name, which demo --write-sessions sessions leaves.
-    if name != SESSIONS and _path(name).is_dir():
-        index = TraceIndex.open(_path(name))
-    else:
-        source = _sessions(folder) if name == SESSIONS else _log(name)
-        # In the topic's folder: forgetting the topic forgets what people visited, too.
-        place = folder.topic.path / TRACES
-        slow = Progress(notify)
-        index, made = kept_trace(
-            source,
-            place,
-            _user_key(folder),
-            progress=lambda step: slow.tell(f"Indexing the trace {name}: {step} …"),
-        )
-        if made:
-            _tell(index, name, notify)
+    index = indexed_trace(name, folder, notify)
     if not _is_out_of_scope(index, name, settings, notify):
         _check_readers(index, name, folder, settings, notify)
     return index
 
 
-def _log(name: str) -> TraceSource:
+def indexed_trace(
+    name: str, folder: CrawlFolder, notify: Notify, read: ReadParts | None = None
+) -> TraceIndex:
+    """The index of a trace, made now unless it was before; ``read`` reads the lines of a log."""
+    # The word wins over a folder of that name, which demo --write-sessions sessions leaves.
+    if name != SESSIONS and _path(name).is_dir():
+        return TraceIndex.open(_path(name))
+    source = _sessions(folder) if name == SESSIONS else _log(name, read)
+    # In the topic's folder: forgetting the topic forgets what people visited, too.
+    place = folder.topic.path / TRACES
+    slow = Progress(notify)
+    index, made = kept_trace(
+        source,
+        place,
+        _user_key(folder),
+        progress=lambda step: slow.tell(f"Indexing the trace {name}: {step} …"),
+    )
+    if made:
+        _tell(index, name, notify)
+    return index
+
+
+def _log(name: str, read: ReadParts | None) -> TraceSource:
     """``FILE``, or ``SITE=FILE`` for a log that does not say which site it is of."""
     site, equals, file = name.rpartition("=")
     if not equals or not site.startswith(("http://", "https://")):
@@ -69,9 +81,13 @@ def _log(name: str) -> TraceSource:
             f"There is no trace {path}. Name an access log, or write --trace sessions for the "
             "topic's own sessions."
         )
-    return TraceSource(
-        str(path.absolute()), [path], lambda tally: log_accesses(path, tally, site), detail=site
-    )
+
+    def pieces(tally: Tally) -> Iterator[Piece]:
+        if read is not None:
+            return log_pieces(path, tally, site, read)
+        return in_pieces(log_accesses(path, tally, site))
+
+    return TraceSource(str(path.absolute()), [path], pieces, detail=site)
 
 
 def _path(name: str) -> Path:
@@ -89,7 +105,10 @@ def _sessions(folder: CrawlFolder) -> TraceSource:
             "log: --trace FILE"
         )
     return TraceSource(
-        SESSIONS, paths, lambda tally: session_accesses(_read(paths), tally), unit="visit"
+        SESSIONS,
+        paths,
+        lambda tally: in_pieces(session_accesses(_read(paths), tally)),
+        unit="visit",
     )
 
 

@@ -1,6 +1,7 @@
 """From accesses to an index, in four sorted passes and little memory.
 
-1. Accesses in pieces: clients and URLs become keys, addresses go to a file of their own.
+1. Accesses in pieces, which others may have read: clients and URLs become keys, addresses go to a
+   file of their own.
 2. In order of client and time: busy clients are found and left out, people get numbers.
 3. In order of page and time: pages get numbers and their addresses; the columns by page.
 4. In order of person and time: the columns by user.
@@ -8,10 +9,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,9 +56,41 @@ NO_PAGE = 0
 _MINUTE, _DAY = 60, 86_400
 
 
+class Piece(NamedTuple):
+    """Some accesses, as far as they can be read without the others."""
+
+    clients: list[bytes]
+    rows: Rows
+    """Users by their place in ``clients``, pages by their key. Shape (accesses,)."""
+    addresses: dict[int, bytes]
+    """By key."""
+    not_on_the_web: int
+
+    def keyed(self, user_key: UserKey) -> Rows:
+        """The rows, with users by key."""
+        rows = self.rows.copy()
+        keys = np.fromiter(map(user_key, self.clients), np.uint64, len(self.clients))
+        rows["user"] = keys[rows["user"]]
+        return rows
+
+
 def build_trace(
     folder: Path,
     accesses: Iterable[PageAccess],
+    tally: Tally,
+    user_key: UserKey,
+    *,
+    groups: GroupFilter | None = None,
+    piece_rows: int = PIECE_ROWS,
+) -> TraceHeader:
+    """Make an index of accesses; see :func:`build_from_pieces`."""
+    pieces = in_pieces(accesses, piece_rows)
+    return build_from_pieces(folder, pieces, tally, user_key, groups=groups, piece_rows=piece_rows)
+
+
+def build_from_pieces(
+    folder: Path,
+    pieces: Iterable[Piece],
     tally: Tally,
     user_key: UserKey,
     *,
@@ -64,14 +99,17 @@ def build_trace(
     progress: Progress = lambda _: None,
     piece_rows: int = PIECE_ROWS,
 ) -> TraceHeader:
-    """Make an index; nothing is under its name before it is complete, then it replaces any."""
+    """Make an index; nothing is under its name before it is complete, then it replaces any.
+
+    It is the same however the accesses are cut into pieces.
+    """
     try:
         with replacing(folder) as draft:
             with ExitStack() as scratch:
                 builder = _Builder(
                     draft, tally, groups or GroupFilter(), progress, piece_rows, scratch
                 )
-                header = builder.build(accesses, user_key, origin)
+                header = builder.build(pieces, user_key, origin)
             write_header(draft, header)
     except OSError as error:
         raise SourceError(
@@ -112,10 +150,11 @@ class _Builder:
         self._addresses = SortedAddresses(folder / "addresses.part")
         scratch.callback(self._addresses.remove)
 
-    def build(self, accesses: Iterable[PageAccess], user_key: UserKey, origin: str) -> TraceHeader:
+    def build(self, pieces: Iterable[Piece], user_key: UserKey, origin: str) -> TraceHeader:
         by_client = self._rows("clients.part", "user")
-        for piece in self._pieces(accesses, user_key):
-            by_client.add(piece)
+        for piece in pieces:
+            self._take(piece)
+            by_client.add(piece.keyed(user_key))
         self._progress("sorting by user")
         by_page = self._rows("pages.part", "url")
         n_users = self._people(by_client, by_page)
@@ -135,7 +174,7 @@ class _Builder:
             pages=n_pages,
             url_bytes=url_bytes,
             read=self._tally.read,
-            skipped={reason: count for reason, count in self._tally.skipped.items() if count},
+            skipped=_most_first(self._tally.skipped),
             notes=tuple(self._tally.notes),
         )
 
@@ -144,23 +183,12 @@ class _Builder:
         self._scratch.callback(rows.remove)
         return rows
 
-    def _pieces(self, accesses: Iterable[PageAccess], user_key: UserKey) -> Iterator[Rows]:
+    def _take(self, piece: Piece) -> None:
         """Pass 1."""
-        piece = _Piece(user_key)
-        for client, when, url in accesses:
-            piece.add(client, when, url)
-            if len(piece) >= self._piece_rows or piece.url_bytes >= PIECE_BYTES:
-                yield self._finished(piece)
-                piece = _Piece(user_key)
-        if len(piece):
-            yield self._finished(piece)
-
-    def _finished(self, piece: _Piece) -> Rows:
         self._addresses.add(piece.addresses)
         if piece.not_on_the_web:
             self._tally.skip(NOT_ON_THE_WEB, piece.not_on_the_web)
         self._progress(f"{counted(self._tally.read, self._tally.unit)} read")
-        return piece.rows()
 
     def _people(self, by_client: SortedRows, by_page: SortedRows) -> int:
         """Pass 2; the number of people."""
@@ -225,30 +253,47 @@ class _Builder:
             columns.write("user-ends", [total])
 
 
-class _Piece:
-    """Accesses in memory, until there are enough to be sorted."""
+def in_pieces(accesses: Iterable[PageAccess], piece_rows: int = PIECE_ROWS) -> Iterator[Piece]:
+    """Accesses, so many at a time; fewer if their addresses are long."""
+    reading = _Reading()
+    for client, when, url in accesses:
+        reading.add(client, when, url)
+        if len(reading) >= piece_rows or reading.url_bytes >= PIECE_BYTES:
+            yield reading.piece()
+            reading = _Reading()
+    if len(reading):
+        yield reading.piece()
 
-    def __init__(self, user_key: UserKey) -> None:
-        self._user_key = user_key
+
+def piece_of(accesses: Iterable[PageAccess]) -> Piece:
+    """All of them."""
+    reading = _Reading()
+    for client, when, url in accesses:
+        reading.add(client, when, url)
+    return reading.piece()
+
+
+class _Reading:
+    """Accesses in memory, until there are enough for a piece."""
+
+    def __init__(self) -> None:
         self._users: dict[bytes, int] = {}
         self._pages: dict[bytes, int] = {}
         self._rows: list[tuple[int, float, int]] = []
-        self.addresses: dict[int, bytes] = {}
+        self._addresses: dict[int, bytes] = {}
+        self._not_on_the_web = 0
         self.url_bytes = 0
-        self.not_on_the_web = 0
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def add(self, client: bytes, when: float, url: bytes | None) -> None:
-        user = self._users.get(client)
-        if user is None:
-            user = self._users[client] = self._user_key(client)
+        user = self._users.setdefault(client, len(self._users))
         page = NO_PAGE
         if url is not None:
             found = self._pages.get(url)
             page = self._page(url) if found is None else found
-            self.not_on_the_web += page == NO_PAGE
+            self._not_on_the_web += page == NO_PAGE
         self._rows.append((user, when, page))
 
     def _page(self, url: bytes) -> int:
@@ -258,14 +303,19 @@ class _Piece:
         if canonical is not None:
             content = canonical.encode()
             key = url_key(content)
-            self.addresses[key] = content
+            self._addresses[key] = content
         self._pages[url] = key
         self.url_bytes += len(url)
         return key
 
-    def rows(self) -> Rows:
-        """Shape (accesses,)."""
-        return np.array(self._rows, ROW)
+    def piece(self) -> Piece:
+        rows = np.array(self._rows, ROW)
+        return Piece(list(self._users), rows, self._addresses, self._not_on_the_web)
+
+
+def _most_first(skipped: Counter[str]) -> dict[str, int]:
+    """Whatever came first."""
+    return dict(sorted(((why, n) for why, n in skipped.items() if n), key=lambda x: (-x[1], x[0])))
 
 
 def _ends_before(starts: NDArray[np.int64], total: int) -> NDArray[np.int64]:

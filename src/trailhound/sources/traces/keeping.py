@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from trailhound.counting import counted
 from trailhound.errors import SessionError, SourceError, UsageError
@@ -19,11 +21,20 @@ from trailhound.sessions.importers.log_formats import (
     squid_accesses,
 )
 from trailhound.sessions.importers.logs import log_lines
-from trailhound.sources.traces.building import PageAccess, Progress, UserKey, build_trace
+from trailhound.sources.traces.building import (
+    PageAccess,
+    Piece,
+    Progress,
+    UserKey,
+    build_from_pieces,
+    piece_of,
+)
 from trailhound.sources.traces.folder import HEADER, SUFFIX
 from trailhound.sources.traces.index import TraceIndex
 from trailhound.urls import canonicalize
 
+PART_BYTES = 8 * 1024 * 1024
+"""Of a log, in a part that a process reads: some 70,000 lines, a quarter of a second."""
 _PROBED_LINES = 200
 
 
@@ -35,9 +46,10 @@ class TraceSource:
     """For people: the path of a log, say."""
     files: Sequence[Path]
     """If one of them changes, so does the origin."""
-    accesses: Callable[[Tally], Iterable[PageAccess]]
+    pieces: Callable[[Tally], Iterable[Piece]]
+    """Its accesses; the tally has counted those that were gone through."""
     detail: str = ""
-    """What else the accesses depend on."""
+    """What else they depend on."""
     unit: str = "line"
 
     def origin(self) -> str:
@@ -78,8 +90,8 @@ def kept_trace(
         return index, False
     del index  # where files in use cannot be deleted, it could not be replaced
     tally = Tally(source.unit)
-    accesses = source.accesses(tally)
-    build_trace(folder, accesses, tally, user_key, origin=origin, progress=progress)
+    pieces = source.pieces(tally)
+    build_from_pieces(folder, pieces, tally, user_key, origin=origin, progress=progress)
     return TraceIndex.open(folder), True
 
 
@@ -93,21 +105,75 @@ def _known(folder: Path) -> TraceIndex | None:
         return None
 
 
+class LogFormat(NamedTuple):
+    """How the lines of a log are read."""
+
+    is_squid: bool
+    site: str
+
+    def accesses(self, batches: Iterable[list[bytes]], tally: Tally) -> Iterator[PageAccess]:
+        """What the lines tell."""
+        accesses = (
+            squid_accesses(batches, tally)
+            if self.is_squid
+            else combined_accesses(batches, tally, self.site)
+        )
+        for client, when, url, _ in accesses:
+            yield client, when, url
+
+
+ReadParts = Callable[[LogFormat, Iterable[bytes]], Iterable[tuple[Piece, Tally]]]
+"""Reads parts of a log, in their order, perhaps in many processes: :func:`part_reader`."""
+
+
 def log_accesses(path: Path, tally: Tally, site: str = "") -> Iterator[PageAccess]:
     """Accesses of a log in Squid's native or the combined format, whichever fits its first lines.
 
     ``site`` (``https://www.example.org``) is where the paths of a combined log are.
     """
+    with _reading(path, tally, site) as form:
+        yield from form.accesses(log_lines(path, tally), tally)
+
+
+def log_pieces(path: Path, tally: Tally, site: str, read: ReadParts) -> Iterator[Piece]:
+    """The same in pieces, whose lines are read by ``read``."""
+    with _reading(path, tally, site) as form:
+        for piece, counts in read(form, _parts(log_lines(path, tally))):
+            tally.read += counts.read
+            tally.skipped += counts.skipped
+            yield piece
+
+
+def part_reader(form: LogFormat) -> Callable[[bytes], tuple[Piece, Tally]]:
+    """Reads parts of a log, in whatever process. Who a client is stays unsaid: it has no key."""
+
+    def read(part: bytes) -> tuple[Piece, Tally]:
+        tally = Tally("line")
+        return piece_of(form.accesses([part.split(b"\n")], tally)), tally
+
+    return read
+
+
+def _parts(batches: Iterable[list[bytes]]) -> Iterator[bytes]:
+    """Lines of a log as bytes, some megabytes each."""
+    part, size = list[bytes](), 0
+    for lines in batches:
+        part.append(b"\n".join(lines))
+        size += len(part[-1])
+        if size >= PART_BYTES:
+            yield b"\n".join(part)
+            part, size = [], 0
+    if part:
+        yield b"\n".join(part)
+
+
+@contextmanager
+def _reading(path: Path, tally: Tally, site: str) -> Iterator[LogFormat]:
+    """The format of a log; what goes wrong while it is read is explained."""
     if site and canonicalize(site) is None:
         raise UsageError(f"'{site}' is not the address of a site. Write https://www.example.org.")
-    is_squid = _is_squid(path)
     try:
-        lines = log_lines(path, tally)
-        accesses = (
-            squid_accesses(lines, tally) if is_squid else combined_accesses(lines, tally, site)
-        )
-        for client, when, url, _ in accesses:
-            yield client, when, url
+        yield LogFormat(_is_squid(path), site)
     except SessionError as error:
         raise SourceError(str(error)) from error
     if tally.skipped[NO_HOST] and not tally.kept:
@@ -119,10 +185,7 @@ def log_accesses(path: Path, tally: Tally, site: str = "") -> Iterator[PageAcces
 
 def _is_squid(path: Path) -> bool:
     """Which format reads more of the first lines; SourceError when none reads any."""
-    try:
-        batch = next(log_lines(path, Tally("line")), [])
-    except SessionError as error:
-        raise SourceError(str(error)) from error
+    batch = next(log_lines(path, Tally("line")), [])
     probed = list(islice((line for line in batch if line.strip()), _PROBED_LINES))
     squid, combined = Tally("line"), Tally("line")
     for _ in squid_accesses([probed], squid):

@@ -7,7 +7,7 @@ import heapq
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ ROW = np.dtype([("user", "<u8"), ("time", "<f8"), ("url", "<u8")])
 """One access; users and URLs as keys at first, and as numbers once they have some."""
 Rows = NDArray[np.void]
 Key = tuple[int, float]
+Side = Literal["left", "right"]
 
 PIECE_ROWS = 250_000
 """Rows that are in memory at a time (6 MB), while sorting and while merging."""
@@ -31,7 +32,7 @@ _FEWEST_READ_BYTES = 4 * 1024
 class SortedRows:
     """Rows that come out in order of ``major`` (user or url) and time.
 
-    Rows that agree in both stay in the order in which they came, within a piece.
+    Rows that agree in both stay in the order in which they came.
     """
 
     def __init__(self, path: Path, major: str, piece_rows: int = PIECE_ROWS) -> None:
@@ -91,8 +92,7 @@ class SortedRows:
                 for piece in range(first, last)
             ]
             while runs := [run for run in runs if run.fill()]:
-                bound = min((run.last_key for run in runs if run.has_more), default=None)
-                yield _in_order(np.concatenate([run.take(bound) for run in runs]), self._major)
+                yield _in_order(np.concatenate(_first_rows(runs)), self._major)
 
     def remove(self) -> None:
         """Delete the pieces."""
@@ -133,20 +133,33 @@ class _Run:
             self._next += count
         return len(self._block) > 0
 
-    def take(self, bound: Key | None) -> Rows:
-        """Rows up to the bound; they are gone from here afterwards."""
-        count = len(self._block) if bound is None else self._count_up_to(bound)
+    def take(self, bound: Key | None, side: Side) -> Rows:
+        """Rows up to the bound, those at it if ``right``; they are gone from here afterwards."""
+        count = len(self._block) if bound is None else self._count_up_to(bound, side)
         taken, self._block = self._block[:count], self._block[count:]
         return taken
 
-    def _count_up_to(self, bound: Key) -> int:
+    def _count_up_to(self, bound: Key, side: Side) -> int:
         major, time = bound
         majors = self._block[self._major]
         # The same type on both sides: otherwise numpy compares 64-bit keys as floats.
         wanted = majors.dtype.type(major)
         first = int(np.searchsorted(majors, wanted, "left"))
         beyond = int(np.searchsorted(majors, wanted, "right"))
-        return first + int(np.searchsorted(self._block["time"][first:beyond], time, "right"))
+        return first + int(np.searchsorted(self._block["time"][first:beyond], time, side))
+
+
+def _first_rows(runs: list[_Run]) -> list[Rows]:
+    """Of each piece, the rows in memory before which nothing is left.
+
+    The piece whose block ends first may go on with rows like its last; such rows of later pieces
+    wait for these.
+    """
+    ends = ((run.last_key, place) for place, run in enumerate(runs) if run.has_more)
+    bound, first = min(ends, default=(None, 0))
+    return [
+        run.take(bound, "right" if place <= first else "left") for place, run in enumerate(runs)
+    ]
 
 
 def _in_order(rows: Rows, major: str) -> Rows:
