@@ -131,7 +131,7 @@ def check_pages(index: TraceIndex, wanted: Pairs) -> None:
 def test_long_addresses_are_sorted_in_smaller_pieces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trailhound.sources.traces.building.PIECE_BYTES", 100)
+    monkeypatch.setattr("trailhound.sources.traces.pieces.PIECE_BYTES", 100)
     urls = [f"http://a.test/{n}{'x' * 60}" for n in range(9)]
     accesses = [(b"me", 1e9 + 60 * n, url.encode()) for n, url in enumerate(urls)]
     assert shown(built(tmp_path / "a.trace", accesses)) == [
@@ -251,7 +251,7 @@ def test_damaged_lines_of_a_log_are_counted_and_the_others_kept(
 def test_a_log_without_hosts_asks_for_the_site(tmp_path: Path) -> None:
     log = tmp_path / "access.log"
     log.write_text(COMBINED.format(at=10, user=1, page="a"))
-    with pytest.raises(UsageError, match=r"Name it before the file: --trace https://www\."):
+    with pytest.raises(UsageError, match=r"Name it before the file: https://www\."):
         list(log_accesses(log, Tally("lines")))
     with pytest.raises(UsageError, match="not the address of a site"):
         list(log_accesses(log, Tally("lines"), "example"))

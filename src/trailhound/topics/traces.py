@@ -78,8 +78,8 @@ def _log(name: str, read: ReadParts | None) -> TraceSource:
     path = _path(file)
     if not path.is_file():
         raise UsageError(
-            f"There is no trace {path}. Name an access log, or write --trace sessions for the "
-            "topic's own sessions."
+            f"There is no trace {path}. Name an access log, or write 'sessions' for the topic's "
+            "own sessions."
         )
 
     def pieces(tally: Tally) -> Iterator[Piece]:
@@ -102,7 +102,7 @@ def _sessions(folder: CrawlFolder) -> TraceSource:
     if not paths:
         raise UsageError(
             f"The topic '{folder.topic.name}' has no sessions to take as a trace. Name an access "
-            "log: --trace FILE"
+            "log."
         )
     return TraceSource(
         SESSIONS,
