@@ -58,8 +58,9 @@ demo: install
 	@$(BIN)/trailhound demo -o $(OUT)/demo
 
 # Tests wait for servers, browsers and kills much of their time: three share two cores well.
+# In the order of folders: browsers first, so that the many short tests fill the end.
 test: install browser pywb
-	@$(BIN)/python -m pytest -n 3 --dist loadfile
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 	@$(BIN)/python -m benchmarks.quality_gate demo
 
 e2e: install browser

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,10 +12,10 @@ from live_webs import Site, learn
 
 from trailhound.demo import DemoWeb
 from trailhound.demo.server import serve_in_thread
-from trailhound.topics.workspace import TopicFolder
+from trailhound.topics.workspace import TopicFolder, Workspace
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def web() -> DemoWeb:
     return DemoWeb.generate(parameters=SMALL)
 
@@ -25,14 +26,25 @@ def port(web: DemoWeb) -> Iterator[int]:
         yield served
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def topic_name(web: DemoWeb) -> str:
     return max(web.topics, key=lambda name: len(web.topics[name]))
 
 
+@pytest.fixture(scope="session")
+def learned_workspace(
+    web: DemoWeb, topic_name: str, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A workspace to be copied."""
+    folder = tmp_path_factory.mktemp("learned")
+    learn(web, topic_name, folder)
+    return folder
+
+
 @pytest.fixture
-def topic(web: DemoWeb, topic_name: str, tmp_path: Path) -> TopicFolder:
-    return learn(web, topic_name, tmp_path)
+def topic(learned_workspace: Path, topic_name: str, tmp_path: Path) -> TopicFolder:
+    shutil.copytree(learned_workspace, tmp_path, dirs_exist_ok=True)
+    return Workspace(tmp_path).topic(topic_name)
 
 
 @pytest.fixture
