@@ -20,7 +20,7 @@ def after(**labels: list[float]) -> LinkTable:
     for number in range(max(map(len, labels.values()))):
         for host, turned_out in labels.items():
             if number < len(turned_out):
-                table.label(table.node(f"http://{host}.test/{number}"), turned_out[number])
+                table.label({table.node(f"http://{host}.test/{number}"): turned_out[number]})
     return table
 
 
@@ -51,7 +51,7 @@ def test_one_host_alone_never_waits() -> None:
 def test_pages_of_the_session_do_not_count() -> None:
     table = after(host=[0.0] * 5, other=[0.0] * 5)
     for number in range(100):
-        table.label(table.node(f"http://host.test/shown/{number}"), 0.0, browsed=True)
+        table.label({table.node(f"http://host.test/shown/{number}"): 0.0}, browsed=True)
     assert not waits(table, "host")
 
 

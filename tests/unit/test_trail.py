@@ -322,7 +322,7 @@ def test_rows_describe_what_is_known_and_leave_out_the_own_label() -> None:
     start = page("", "portal", ("a/1", "one"), ("a/2", "two"), ("b/3", "three"))
     table.add_page(table.node(start.url), read_links(start, table.phrases), 0.8)
     for name, label in (("a/1", 1.0), ("b/3", 0.0)):
-        table.label(table.node(H + name), label)
+        table.label({table.node(H + name): label})
     rows, _ = describe(table, np.array([table.node(H + name) for name in ("a/1", "a/2", "b/3")]))
     named = [dict(zip(NAMES, row, strict=True)) for row in rows.tolist()]
     base = 1.5 / 3
@@ -344,11 +344,11 @@ def test_labels_given_before_and_after_a_page_is_read_count_alike() -> None:
     labels = {f"{H}a/{n}": float(n % 2) for n in (0, 3, 4, 9, 11)}
     tables = LinkTable(), LinkTable()
     for url, label in labels.items():
-        tables[0].label(tables[0].node(url), label)
+        tables[0].label({tables[0].node(url): label})
     for table in tables:
         table.add_page(table.node(start.url), read_links(start, table.phrases), 0.0)
     for url, label in labels.items():
-        tables[1].label(tables[1].node(url), label)
+        tables[1].label({tables[1].node(url): label})
     first, second = (table.links["near"][:12] for table in tables)
     assert first == pytest.approx(second, abs=1e-6)
     assert (tables[0].pages["counts"][0] == tables[1].pages["counts"][0]).all()

@@ -28,6 +28,8 @@ from trailhound.cluster.messages import (
     ShardState,
     Turn,
     TurnWish,
+    decode_letter,
+    encode_letter,
     encode_look,
 )
 from trailhound.cluster.news import Heard, Letter
@@ -71,9 +73,9 @@ class ShardActor:
         """A turn at an address."""
         return self._open().give_turn(wish)
 
-    async def news_for(self, receiver: int, heard: Heard) -> Letter:
-        """What another shard may learn."""
-        return self._open().news_for(receiver, heard)
+    async def news_for(self, receiver: int, heard: Heard) -> bytes:
+        """A :class:`Letter` with what another shard may learn (msgpack)."""
+        return encode_letter(self._open().news_for(receiver, heard))
 
     async def look(self, epoch: int, seen: int) -> bytes:
         """A :class:`Look` for the driver (msgpack)."""
@@ -178,7 +180,8 @@ class RayPeers:
 
     async def ask_news(self, shard: int, receiver: int, heard: Heard) -> Letter:
         """Ask what a shard has learned."""
-        return await self._answer(shard, self._actor(shard).news_for.remote(receiver, heard))
+        asked = self._actor(shard).news_for.remote(receiver, heard)
+        return decode_letter(await self._answer(shard, asked))
 
     def _actor(self, shard: int) -> Any:
         if shard not in self._actors:

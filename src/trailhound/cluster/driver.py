@@ -44,7 +44,7 @@ from trailhound.topics.failures import NOTHING_WRONG, Failure, failures_of
 from trailhound.topics.gathering import Gathering
 from trailhound.topics.notices import Notify, Progress
 
-LOOK_EVERY_SECONDS = 0.25
+LOOK_EVERY_SECONDS = 0.4
 GATHER_EVERY_SECONDS = 5.0
 BALANCE_EVERY_SECONDS = 5.0
 GRANT_AHEAD_SECONDS = 1.0

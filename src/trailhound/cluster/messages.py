@@ -129,3 +129,5 @@ encode_batch = msgspec.msgpack.Encoder().encode
 decode_batch = msgspec.msgpack.Decoder(Batch).decode
 encode_look = msgspec.msgpack.Encoder().encode
 decode_look = msgspec.msgpack.Decoder(Look).decode
+encode_letter = msgspec.msgpack.Encoder().encode
+decode_letter = msgspec.msgpack.Decoder(Letter).decode

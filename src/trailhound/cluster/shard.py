@@ -10,7 +10,7 @@ import asyncio
 import os
 import threading
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
@@ -46,6 +46,7 @@ from trailhound.errors import UsageError
 from trailhound.frontier.base import Frontier
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.records import PageEvent
+from trailhound.strategies.base import News
 from trailhound.topics.crawl import open_crawl
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_plan import CrawlRequest
@@ -54,6 +55,8 @@ T = TypeVar("T")
 
 NEWS_SECONDS = 2.0
 """In which all others are asked once what they have learned."""
+HEARD_TOGETHER = 16
+"""Shards that are asked at once: news of many pages cost less together."""
 KEPT_EVENTS = 10_000
 """Pages that are remembered for whoever watches; earlier ones are in the results."""
 ANSWER_SECONDS = 30.0
@@ -295,18 +298,21 @@ class Shard:
             both.create_task(self._hear_news(crawler))
 
     async def _hear_news(self, crawler: Crawler) -> None:
-        """Learn what the others have learned, from one after the other."""
+        """Learn what the others have learned, from some after the other."""
+        others = [shard for shard in range(self._placement.shards) if shard != self.number]
         while self._desk.is_of_use:
-            for shard in range(self._placement.shards):
-                await asyncio.sleep(NEWS_SECONDS / self._placement.shards)
-                if shard != self.number:
-                    await self._hear(shard, crawler)
+            for first in range(0, max(1, len(others)), HEARD_TOGETHER):
+                some = others[first : first + HEARD_TOGETHER]
+                await asyncio.sleep(NEWS_SECONDS * len(some) / max(1, len(others)))
+                heard = await asyncio.gather(*map(self._news_of, some))
+                if news := [each for letter in heard for each in letter]:
+                    await crawler.between_pages(partial(crawler.heed, news))
 
-    async def _hear(self, shard: int, crawler: Crawler) -> None:
+    async def _news_of(self, shard: int) -> Sequence[News]:
         with suppress(ConnectionError):
             letter = await self._peers.ask_news(shard, self.number, self._desk.heard)
-            if news := self._desk.open(letter):
-                await crawler.between_pages(partial(crawler.heed, news))
+            return self._desk.open(letter)
+        return ()
 
     def news_for(self, receiver: int, heard: Heard) -> Letter:
         """What another shard may learn."""

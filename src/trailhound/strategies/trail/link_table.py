@@ -11,11 +11,11 @@ for those of the session.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from trailhound.strategies.trail.columns import Columns, Ids, Vector, renumbered
+from trailhound.strategies.trail.columns import Columns, Ids, Matrix, Vector, renumbered
 from trailhound.strategies.trail.link_words import PageLinks
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
 from trailhound.urls import host_key
@@ -81,7 +81,8 @@ class LinkTable:
         )
         self._place_numbers: dict[str, int] = {}
         self._browsed_pages = 0
-        self._owns: Callable[[str], bool] | None = None
+        self.owns: Callable[[str], bool] | None = None
+        """Of one of several copies: which addresses are fetched here."""
         self.hits = self.seen = 0.0
         self.gained = self.fetched = 0.0
         """The same without pages of the session."""
@@ -118,13 +119,12 @@ class LinkTable:
         folders = [self._place(f"f{path[: path.rfind('/') + 1]}") for path in paths]
         nodes["folder"][first : nodes.size] = folders
         nodes["depth"][first : nodes.size] = [min(path.count("/"), MAX_DEPTH) for path in paths]
-
-        if self._owns is not None:
-            nodes["elsewhere"][first : nodes.size] = [not self._owns(url) for url in urls]
+        if self.owns is not None:
+            nodes["elsewhere"][first : nodes.size] = [not self.owns(url) for url in urls]
 
     def leave_to_others(self, owns: Callable[[str], bool]) -> None:
         """What the crawl does not own waits elsewhere, and is fetched there."""
-        self._owns = owns
+        self.owns = owns
         self.nodes["elsewhere"][: self.nodes.size] = [not owns(url) for url in self.urls]
 
     def _place(self, name: str) -> int:
@@ -170,39 +170,41 @@ class LinkTable:
                 near[distance:] += weight * counts[:-distance]
                 near[:-distance] += weight * counts[distance:]
 
-    def label(self, node: int, label: float, *, browsed: bool = False) -> None:
-        """A page turned out so relevant; said once."""
+    def label(self, labels: Mapping[int, float], *, browsed: bool = False) -> None:
+        """Pages turned out so relevant, by node; what was said of one before stands."""
         nodes = self.nodes
-        if nodes["known"][node]:
-            return
-        nodes["known"][node], nodes["label"][node] = True, label
-        nodes["browsed"][node] = browsed
-        links = nodes["links"][node]
-        links = links[links >= 0]
-        pages, groups = self.links["page"][links], self.links["group"][links]
-        places = [nodes["host"][node], nodes["folder"][node]]
-        for table, rows in ((self.pages, pages), (self.groups, groups), (self.places, places)):
-            table["counts"][rows] += (label, 1.0)  # no row comes twice
-        self._label_neighbours(links, pages, label)
+        said = np.fromiter(labels, np.int64, len(labels))
+        new = ~nodes["known"][said]
+        said, values = said[new], np.fromiter(labels.values(), np.float64, len(labels))[new]
+        nodes["known"][said], nodes["label"][said] = True, values
+        nodes["browsed"][said] = browsed
+        links, owners, _ = self.parents(said)
+        counts = np.column_stack([values, np.ones(len(values))])
+        pages, hosts = self.links["page"][links], nodes["host"][said]
+        np.add.at(self.pages["counts"], pages, counts[owners])
+        np.add.at(self.groups["counts"], self.links["group"][links], counts[owners])
+        for places in (hosts, nodes["folder"][said]):
+            np.add.at(self.places["counts"], places, counts)
+        self._label_neighbours(links, pages, counts[owners])
         if not browsed:
-            self._count_fetched(int(nodes["host"][node]), label)
-        self.hits += label
-        self.seen += 1.0
+            self._count_fetched(hosts, values)
+        self.hits += values.sum()
+        self.seen += len(values)
 
-    def _count_fetched(self, host: int, label: float) -> None:
-        """What a host gave to the crawl; a miss is less than half of what pages give on average."""
-        missed = float(label < self.base_rate / 2)
-        for column, value in (("fetched", 1.0), ("gained", label), ("missed", missed)):
-            self.places[column][host] += value
-        self.gained += label
-        self.fetched += 1.0
+    def _count_fetched(self, hosts: Ids, labels: Vector) -> None:
+        """What hosts gave to the crawl; a miss is less than half of what pages give on average."""
+        missed = labels < self.base_rate / 2
+        for column, values in (("fetched", 1.0), ("gained", labels), ("missed", missed)):
+            np.add.at(self.places[column], hosts, values)
+        self.gained += labels.sum()
+        self.fetched += len(labels)
 
-    def _label_neighbours(self, links: Ids, pages: Ids, label: float) -> None:
+    def _label_neighbours(self, links: Ids, pages: Ids, counts: Matrix) -> None:
         near = links[:, None] + _STEPS
         near = np.where((near >= 0) & (near < self.links.size), near, links[:, None])
         there = (self.links["page"][near] == pages[:, None]) & (near != links[:, None])
-        shares = np.broadcast_to(_SHARES, near.shape)[there]
-        np.add.at(self.links["near"], near[there], shares[:, None] * (label, 1.0))
+        rows, steps = np.nonzero(there)
+        np.add.at(self.links["near"], near[there], _SHARES[steps][:, None] * counts[rows])
 
     def children(self, page: int) -> Ids:
         """The addresses that a page links to, each once."""

@@ -1,19 +1,20 @@
 """What copies of trail tell each other about a page: how its link turned out, and its own links.
 
 All copies get the first, as an example for their models and for the counts of host, folder and
-siblings. Those that own the address of one of the links get the second, and so know all pages that
-link to what they may fetch.
+siblings. Those that own the address of one of the links get the second, but for links that the
+teller owns itself, and so know all pages that link to what they may fetch.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from itertools import islice
 
 import msgspec
 import numpy as np
 
-from trailhound.records import CrawledPage, Link, Page
+from trailhound.records import CrawledPage, Link
 from trailhound.strategies.base import News
 from trailhound.strategies.parts import kept_in
 from trailhound.strategies.trail.columns import Ids, Vector
@@ -67,27 +68,33 @@ class Turnout(msgspec.Struct, frozen=True, array_like=True):
     """``None`` for one to which no link was known."""
 
 
-class _Links(msgspec.Struct, frozen=True, array_like=True):
+class LinksTold(msgspec.Struct, frozen=True, array_like=True):
+    """What a page says of addresses that others fetch."""
+
     title: str
     language: str
+    n_links: int
+    """Of the page, to different addresses."""
     links: tuple[Link, ...]
 
 
-def make_news(crawled: CrawledPage, example: Example | None) -> News:
-    """About a page that was fetched here."""
+def make_news(
+    crawled: CrawledPage, example: Example | None, owns: Callable[[str], bool] | None
+) -> News:
+    """About a page that was fetched here, by the copy that ``owns`` some addresses."""
     page = crawled.page
     turnout = Turnout(crawled.candidate.url, page.url, crawled.relevance.score, example)
-    links = tuple(
-        link
-        for same in islice(links_by_url(page).values(), MAX_LINKS_TOLD)
-        for link in same[:MAX_SAME]
-    )
-    said = msgspec.msgpack.encode(_Links(page.title, page.language, links)) if links else b""
+    linked = links_by_url(page)
+    told = (same for url, same in linked.items() if owns is None or not owns(url))
+    links = tuple(link for same in islice(told, MAX_LINKS_TOLD) for link in same[:MAX_SAME])
+    said = b""
+    if links:
+        said = msgspec.msgpack.encode(LinksTold(page.title, page.language, len(linked), links))
     return News(msgspec.msgpack.encode(turnout), zlib.compress(said, 1) if said else b"")
 
 
-def read_news(news: News) -> tuple[Turnout, Described | None, Page | None]:
-    """How the page turned out, how its link was described; and title and links if they are told."""
+def read_news(news: News) -> tuple[Turnout, Described | None, LinksTold | None]:
+    """How the page turned out, how its link was described; and its links if they are told."""
     turnout = kept_in(news.for_all, Turnout, "how a page turned out")
     described = turnout.example.arrays() if turnout.example else None
     if not news.for_owners:
@@ -96,6 +103,4 @@ def read_news(news: News) -> tuple[Turnout, Described | None, Page | None]:
         told = zlib.decompress(news.for_owners)
     except zlib.error as error:
         raise ValueError(f"the links of {turnout.url} cannot be read: {error}") from error
-    said = kept_in(told, _Links, "the links of a page")
-    page = Page(turnout.url, title=said.title, language=said.language, links=said.links)
-    return turnout, described, page
+    return turnout, described, kept_in(told, LinksTold, "the links of a page")

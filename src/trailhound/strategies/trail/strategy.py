@@ -13,7 +13,7 @@ from trailhound.records import CrawledPage, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
-from trailhound.strategies.trail.columns import Flags, Ids, Matrix, Vector
+from trailhound.strategies.trail.columns import Flags, Ids, Matrix
 from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.gateways import NOTHING, open_gateways
 from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_held_back
@@ -21,7 +21,14 @@ from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.link_words import read_links
-from trailhound.strategies.trail.news import Described, Example, Turnout, make_news, read_news
+from trailhound.strategies.trail.news import (
+    Described,
+    Example,
+    LinksTold,
+    Turnout,
+    make_news,
+    read_news,
+)
 from trailhound.strategies.trail.reasons import reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
 
@@ -67,7 +74,7 @@ class TrailStrategy:
         self._pages = 0
         self._own_pages = self._own_pages_fitted = 0
         self._next_fit = REFIT_EVERY
-        self._latest_row: Vector | None = None
+        self._latest: Described | None = None
         """How the link to the page observed last was described; ``None`` when none was known."""
         self._open: Ids = np.zeros(0, np.int64)
         self._described = describe(self._table, self._open)
@@ -93,8 +100,7 @@ class TrailStrategy:
         for number, page in enumerate(graph.pages):
             if number in graph.targets or was_read(page):
                 labels[table.node(page.url)] = float(number in graph.targets)
-        for node, label in labels.items():
-            table.label(node, label, browsed=True)
+        table.label(labels, browsed=True)
         for number, page in enumerate(graph.pages):
             if page.links:
                 self._read((page, float(number in graph.targets)))
@@ -125,7 +131,7 @@ class TrailStrategy:
         table.nodes["done"][[asked, node]] = True
         self._pages += 1
         self._own_pages += 1
-        self._latest_row = None
+        self._latest = None
         if not table.nodes["browsed"][node]:
             self._learn(asked, node, crawled)
         else:
@@ -161,8 +167,7 @@ class TrailStrategy:
         table, relevance = self._table, crawled.relevance.score
         was_linked = bool(table.nodes["n_links"][asked])
         before = describe(table, np.array([asked]))[0] if asked != node else None
-        for each in {asked, node}:
-            table.label(each, relevance)
+        table.label(dict.fromkeys((asked, node), relevance))
         self._read((crawled.page, relevance))
         table.nodes["page"][asked] = table.nodes["page"][node]
         self._open = self._open_children(node)
@@ -170,8 +175,9 @@ class TrailStrategy:
         rows, words = describe(table, np.append(asked, self._open))
         self._described = rows[1:], words[1:]
         if was_linked:
-            self._latest_row = rows[0] if before is None else before[0]
-            self._model.add(asked, relevance, self._latest_row)
+            row = rows[0] if before is None else before[0]
+            self._latest = row, *table.words_of(asked)
+            self._model.add_described(asked, relevance, *self._latest)
 
     def _forget(self) -> None:
         numbers = self._table.forget()
@@ -274,41 +280,48 @@ class TrailStrategy:
 
     def news(self, crawled: CrawledPage) -> News:
         """How the link to the page was described and turned out; and the links of the page."""
-        node, example = self._table.numbers.get(crawled.candidate.url, -1), None
-        if self._latest_row is not None and node >= 0:
-            example = Example.of(self._latest_row, *self._table.words_of(node))
-        return make_news(crawled, example)
+        example = Example.of(*self._latest) if self._latest is not None else None
+        return make_news(crawled, example, self._table.owns)
 
     def heed(self, news: Sequence[News]) -> None:
         """Take pages of others for examples; their links that are fetched here are ranked anew."""
         told = list(map(read_news, news))
-        pages: dict[int, Page] = {}
-        for turnout, words, page in told:
-            node = self._hear(turnout, words)
-            if page is not None and self._is_to_read(node, page):
-                pages[node] = page
-        labels = self._table.nodes["label"]
-        if pages:
-            self._read(*((page, float(labels[node])) for node, page in pages.items()))
-        for turnout, _, page in told:
-            if page is not None:
-                self._await_links(turnout)
+        self._hear([(turnout, described) for turnout, described, _ in told])
+        read = [(turnout, said) for turnout, _, said in told if said is not None]
+        self._read_others(read)
+        for turnout, _ in read:
+            self._await_links(turnout)
         if self._is_fit_due():
             self._fit()
 
-    def _hear(self, turnout: Turnout, words: Described | None) -> int:
-        """Note how a page turned out, if that is new; the number of its address."""
-        table = self._table
-        asked, node = table.node(turnout.asked), table.node(turnout.url)
-        if not table.nodes["done"][node]:
+    def _hear(self, told: Iterable[tuple[Turnout, Described | None]]) -> None:
+        """Note how pages turned out, as far as that is new."""
+        table, labels = self._table, dict[int, float]()
+        for turnout, described in told:
+            asked, node = table.node(turnout.asked), table.node(turnout.url)
+            if table.nodes["done"][node]:
+                continue
             table.nodes["done"][[asked, node]] = True
             self._pages += 1
             if not table.nodes["browsed"][node]:
-                for known in {asked, node}:
-                    table.label(known, turnout.score)
-                if words is not None:
-                    self._model.add_described(asked, turnout.score, *words)
-        return node
+                labels |= dict.fromkeys((asked, node), turnout.score)
+                if described is not None:
+                    self._model.add_described(asked, turnout.score, *described)
+        table.label(labels)
+
+    def _read_others(self, told: Iterable[tuple[Turnout, LinksTold]]) -> None:
+        """Take what pages of others say of addresses that are fetched here into the table."""
+        table, pages, sizes = self._table, dict[int, Page](), dict[int, int]()
+        for turnout, said in told:
+            node = table.node(turnout.url)
+            page = Page(turnout.url, title=said.title, language=said.language, links=said.links)
+            if self._is_to_read(node, page):
+                pages[node], sizes[node] = page, said.n_links
+        if pages:
+            labels = table.nodes["label"]
+            self._read(*((page, float(labels[node])) for node, page in pages.items()))
+            slots = table.nodes["page"][np.fromiter(sizes, np.int64, len(sizes))]
+            table.pages["out"][slots] = np.log1p(list(sizes.values()))
 
     def _is_to_read(self, node: int, page: Page) -> bool:
         if self._table.nodes["browsed"][node]:
@@ -352,10 +365,12 @@ class TrailStrategy:
         self._model.take(kept.model)
         self._pages = kept.pages
         self._next_fit = kept.pages + REFIT_EVERY
+        labels: dict[int, float] = {}
         for url, label in kept.labels.items():
             node = self._table.node(url)
-            self._table.label(node, label)
             self._table.nodes["done"][node] = True
+            labels[node] = label
+        self._table.label(labels)
 
     def read_again(self, crawled: CrawledPage) -> None:
         """Its links wait under a priority of old, and are ranked anew when it is time."""
