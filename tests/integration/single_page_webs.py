@@ -293,6 +293,7 @@ def spa_web(web: SinglePageWeb) -> Iterator[int]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # a small answer would wait for the other side
 
         def do_GET(self) -> None:
             found = web.answer(self.headers["Host"], self.path.partition("?")[0])
@@ -300,6 +301,8 @@ def spa_web(web: SinglePageWeb) -> Iterator[int]:
             self.send_response(200 if found else 404)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
+            if kind not in ("text/html", "application/json"):
+                self.send_header("Cache-Control", "max-age=600")
             self.end_headers()
             self.wfile.write(body)
 

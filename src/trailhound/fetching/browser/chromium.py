@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trailhound.errors import ConfigError
-from trailhound.fetching.browser.visit import Visit
+from trailhound.fetching.browser.visit import Tab, Visit
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Page, Playwright, Route
@@ -32,7 +32,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 _BEFORE_PAGE = files(__package__).joinpath("before_page.js").read_text("utf-8")
 _START_SECONDS = 60.0
 _CLOSE_SECONDS = 5.0
-_MAX_CONTEXTS = 8
+_MAX_CONTEXTS = 16
 _MAX_FAILED_STARTS = 3
 _SCRIPT_HEAP_MB = 512
 
@@ -84,7 +84,10 @@ _FLAGS = (
     f"--js-flags=--max-old-space-size={_SCRIPT_HEAP_MB}",
     "--disable-features=AutofillServerCommunication,BackForwardCache,CertificateTransparencyComponentUpdater,"
     "DialMediaRouteProvider,HttpsUpgrades,MediaRouter,OptimizationHints,PaintHolding,Prerender2,"
-    "SpareRendererForSitePerProcess,SpeculationRulesPrefetchFuture,Translate,WebTransport",
+    "SpareRendererForSitePerProcess,SpeculationRulesPrefetchFuture,Translate,WebTransport,"
+    # Each context has a window, and with these each window two pages of its own, which take
+    # three times as long as ours.
+    "WebUIOmniboxAimPopup,WebUIOmniboxPopup",
 )
 
 
@@ -142,14 +145,18 @@ def _brought_by_playwright() -> str | None:
 
 
 class HostContext:
-    """Cookies and storage of one host; one page at a time is open in it."""
+    """Cookies and storage of one host; one page at a time is open in it.
+
+    Its tab is kept: the first tab of a context costs several times what a page does.
+    """
 
     def __init__(self, context: BrowserContext) -> None:
         self.lock = asyncio.Lock()
         self.pages = 0
         self._context = context
         self._visit: Visit | None = None
-        self._tab: Page | None = None
+        self._page: Page | None = None
+        self._kept: Tab | None = None
         self._closing: set[asyncio.Future[None]] = set()
 
     async def prepare(self) -> None:
@@ -158,14 +165,27 @@ class HostContext:
         await self._context.add_init_script(_BEFORE_PAGE)
         await self._context.route("**/*", self._answer)
 
-    async def open_tab(self) -> Page:
-        """A new page; whatever else opens is closed."""
+    async def open_tab(self) -> Tab:
+        """An empty one; whatever else opens is closed."""
         self.pages += 1
-        self._tab = None
-        self._tab = tab = await self._context.new_page()
-        return tab
+        tab, self._kept = self._kept, None
+        if tab is not None and not tab.page.is_closed():
+            return tab
+        self._page = None
+        self._page = page = await self._context.new_page()
+        return Tab(page, await self._context.new_cdp_session(page))
 
-    def show(self, visit: Visit | None) -> None:
+    async def leave(self, tab: Tab, *, keep: bool) -> None:
+        """End the page in ``tab``, and keep the tab for the next one, or close it."""
+        self._visit = None
+        if keep:
+            with suppress(Exception):  # it is closed then
+                await tab.page.goto("about:blank")
+                self._kept = tab
+                return
+        await tab.page.close()
+
+    def show(self, visit: Visit) -> None:
         """Requests are those of ``visit`` from now on."""
         self._visit = visit
 
@@ -174,7 +194,7 @@ class HostContext:
         await self._context.close()
 
     def _close_others(self, page: Page) -> None:
-        if self._tab is not None and page is not self._tab:
+        if self._page is not None and page is not self._page:
             closing = asyncio.ensure_future(_closed(page))
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
@@ -276,10 +296,10 @@ class Chromium:
 
         await self.close()
         # Where its proxy would be, if it came to ask one: our own port, where nobody listens.
-        self._nowhere = socket.socket()
-        self._nowhere.bind(("127.0.0.1", 0))
+        self._nowhere = nowhere = socket.socket()
+        nowhere.bind(("127.0.0.1", 0))
+        executable, arguments = self._command(nowhere.getsockname()[1])
         self._driver = await async_playwright().start()
-        executable, arguments = self._command(self._nowhere.getsockname()[1])
         self._browser = await self._driver.chromium.launch(
             executable_path=executable,
             args=arguments,

@@ -194,9 +194,10 @@ class BrowserFetcher:
                     raise
                 raise BrowserGoneError("the browser ended") from error
             finally:
-                context.show(None)
+                visit.end()
+                leaving = context.leave(tab, keep=visit.came_to_rest)
                 try:
-                    await asyncio.wait_for(tab.close(), _CLOSE_SECONDS)
+                    await asyncio.wait_for(leaving, _CLOSE_SECONDS)
                 except Exception:  # it hangs: no other page shall
                     await self._browser.kill()
 

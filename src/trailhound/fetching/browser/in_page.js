@@ -39,8 +39,10 @@
     '[role="link"],[data-href],[data-url],[data-link],[data-to],[data-route],a:not([href]),nav button,[onclick]';
   const HARMFUL = /log ?out|sign ?out|abmelden|delete|remove|löschen|supprimer|unsubscribe|buy|kaufen|pay|order|submit|send/i;
 
-  let changedAt = performance.now();
-  new MutationObserver(() => (changedAt = performance.now())).observe(document, {
+  let changedAt;
+  const changed = () => (changedAt = performance.now());
+  changed();
+  new MutationObserver(changed).observe(document, {
     childList: true, subtree: true, characterData: true,
   });
 
@@ -70,6 +72,7 @@
 
   const all = (selector) => roots().flatMap((root) => [...root.querySelectorAll(selector)]);
 
+  // Until nothing has changed, nor has been done here, for so long.
   function quiet(milliseconds) {
     return new Promise((done) => {
       const look = () => {
@@ -77,7 +80,7 @@
         if (left <= 0 && document.readyState !== "loading") done(true);
         else setTimeout(look, Math.max(left, 20));
       };
-      setTimeout(look, milliseconds);
+      look();
     });
   }
 
@@ -90,7 +93,7 @@
       const button = [...banner.querySelectorAll(BUTTONS)].find((each) => REJECT.test(words(each)) && !leads(each));
       if (button) button.click();
       const covers = ["fixed", "sticky"].includes(getComputedStyle(banner).position) || banner.matches("dialog,[role]");
-      if (button || covers) dismissed++;
+      if (button || covers) dismissed++, changed();
       if (covers && banner.isConnected && banner !== document.body) banner.remove();
     }
     return dismissed;
@@ -114,6 +117,7 @@
       each.scrollTop = each.scrollHeight;
       moved = moved || each.scrollTop > before;
     }
+    if (moved) changed();
     return moved;
   }
 
@@ -126,6 +130,7 @@
       if (!next.isConnected) continue;
       const said = words(next).slice(0, 100);
       next.click();
+      changed();
       return said;
     }
     return null;
@@ -170,5 +175,5 @@
     return ("<!DOCTYPE html>" + copy.outerHTML).slice(0, maxChars);
   }
 
-  globalThis.inPage = { quiet, dismissBanners, goOn, size, clickNext, html, where: () => location.href, back: () => history.back() };
+  globalThis.inPage = { quiet, dismissBanners, goOn, size, clickNext, html, where: () => location.href, back: () => (changed(), history.back()) };
 })();

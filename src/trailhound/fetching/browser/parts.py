@@ -132,9 +132,6 @@ class PageParts:
     """The page's address."""
     requests: int = 0
     """GETs that were made for it."""
-    in_flight: int = 0
-    answered: int = 0
-    refused: int = 0
     _bytes: int = 0
 
     async def give(self, asked: Asked) -> Given | None:
@@ -143,19 +140,9 @@ class PageParts:
             return Given(200, {"content-type": "text/css", "access-control-allow-origin": "*"}, b"")
         url = canonicalize(asked.url)
         if url is None or not self._is_wanted(asked, url):
-            self.refused += 1
             return None
         is_kept = asked.type in _KEPT_TYPES and not self.http.reads_as_person(url)
-        given = self.kept.get(url) if is_kept else None
-        if given is None:
-            self.in_flight += 1
-            try:
-                given = await self._fetched(url, asked)
-            finally:
-                self.in_flight -= 1
-        self.answered += given is not None
-        self.refused += given is None
-        return given
+        return (self.kept.get(url) if is_kept else None) or await self._fetched(url, asked)
 
     def _is_wanted(self, asked: Asked, url: str) -> bool:
         is_part = asked.type in FETCHED_TYPES or asked.is_own_frame

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trailhound.fetching.browser.parts import Asked, PageParts, shown_headers
 from trailhound.records import FetchResult
@@ -19,6 +20,7 @@ _IN_PAGE = files(__package__).joinpath("in_page.js").read_text("utf-8")
 _QUIET_MS = 350
 """A page is at rest when nothing has changed in it for so long, and nothing is on its way."""
 _ROUTE_QUIET_MS = 80
+_LOOK_SECONDS = 0.02
 _MAX_ROUTES = 200
 _OPEN_SECONDS = 20.0
 LAST_SECONDS = 5.0
@@ -39,13 +41,22 @@ class VisitLimits:
     max_chars: int = 5_000_000
 
 
+class Tab(NamedTuple):
+    """Where pages of one host are shown, one after the other."""
+
+    page: Page
+    cdp: CDPSession
+
+
 class Visit:
     """Renders ``document``, whose parts come from ``parts``, in ``tab``."""
 
     def __init__(
-        self, tab: Page, document: FetchResult, parts: PageParts, limits: VisitLimits
+        self, tab: Tab, document: FetchResult, parts: PageParts, limits: VisitLimits
     ) -> None:
-        self._tab = tab
+        self.came_to_rest = False
+        """Whether the page let itself be read in time: its tab can be used again."""
+        self._page, self._cdp = tab
         self._document = document
         self._url = document.final_url
         self._parts = parts
@@ -53,22 +64,29 @@ class Visit:
         self._was_shown = False
         self._routes: dict[str, str] = {}
         """Addresses that scripts led to, with the words of what was clicked for them."""
+        self._on_their_way = 0
+        self._came_at = 0.0
+        """When the last part was there."""
         self._world = 0
-        self._cdp: CDPSession | None = None
 
     async def rendered(self) -> bytes:
         """The document at the end, as HTML. Raises Playwright's errors and TimeoutError."""
-        self._tab.on("framenavigated", self._note_route)
+        self._page.on("framenavigated", self._note_route)
         async with asyncio.timeout(_OPEN_SECONDS):
             await self._show()
         try:
             async with asyncio.timeout(self._limits.seconds):
                 await self._use()
+            self.came_to_rest = True
         except TimeoutError:  # what is there by now is read
             async with asyncio.timeout(_AWAKE_SECONDS):
                 await self._run("1")
         async with asyncio.timeout(LAST_SECONDS):
             return await self._read()
+
+    def end(self) -> None:
+        """What its tab shows from now on is another page."""
+        self._page.remove_listener("framenavigated", self._note_route)
 
     async def answer(self, route: Route) -> None:
         """Answer a request of the page."""
@@ -88,11 +106,16 @@ class Visit:
             request.headers,
             is_own_frame=request.is_navigation_request(),
         )
-        given = await self._parts.give(asked)
-        if given is None:
-            await route.abort("aborted" if asked.is_own_frame else "blockedbyclient")
-        else:
-            await route.fulfill(status=given.status, headers=given.headers, body=given.body)
+        self._on_their_way += 1
+        try:
+            given = await self._parts.give(asked)
+            if given is None:
+                await route.abort("aborted" if asked.is_own_frame else "blockedbyclient")
+            else:
+                await route.fulfill(status=given.status, headers=given.headers, body=given.body)
+                self._came_at = time.monotonic()
+        finally:
+            self._on_their_way -= 1
 
     def _navigation(self, request: Request) -> bool | None:
         """``None`` for the page itself, ``True`` for a frame of its host; others are refused."""
@@ -100,7 +123,7 @@ class Visit:
             frame = request.frame
         except Exception:  # of a window that is not there yet
             return False
-        if frame.page is not self._tab:
+        if frame.page is not self._page:
             return False
         if frame.parent_frame is not None:
             url = canonicalize(request.url)
@@ -111,7 +134,7 @@ class Visit:
         return None
 
     def _note_route(self, frame: Frame) -> None:
-        if frame is self._tab.main_frame:
+        if frame is self._page.main_frame:
             self._found(frame.url, "")
 
     def _found(self, address: str, words: str) -> None:
@@ -120,8 +143,7 @@ class Visit:
             self._routes[url] = self._routes.get(url) or words
 
     async def _show(self) -> None:
-        await self._tab.goto(self._url, wait_until="commit", timeout=0)
-        self._cdp = await self._tab.context.new_cdp_session(self._tab)
+        await self._page.goto(self._url, wait_until="commit", timeout=0)
 
     async def _use(self) -> None:
         """What people do: reject cookies, go down as far as it goes, follow what is clickable."""
@@ -155,12 +177,13 @@ class Visit:
                 await self._settle(_ROUTE_QUIET_MS)
 
     async def _settle(self, quiet_ms: int = _QUIET_MS) -> None:
-        """Wait until nothing changes and nothing is on its way."""
+        """Wait until nothing has changed or come for so long, and nothing is on its way."""
         while True:
-            answered = self._parts.answered
             await self._run(f"inPage.quiet({quiet_ms})")
-            if not self._parts.in_flight and self._parts.answered == answered:
+            left = self._came_at + quiet_ms / 1000 - time.monotonic()
+            if left <= 0 and not self._on_their_way:
                 return
+            await asyncio.sleep(max(left, _LOOK_SECONDS))
 
     async def _read(self) -> bytes:
         routes = json.dumps(list(self._routes.items()))
@@ -174,6 +197,7 @@ class Visit:
             frame = {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "trailhound"}
             world = await self._send("Page.createIsolatedWorld", frame)
             await self._evaluate(_IN_PAGE, world["executionContextId"])
+            await self._send("Page.resetNavigationHistory")  # no way back to an earlier page
             self._world = world["executionContextId"]
         return await self._evaluate(expression, self._world)
 
@@ -190,6 +214,4 @@ class Visit:
         return answer.get("result", {}).get("value")
 
     async def _send(self, method: str, parameters: dict[str, Any] | None = None) -> Any:
-        if self._cdp is None:
-            raise RuntimeError("the page is not shown yet")
         return await self._cdp.send(method, parameters or {})
