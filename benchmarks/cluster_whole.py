@@ -6,7 +6,8 @@ The web is :mod:`benchmarks.wide_web`: 48 replicas of the demo web are 2,064 hos
 One machine crawls it until nothing is left; then a cluster of Ray nodes on this machine does, and
 meanwhile a third node joins, a shard's process, that node and the driver are killed (``kill -9``),
 and the driver is started again. Exits with 1 unless the same pages were fetched, each once and by
-its owner, and no host was asked within its delay after an answer.
+its owner, no host was asked within its delay after an answer, and ``trailhound check`` finds every
+page in the log and in a sound archive.
 """
 
 from __future__ import annotations
@@ -179,7 +180,10 @@ def report(folder: ClusterFolder, wanted: Counter[str], asked: list[Asked], dela
     print(f"pages fetched twice: {sum(count > 1 for count in found.values())}")
     print(f"pages with another owner than theirs: {strays}")
     print(f"hosts asked too soon: {len(rude)} {rude[:3]}")
-    return int(found != wanted or bool(strays or rude))
+    check = [sys.executable, "-m", "trailhound", "check", folder.topic.name]
+    check += ["--workspace", str(folder.topic.path.parent.parent)]
+    is_sound = subprocess.run(check, check=False).returncode == 0
+    return int(found != wanted or bool(strays or rude) or not is_sound)
 
 
 if __name__ == "__main__":
