@@ -17,7 +17,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from loopback import answering
 from trailhound.fetching import connections
 from trailhound.fetching.http import HttpFetcher
-from trailhound.fetching.politeness import Politeness, PoliteSettings
+from trailhound.fetching.polite_settings import PoliteSettings
+from trailhound.fetching.politeness import Politeness
 from trailhound.records import FetchResult, Outcome
 
 resource = pytest.importorskip("resource")

@@ -24,7 +24,8 @@ from trailhound.crawling.metrics import CrawlMetrics, metrics_served
 from trailhound.demo import DemoWeb
 from trailhound.errors import ConfigError, UsageError
 from trailhound.fetching.http import HttpFetcher, polite_settings
-from trailhound.fetching.politeness import Politeness, polite_delay
+from trailhound.fetching.polite_settings import polite_delay
+from trailhound.fetching.politeness import Politeness
 from trailhound.fetching.resolver import MappedResolver, mapped_resolver
 from trailhound.records import Candidate, Outcome, PageEvent
 from trailhound.storage.results import RESULTS

@@ -16,7 +16,8 @@ from trailhound.errors import ConfigError
 from trailhound.fetching.client import HttpClient
 from trailhound.fetching.http import HttpFetcher, Validators
 from trailhound.fetching.polite_client import PoliteClient
-from trailhound.fetching.politeness import Politeness, PoliteSettings
+from trailhound.fetching.polite_settings import PoliteSettings
+from trailhound.fetching.politeness import Politeness
 from trailhound.fetching.resolver import MappedResolver
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FetchResult, Outcome

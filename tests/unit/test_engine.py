@@ -15,7 +15,8 @@ from trailhound.crawling.engine import Crawler
 from trailhound.crawling.gate import LinkGate
 from trailhound.errors import FrontierError
 from trailhound.fetching.base import MayGoOn, always
-from trailhound.fetching.politeness import Politeness, PoliteSettings
+from trailhound.fetching.polite_settings import PoliteSettings
+from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.judges.base import RelevanceJudge
 from trailhound.records import (

@@ -13,7 +13,8 @@ from trailhound.config.settings import FetchSettings
 from trailhound.errors import ConfigError
 from trailhound.fetching import politeness as politeness_module
 from trailhound.fetching.http import polite_settings
-from trailhound.fetching.politeness import NotYetError, Politeness, PoliteSettings, check_politeness
+from trailhound.fetching.polite_settings import PoliteSettings, check_politeness
+from trailhound.fetching.politeness import NotYetError, Politeness
 
 ADDRESS = "93.184.216.34"
 OTHER_ADDRESS = "93.184.216.35"

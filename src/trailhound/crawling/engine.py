@@ -11,21 +11,21 @@ where no order matters) and may run on worker processes; *digestion* is what dep
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
 from trailhound.crawling.analysis import Analysis, AnalystRecipe, PageJob, link_score
+from trailhound.crawling.between_pages import BetweenPages
 from trailhound.crawling.budget import Allowance, Attempts, Budget, StopReason
 from trailhound.crawling.digestion import Digestion, KnownTexts, Story
 from trailhound.crawling.disk_watch import LOOK_EVERY_SECONDS
 from trailhound.crawling.driving import drive
+from trailhound.crawling.garbage import collect_seldom
 from trailhound.crawling.gate import LinkGate
 from trailhound.crawling.in_flight import InFlight
 from trailhound.crawling.ledger import RequestLedger
@@ -37,7 +37,8 @@ from trailhound.crawling.sinks import Sink, SinkChain
 from trailhound.crawling.troubles import Troubles
 from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.fetching.base import Fetcher
-from trailhound.fetching.politeness import UNHURRIED, Politeness
+from trailhound.fetching.polite_settings import UNHURRIED
+from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import Frontier
 from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Candidate, CrawledPage, FetchResult, Outcome, PageEvent
@@ -58,9 +59,6 @@ PAGES_APART = 4
 ENDING_SECONDS = 3.0
 """For pages that workers have, when time is up or somebody wants to end; the rest waits for a
 resume."""
-
-_SELDOM = (20_000, 20, 100)
-"""How often the garbage collector looks while a crawl runs: after so many new records."""
 
 _AT_ONCE = (StopReason.TIME_SPENT, StopReason.INTERRUPTED)
 """Reasons to end soon."""
@@ -153,7 +151,7 @@ class Crawler:
         self.ledger = ledger or RequestLedger()
         self._has_room = has_room
         self._neighbours = neighbours
-        self._between_pages: list[tuple[Callable[[], object], asyncio.Future[object]]] = []
+        self._between_pages = BetweenPages(frontier.commit, lambda: self._woken.set())
         self._budget = Budget()
         self._waits_for_better = wait_for_better
         self._much_better: float | None = getattr(strategy, "much_better", None)
@@ -256,9 +254,7 @@ class Crawler:
                 task.cancel()
                 await asyncio.wait([task])
             await in_flight.close()
-            for _, done in self._between_pages:
-                done.cancel()
-            self._between_pages.clear()
+            self._between_pages.cancel()
             self.requests += allowance.under_way()  # they were made, and nothing came of them
             one_thread.restore_original_limits()
             restore_collector()
@@ -303,23 +299,7 @@ class Crawler:
         """
         if self.stop_reason is not None:
             raise UsageError("The crawl has ended, and takes nothing in any more. Resume it.")
-        done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        self._between_pages.append((work, done))
-        self._woken.set()
-        return cast(T, await done)
-
-    def _work_between_pages(self) -> None:
-        waiting, self._between_pages = self._between_pages, []
-        for work, done in waiting:
-            if done.cancelled():
-                continue
-            try:
-                result = work()
-                self.frontier.commit()
-            except Exception as error:
-                done.set_exception(error)
-            else:
-                done.set_result(result)
+        return await self._between_pages.wait_for(work)
 
     def _work_with_neighbours(self) -> asyncio.Task[None] | None:
         if self._neighbours is None:
@@ -355,7 +335,7 @@ class Crawler:
                 if seconds >= deadline:
                     in_flight.leave_analyses()
             if not self._is_mid_page:
-                self._work_between_pages()
+                self._between_pages.work()
                 self.politeness.follow_wall_clock()
                 if spent is None and has_room:
                     self._start_fetches(in_flight, allowance)
@@ -491,32 +471,6 @@ class Crawler:
         self._digestion.take_in(story)
         self._note_page(number)
         self.frontier.finish(story.candidate.url, self._digestion.lasting_outcome(story))
-
-
-def collect_seldom() -> Callable[[], None]:
-    """Let the garbage collector look seldom, and not at what is there already; undone by a call.
-
-    A page brings hundreds of records that refer to nothing else, and models stay for the whole
-    crawl: looking through them took a sixth of its CPU time.
-    """
-    before = gc.get_threshold()
-    goes_beside_another_crawl = before == _SELDOM
-    is_ours = not goes_beside_another_crawl and not _was_frozen_before_all_crawls()
-    gc.freeze()
-    gc.set_threshold(*_SELDOM)
-
-    def undo() -> None:
-        gc.set_threshold(*before)
-        if is_ours:
-            gc.unfreeze()
-
-    return undo
-
-
-@cache
-def _was_frozen_before_all_crawls() -> bool:
-    """Asked once: all that is frozen is counted one by one."""
-    return gc.get_freeze_count() > 0
 
 
 def _soonest(*seconds: float | None) -> float | None:

@@ -33,12 +33,8 @@ from trailhound.fetching.login_pages import (
     wants_login,
 )
 from trailhound.fetching.polite_client import PoliteClient
-from trailhound.fetching.politeness import (
-    Politeness,
-    PoliteSettings,
-    check_politeness,
-    polite_delay,
-)
+from trailhound.fetching.polite_settings import PoliteSettings, check_politeness, polite_delay
+from trailhound.fetching.politeness import Politeness
 from trailhound.fetching.proxies import ProxyRules, proxy_rules
 from trailhound.fetching.request_headers import headers_for_all
 from trailhound.fetching.resolver import mapped_resolver

@@ -14,7 +14,8 @@ from zlib import crc32
 import msgspec
 
 from trailhound.fetching.base import NO_REQUEST_LEFT, MayGoOn, always
-from trailhound.fetching.politeness import UNHURRIED, NotYetError, Politeness
+from trailhound.fetching.polite_settings import UNHURRIED
+from trailhound.fetching.politeness import NotYetError, Politeness
 from trailhound.records import FetchResult, Outcome, Page
 from trailhound.urls import host_key
 
