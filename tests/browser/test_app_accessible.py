@@ -18,6 +18,7 @@ from learned_topics import park_session
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from app_server import ServedApp, serving_app, wait_until
+from chromium import AXE
 from trailhound.portal import Portal
 from trailhound.portal.site import write_site
 from trailhound.topics.crawl_folder import CrawlFolder
@@ -146,7 +147,7 @@ def test_nobody_is_kept_out(page: Page, prepared: Prepared, view: str) -> None:
         "[...document.querySelectorAll('details')].slice(0, 20).forEach(each => each.open = true)"
     )
     page.wait_for_selector(UNFOLDED.get(view, VIEWS[view]), state="attached")
-    found: Any = Axe().run(page, options={"preload": False}).response
+    found: Any = Axe().run(page, options=AXE).response
     assert found["passes"]
     grave = [each for each in found["violations"] if each["impact"] in ("serious", "critical")]
     assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in grave] == []

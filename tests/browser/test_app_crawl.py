@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from app_server import PATIENCE_SECONDS, ServedApp, serving_app, wait_until
+from chromium import AXE
 from trailhound.topics.access import Access, named_host
 from trailhound.topics.running import request_stop, running_crawl, wait_for_end
 
@@ -62,7 +63,7 @@ def show(page: Page, app: ServedApp, view: str) -> None:
 
 def check_access(page: Page) -> None:
     """No finding of axe that keeps somebody out."""
-    found: Any = Axe().run(page, options={"preload": False}).response["violations"]
+    found: Any = Axe().run(page, options=AXE).response["violations"]
     grave = [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in SERIOUS]
     assert grave == []
 
