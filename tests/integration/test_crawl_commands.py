@@ -245,7 +245,7 @@ def test_config_shows_origins_and_finds_mistakes(
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("stop_signal", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
 def test_stop_signals_stop_cleanly_and_say_how_to_go_on(
-    web: DemoWeb, port: int, tmp_path: Path, stop_signal: str
+    web: DemoWeb, port: int, trailhound: Command, tmp_path: Path, stop_signal: str
 ) -> None:
     topic = learn(web, min(web.topics), tmp_path)
     seeds = [option for seed in web.start_urls for option in ("--seed", seed)]
@@ -268,13 +268,7 @@ def test_stop_signals_stop_cleanly_and_say_how_to_go_on(
     assert ends[-1]["event"] == "end"
     assert ends[0]["event"] == "start"
     total = ends[-1]["requests"] + 20
-    done = subprocess.run(
-        [*command, "--resume", "--max-requests", str(total), "--json"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["requests"] >= total
+    resumed = ["crawl", topic.name, "--resume", "--workspace", str(tmp_path), "--json"]
+    assert trailhound(*resumed, "--max-requests", str(total)).report["requests"] >= total
     asked = [json.loads(line)["url"] for line in log.read_text().splitlines() if '"page"' in line]
     assert len(set(asked)) == len(asked), "nothing was in flight, so nothing comes twice"

@@ -29,8 +29,9 @@ from trailhound.fetching.politeness import Politeness
 from trailhound.fetching.replay import ReplayFetcher, seconds_for
 from trailhound.fetching.resolver import MappedResolver
 from trailhound.frontier.memory import MemoryFrontier
-from trailhound.lab.corpora import Corpus
-from trailhound.lab.importers import import_corpus
+from trailhound.lab.corpora import Corpus, CorpusWriter
+from trailhound.lab.importers import no_progress
+from trailhound.lab.importers.demo import record_answers, record_knowledge
 from trailhound.lab.runner import SECONDS_PER_REQUEST, TopicBench
 from trailhound.lab.topics import topic_source
 from trailhound.records import PageEvent
@@ -42,13 +43,15 @@ REQUESTS = 150
 
 @pytest.fixture(scope="module")
 def web() -> DemoWeb:
-    return DemoWeb.generate(7)
+    return DemoWeb.generate(7, SMALL)
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corpus(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("recorded") / "demo.thc"
-    import_corpus("demo", None, path, seed=7)
+    with CorpusWriter(path, "demo") as writer:
+        record_answers(web, no_progress, writer)
+        record_knowledge(web, writer)
     return path
 
 
@@ -163,16 +166,17 @@ def parts(crawler: Crawler) -> Mapping[str, object]:
     }
 
 
-def test_live_lab_demo_and_library_crawls_have_the_same_parts(corpus: Path, tmp_path: Path) -> None:
-    small = DemoWeb.generate(7, SMALL)
-    graph = demo_page_graph(small, TOPIC)
+def test_live_lab_demo_and_library_crawls_have_the_same_parts(
+    web: DemoWeb, corpus: Path, tmp_path: Path
+) -> None:
+    graph = demo_page_graph(web, TOPIC)
     with Corpus.open(corpus) as recorded:
         topic = topic_source(recorded).build(TOPIC, n_seed_sets=1, seed=7)
         bench = TopicBench(recorded, topic)
         in_lab = asyncio.run(bench.crawler("trail", 7, Sources()))
-    demo = asyncio.run(DemoCrawl(small, 1, TOPIC, graph, "trail", 10).crawler())
-    site = Site(learn(small, TOPIC, tmp_path), 1)
-    seeds = small.start_urls[:1]
+    demo = asyncio.run(DemoCrawl(web, 1, TOPIC, graph, "trail", 10).crawler())
+    site = Site(learn(web, TOPIC, tmp_path), 1)
+    seeds = web.start_urls[:1]
     with (
         site.begun(crawl__strategy="trail", crawl__seeds=seeds) as live,
         th.crawl(site.topic.path, seeds, tmp_path / "own", user_agent=USER_AGENT) as on_disk,
@@ -185,14 +189,13 @@ def test_live_lab_demo_and_library_crawls_have_the_same_parts(corpus: Path, tmp_
             assert parts(crawler) == parts(in_lab), name
 
 
-def test_every_part_can_be_turned_off_by_a_setting() -> None:
+def test_every_part_can_be_turned_off_by_a_setting(web: DemoWeb) -> None:
     off = {
         "crawl.avoid_traps": False,
         "crawl.host_budgets": False,
         "crawl.near_duplicates": False,
         "crawl.charge_sources": False,
     }
-    web = DemoWeb.generate(7, SMALL)
     graph = demo_page_graph(web, TOPIC)
     plain = asyncio.run(DemoCrawl(web, 1, TOPIC, graph, "best-first", 10, off).crawler())
     changed = parts(plain)
