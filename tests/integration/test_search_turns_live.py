@@ -14,7 +14,7 @@ import pytest
 from live_webs import Site, options, wait_until
 from search_servers import Said, SearchServer, demo_search, results
 
-from command_line import COMMAND
+from command_line import COMMAND, Command
 from trailhound.config import configure
 from trailhound.crawling.budget import StopReason
 from trailhound.demo import DemoWeb
@@ -267,21 +267,19 @@ def test_sessions_from_a_crawl_hold_the_way_and_its_pages(
     assert archived_sources(folder.path / "nowhere", {"http://a.test/"}) == {}
 
 
-def command(*arguments: str) -> list[str]:
-    return [*COMMAND, "turns", *arguments]
-
-
 def test_the_command_prints_rounds_and_ctrl_c_can_be_followed_by_the_same_command(
-    topic: TopicFolder, port: int, engine: SearchServer
+    topic: TopicFolder, port: int, engine: SearchServer, trailhound: Command
 ) -> None:
     place = str(topic.path.parent.parent)
-    asked = command(
-        topic.name,
+    asked = [
+        *("turns", topic.name),
         *("--search", engine.template, "--rounds", "1", "--max-requests", "60", "--json"),
         *("--strategy", "best-first", "--workspace", place),
         *options(port),
+    ]
+    running = subprocess.Popen(
+        [*COMMAND, *asked], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    running = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     folder = CrawlFolder(topic)
     wait_until(lambda: folder.log.exists() and folder.log.read_text().count('"page"') >= 5)
     running.send_signal(signal.SIGINT)
@@ -289,18 +287,13 @@ def test_the_command_prints_rounds_and_ctrl_c_can_be_followed_by_the_same_comman
     assert running.returncode == 130, err
     told = json.loads(out)
     assert (told["interrupted"], told["rounds_left"], told["turns"]) == (True, 1, [])
-    again = subprocess.run(asked, capture_output=True, text=True, timeout=120)
-    assert again.returncode == 0, again.stderr
-    told = json.loads(again.stdout)
+    again = trailhound(*asked)
+    told = again.report
     assert [turn["number"] for turn in told["turns"]] == [1]
     assert told["turns"][0]["requests"] >= 60
-    assert "Going on with what was interrupted" in again.stderr
-    down = command(
-        topic.name,
-        *("--search", "http://127.0.0.1:1/{query}", "--workspace", place),
-        *options(port),
-    )
-    failed = subprocess.run(down, capture_output=True, text=True, timeout=120)
-    assert failed.returncode == 1
-    assert "No new start page for round 2" in failed.stdout
-    assert "unreachable" in failed.stdout
+    assert "Going on with what was interrupted" in again.err
+    down = ["--search", "http://127.0.0.1:1/{query}", "--workspace", place]
+    failed = trailhound("turns", topic.name, *down, *options(port))
+    assert failed.code == 1
+    assert "No new start page for round 2" in failed.out
+    assert "unreachable" in failed.out
