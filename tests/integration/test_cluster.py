@@ -26,6 +26,7 @@ from trailhound.demo import DemoWeb
 from trailhound.records import Outcome
 from trailhound.storage.archive_check import ArchiveCheck
 from trailhound.storage.results_reading import Results
+from trailhound.topics.checking import Checking
 from trailhound.topics.crawl import open_crawl
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_plan import CrawlRequest
@@ -177,6 +178,8 @@ def test_whatever_dies_nothing_is_lost_and_nobody_is_asked_too_soon(
     folder = ClusterFolder(topic)
     _check_pages(folder, wanted)
     _check_politeness(server)
+    stores = Checking(folder).run()
+    assert [(store.store, store.problems) for store in stores if store.problems] == []
     check = ArchiveCheck(folder.archive)
     assert len(list(check.fetches())) >= len(wanted)
     assert check.is_indexed

@@ -147,7 +147,7 @@ class Checking:
         unknown: list[str] = []
         for fetch in check.fetches():
             if fetch.number is None:
-                others.add(fetch.last.url)
+                others |= {fetch.url, fetch.last.url}
             else:
                 numbers.add(fetch.number)
                 if (fetch.number, fetch.url) not in self.pages:
@@ -175,7 +175,9 @@ class Checking:
             with Results(self.folder.results) as results:
                 noted = results.unarchived()
         answered = [key for key in self.pages.values() if key.status is not None]
-        lost = [key for key in answered if key.number not in numbers and key.address not in others]
+        unnumbered = [key for key in answered if key.number not in numbers]
+        # Where a redirect leads to another shard, its address was not asked for in this fetch.
+        lost = [key for key in unnumbered if not {key.url, key.address} & others]
         check.blame(
             "pages of the results that it lacks",
             [key.address for key in lost if key.number not in noted],

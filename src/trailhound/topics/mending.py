@@ -208,6 +208,7 @@ class Mending:
             return
         reached = 0 if self.thorough else reached or 0
         archived = self._fetches_after(reached)
+        asked = {fetch.url for fetch in archived.values() if fetch.number is None}
         with Results(self.folder.results) as results:
             noted = results.unarchived()
             lost = {
@@ -216,6 +217,7 @@ class Mending:
                 if kept.status is not None
                 and kept.event.number not in archived
                 and kept.event.final_url not in archived
+                and kept.event.url not in asked
             }
         if lost - noted:
             data = msgspec.msgpack.encode(sorted(lost | noted))
