@@ -3,7 +3,7 @@
     python -m venv RIVALS && RIVALS/bin/pip install scrapy-playwright crawl4ai
     python -m benchmarks.rendering_throughput --rivals RIVALS [--pages 150] [--rounds 3]
 
-Applications of React, Vue and Preact on twelve hosts, dressed as pages are (a stylesheet, six
+Applications of React, Vue and Preact on eighteen hosts, dressed as pages are (a stylesheet, six
 pictures), served on loopback by a process of its own. All contenders get the addresses, the
 system's Chromium, as many pages at once and no delay; they run in turns whose order alternates. A
 page counts when what its scripts fetch is in it. CPU is that of all processes that a contender
@@ -45,7 +45,7 @@ RIVALS = {
     "crawl4ai:told:aborting": "Crawl4AI: aborted, told what to wait for",
 }
 NAMES = {OURS: "trailhound crawl --render always", **RIVALS}
-COPIES = 4
+COPIES = 6
 """Hosts of each application."""
 PICTURES = 6
 HOW_TO = "python -m venv RIVALS && RIVALS/bin/pip install scrapy-playwright crawl4ai"
@@ -183,7 +183,7 @@ def main() -> int:
     parser.add_argument("--rivals", type=Path, help="their virtual environment")
     parser.add_argument("--pages", type=int, default=150, help="about so many")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--at-once", type=int, default=8)
+    parser.add_argument("--at-once", type=int, default=16)
     parser.add_argument("--only", nargs="*", help="these contenders")
     options = parser.parse_args()
     size = max(1, round((options.pages / COPIES / len(APPLICATIONS) - 1) / 2))

@@ -32,7 +32,6 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 _BEFORE_PAGE = files(__package__).joinpath("before_page.js").read_text("utf-8")
 _START_SECONDS = 60.0
 _CLOSE_SECONDS = 5.0
-_MAX_CONTEXTS = 16
 _MAX_FAILED_STARTS = 3
 _SCRIPT_HEAP_MB = 512
 
@@ -101,6 +100,8 @@ class BrowserOptions:
     max_memory: int = 1_000_000_000
     """Bytes that one process of a page may hold; Linux only."""
     pages_per_context: int = 50
+    contexts: int = 16
+    """That are kept, each with a tab: a new one costs as much as a page."""
 
 
 def find_browser(chosen: Path | None = None) -> str:
@@ -150,20 +151,21 @@ class HostContext:
     Its tab is kept: the first tab of a context costs several times what a page does.
     """
 
-    def __init__(self, context: BrowserContext) -> None:
+    def __init__(self, browser: Browser, user_agent: str) -> None:
         self.lock = asyncio.Lock()
         self.pages = 0
-        self._context = context
+        self._browser = browser
+        self._user_agent = user_agent
+        self._context: BrowserContext | None = None
         self._visit: Visit | None = None
         self._page: Page | None = None
         self._kept: Tab | None = None
         self._closing: set[asyncio.Future[None]] = set()
 
-    async def prepare(self) -> None:
-        """Let nothing past us."""
-        self._context.on("page", self._close_others)
-        await self._context.add_init_script(_BEFORE_PAGE)
-        await self._context.route("**/*", self._answer)
+    @property
+    def is_alive(self) -> bool:
+        """Whether its browser runs."""
+        return self._browser.is_connected()
 
     async def open_tab(self) -> Tab:
         """An empty one; whatever else opens is closed."""
@@ -171,9 +173,26 @@ class HostContext:
         tab, self._kept = self._kept, None
         if tab is not None and not tab.page.is_closed():
             return tab
+        if self._context is None:
+            self._context = await self._guarded()
         self._page = None
         self._page = page = await self._context.new_page()
         return Tab(page, await self._context.new_cdp_session(page))
+
+    async def _guarded(self) -> BrowserContext:
+        """A context that lets nothing past us."""
+        context = await self._browser.new_context(
+            user_agent=self._user_agent or None,
+            accept_downloads=False,
+            service_workers="block",
+            java_script_enabled=True,
+            permissions=[],
+            viewport={"width": 1280, "height": 1600},
+        )
+        context.on("page", self._close_others)
+        await context.add_init_script(_BEFORE_PAGE)
+        await context.route("**/*", self._answer)
+        return context
 
     async def leave(self, tab: Tab, *, keep: bool) -> None:
         """End the page in ``tab``, and keep the tab for the next one, or close it."""
@@ -191,7 +210,8 @@ class HostContext:
 
     async def close(self) -> None:
         """Forget everything."""
-        await self._context.close()
+        if self._context is not None:
+            await self._context.close()
 
     def _close_others(self, page: Page) -> None:
         if self._page is not None and page is not self._page:
@@ -243,7 +263,10 @@ class Chromium:
             await self._contexts.pop(host).close()
             found = None
         if found is None:
-            found = self._contexts[host] = await self._new_context()
+            if self._browser is None:
+                raise RuntimeError("the browser is not running")
+            found = HostContext(self._browser, self._options.user_agent)
+            self._contexts[host] = found
             await self._forget_oldest()
         self._contexts.move_to_end(host)
         return found
@@ -256,24 +279,8 @@ class Chromium:
     def _is_used_up(self, context: HostContext) -> bool:
         return context.pages >= self._options.pages_per_context and not context.lock.locked()
 
-    async def _new_context(self) -> HostContext:
-        if self._browser is None:
-            raise RuntimeError("the browser is not running")
-        made = HostContext(
-            await self._browser.new_context(
-                user_agent=self._options.user_agent or None,
-                accept_downloads=False,
-                service_workers="block",
-                java_script_enabled=True,
-                permissions=[],
-                viewport={"width": 1280, "height": 1600},
-            )
-        )
-        await made.prepare()
-        return made
-
     async def _forget_oldest(self) -> None:
-        for host in list(self._contexts)[: max(0, len(self._contexts) - _MAX_CONTEXTS)]:
+        for host in list(self._contexts)[: max(0, len(self._contexts) - self._options.contexts)]:
             if not self._contexts[host].lock.locked():
                 await self._contexts.pop(host).close()
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -19,9 +20,14 @@ from msgspec.structs import replace
 from trailhound.config.settings import FetchSettings
 from trailhound.counting import counted
 from trailhound.fetching.base import MayGoOn, always
-from trailhound.fetching.browser.chromium import BrowserOptions, Chromium, find_browser
+from trailhound.fetching.browser.chromium import (
+    BrowserOptions,
+    Chromium,
+    HostContext,
+    find_browser,
+)
 from trailhound.fetching.browser.parts import Blocklist, KeptParts, PageParts, PartLimits
-from trailhound.fetching.browser.visit import Visit, VisitLimits
+from trailhound.fetching.browser.visit import Tab, Visit, VisitLimits
 from trailhound.fetching.browser.worth import Decision, Gain, Learned, gain_of
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness
@@ -61,7 +67,7 @@ class BrowserFetcher:
         blocklist: Blocklist | None = None,
         visit_limits: VisitLimits | None = None,
         part_limits: PartLimits | None = None,
-        tabs: int = 2,
+        tabs: int = 4,
     ) -> None:
         self.http = http
         """What asks the web."""
@@ -86,7 +92,7 @@ class BrowserFetcher:
         *,
         seconds: float = 15.0,
         parts: int = 60,
-        tabs: int = 2,
+        tabs: int = 4,
         steps: int = 5,
         clicks: int = 8,
         memory: int = 1_000_000_000,
@@ -101,6 +107,7 @@ class BrowserFetcher:
             settings.user_agent,
             sandbox=not is_root if sandbox is None else sandbox,
             max_memory=memory,
+            contexts=max(BrowserOptions.contexts, 2 * tabs),
         )
         return cls(
             HttpFetcher.from_settings(settings, politeness, in_scope, resolver),
@@ -183,16 +190,13 @@ class BrowserFetcher:
     async def _visited(self, result: FetchResult, parts: PageParts) -> bytes:
         context = await self._browser.context(host_key(result.final_url))
         async with context.lock:
-            async with asyncio.timeout(_OPEN_SECONDS):
-                tab = await context.open_tab()
+            with _unless_it_ended(context):
+                tab = await self._opened(context)
             visit = Visit(tab, result, parts, self._visit_limits)
             context.show(visit)
             try:
-                return await visit.rendered()
-            except Exception as error:
-                if self._browser.is_alive:
-                    raise
-                raise BrowserGoneError("the browser ended") from error
+                with _unless_it_ended(context):
+                    return await visit.rendered()
             finally:
                 visit.end()
                 leaving = context.leave(tab, keep=visit.came_to_rest)
@@ -201,10 +205,28 @@ class BrowserFetcher:
                 except Exception:  # it hangs: no other page shall
                     await self._browser.kill()
 
+    async def _opened(self, context: HostContext) -> Tab:
+        try:
+            return await asyncio.wait_for(context.open_tab(), _OPEN_SECONDS)
+        except TimeoutError:  # it does not listen
+            await self._browser.kill()
+            raise
+
     def _let_rest(self, result: FetchResult, parts: PageParts) -> None:
         host = host_key(result.final_url)
         rests = 1 + parts.requests // _PARTS_PER_REST
         self._politeness.hold(host, rests * self._politeness.delay_seconds(host))
+
+
+@contextmanager
+def _unless_it_ended(context: HostContext) -> Iterator[None]:
+    """Tell what failed from what the end of the browser broke off."""
+    try:
+        yield
+    except Exception as error:
+        if context.is_alive:
+            raise
+        raise BrowserGoneError("the browser ended") from error
 
 
 def _is_html(result: FetchResult) -> bool:

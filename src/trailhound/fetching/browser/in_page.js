@@ -106,32 +106,37 @@
 
   const size = () => roots().reduce((sum, root) => sum + root.querySelectorAll("a[href]").length + root.childElementCount, 0) + document.documentElement.scrollHeight;
 
-  // One step further down: scroll, and press what loads more. Whether there was anything to do.
-  function goOn() {
+  // One step further down, if the page has grown: scroll, and press what loads more. Its size
+  // before, or null when there was nothing to do.
+  function goOn(grownFrom) {
+    const before = size();
+    if (before <= grownFrom) return null;
     const button = all(BUTTONS).find((each) => MORE.test(words(each)) && !leads(each) && !each.disabled);
     if (button) button.click();
     let moved = Boolean(button);
     const inner = [...document.querySelectorAll("div,main,section,ul")].slice(0, 2000).filter((each) => each.scrollHeight > each.clientHeight + 50 && ["auto", "scroll"].includes(getComputedStyle(each).overflowY));
     for (const each of [document.scrollingElement || document.documentElement, ...inner.slice(0, 3)]) {
-      const before = each.scrollTop;
+      const top = each.scrollTop;
       each.scrollTop = each.scrollHeight;
-      moved = moved || each.scrollTop > before;
+      moved = moved || each.scrollTop > top;
     }
-    if (moved) changed();
-    return moved;
+    if (!moved) return null;
+    changed();
+    return before;
   }
 
   let routes = null;
-  // Click the next element that may lead elsewhere without being a link; what it says, or null.
+  // Click the next element that may lead elsewhere without being a link; what it says and where
+  // the page was, or null.
   function clickNext() {
     routes = routes || all(ROUTES).filter((each) => !leads(each) && !each.closest("form,a[href]") && !HARMFUL.test(words(each)));
     while (routes.length) {
       const next = routes.shift();
       if (!next.isConnected) continue;
-      const said = words(next).slice(0, 100);
+      const clicked = [words(next).slice(0, 100), location.href];
       next.click();
       changed();
-      return said;
+      return clicked;
     }
     return null;
   }
@@ -175,5 +180,5 @@
     return ("<!DOCTYPE html>" + copy.outerHTML).slice(0, maxChars);
   }
 
-  globalThis.inPage = { quiet, dismissBanners, goOn, size, clickNext, html, where: () => location.href, back: () => (changed(), history.back()) };
+  globalThis.inPage = { quiet, dismissBanners, goOn, clickNext, html, where: () => location.href, back: () => (changed(), history.back()) };
 })();

@@ -154,21 +154,19 @@ class Visit:
         await self._follow_routes()
 
     async def _go_down(self) -> None:
-        size = await self._run("inPage.size()")
+        size = 0
         for _ in range(self._limits.steps):
-            if not await self._run("inPage.goOn()"):
+            size = await self._run(f"inPage.goOn({size})")
+            if size is None:
                 return
             await self._settle()
-            before, size = size, await self._run("inPage.size()")
-            if size <= before:
-                return
 
     async def _follow_routes(self) -> None:
-        here = await self._run("inPage.where()")
         for _ in range(self._limits.clicks):
-            words = await self._run("inPage.clickNext()")
-            if words is None:
+            clicked = await self._run("inPage.clickNext()")
+            if clicked is None:
                 return
+            words, here = clicked
             await self._settle(_ROUTE_QUIET_MS)
             there = await self._run("inPage.where()")
             if there != here:
@@ -196,8 +194,10 @@ class Visit:
             tree = await self._send("Page.getFrameTree")
             frame = {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "trailhound"}
             world = await self._send("Page.createIsolatedWorld", frame)
-            await self._evaluate(_IN_PAGE, world["executionContextId"])
-            await self._send("Page.resetNavigationHistory")  # no way back to an earlier page
+            await asyncio.gather(
+                self._evaluate(_IN_PAGE, world["executionContextId"]),
+                self._send("Page.resetNavigationHistory"),  # no way back to an earlier page
+            )
             self._world = world["executionContextId"]
         return await self._evaluate(expression, self._world)
 
