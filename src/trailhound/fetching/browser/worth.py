@@ -36,6 +36,8 @@ _FAR_SCRIPT_BYTES = 10_000
 _READ_BYTES = 1_000_000
 _NEW_CHARS = 100
 _MAX_NOSCRIPTS = 20
+_PIECE_BYTES = 5_000
+_MAX_TAG_BYTES = 700
 
 _SCRIPT = re.compile(rb"<script\b([^<>]{0,2000})>", re.IGNORECASE)
 _SRC = re.compile(rb"""\bsrc\s{0,9}=\s{0,9}["']?([^"'\s<>]{1,1000})""", re.IGNORECASE)
@@ -57,9 +59,10 @@ _ROOT = re.compile(
     rb"""["']?[^<>]{0,300}>\s{0,200}(?:<!--[^<>]{0,200}-->\s{0,200})?</""",
     re.IGNORECASE,
 )
-_EMPTY_PLACE = re.compile(
+_CLOSED_AT_ONCE = re.compile(rb">\s{0,200}</")
+_PLACE = re.compile(
     rb"<(?:(?:div|main|section|ul|ol|nav|article|aside|tbody)\b[^<>]{0,300}?\bid\s{0,9}=[^<>]{0,300}"
-    rb"|[a-z][a-z0-9]{0,40}-[a-z0-9-]{1,60}\b[^<>]{0,300})>\s{0,200}</",
+    rb"|[a-z][a-z0-9]{0,40}-[a-z0-9-]{1,60}\b[^<>]{0,300})>",
     re.IGNORECASE,
 )
 
@@ -182,7 +185,7 @@ def signs_in(html: bytes, url: str, is_blocked: Callable[[str], bool]) -> Signs:
             return Signs(Sign.STRONG, "it has little text, and a script", scripts)
         if chars < NOT_MUCH_TEXT_CHARS and script_bytes > MUCH_SCRIPT * chars:
             return Signs(Sign.STRONG, "it has little text and much script", scripts)
-    if _EMPTY_PLACE.search(html):
+    if _has_empty_place(html):
         return Signs(Sign.WEAK, "it has an empty place that a script may fill", scripts)
     return Signs(Sign.NONE, "it has enough text, and no place that a script would fill", scripts)
 
@@ -205,6 +208,15 @@ def _scripts(html: bytes, url: str, is_blocked: Callable[[str], bool]) -> tuple[
                 return far, near_bytes + len(html) - tag.end()
             near_bytes += behind - tag.end()
     return far, near_bytes
+
+
+def _has_empty_place(html: bytes) -> bool:
+    """Whether an element that a script may fill has nothing in it."""
+    for closed in _CLOSED_AT_ONCE.finditer(html):
+        start = html.rfind(b"<", max(0, closed.start() - _MAX_TAG_BYTES), closed.start())
+        if start >= 0 and _PLACE.fullmatch(html, start, closed.start() + 1):
+            return True
+    return False
 
 
 def _pleads(html: bytes) -> bool:
@@ -231,15 +243,15 @@ def shown_chars(html: bytes, enough: int | None = None) -> int:
 
 
 def _shown(html: bytes) -> Iterator[bytes]:
-    """The page without what is not shown, piece by piece."""
+    """The page without what is not shown, in pieces that end before a tag."""
     at = 0
     while at < len(html):
-        mute = _MUTE.search(html, at)
-        if mute is None:
-            yield html[at:]
-            return
-        yield html[at : mute.start()]
-        at = _end_of(html, mute)
+        end = at + _PIECE_BYTES  # who has read enough does not search the rest
+        if end < len(html) and (tag := html.rfind(b"<", at, end)) > at:
+            end = tag
+        mute = _MUTE.search(html, at, end)
+        yield html[at : mute.start() if mute is not None else end]
+        at = _end_of(html, mute) if mute is not None else end
 
 
 def _end_of(html: bytes, mute: re.Match[bytes]) -> int:
