@@ -178,11 +178,18 @@ function grow() {
 grow(); addEventListener('scroll', grow);
 </script>
 """
+BACK = """
+<script>
+function goBack() { history.back(); setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<a href=/gone-back>on</a>'), 100) }
+setTimeout(goBack, 200);  // to whatever was before it in its tab
+</script>
+"""
 PEOPLE = {
     "/banner": (BANNER, "/rejected"),
     "/endless": (ENDLESS, "/endless-end"),
     "/entered-as": ("<script>history.replaceState({}, '', '/entered')</script>", "/entered"),
     "/moved": ("<script>location = '/moved-to'</script>", "/moved-to"),
+    "/goes-back": (BACK, "/gone-back"),
 }
 """Pages that want to be used, and what is found only then."""
 

@@ -148,7 +148,7 @@ def _brought_by_playwright() -> str | None:
 class HostContext:
     """Cookies and storage of one host; one page at a time is open in it.
 
-    Its tab is kept: the first tab of a context costs several times what a page does.
+    Its tab is kept: a new one costs half as much as the page in it.
     """
 
     def __init__(self, browser: Browser, user_agent: str) -> None:
