@@ -1,6 +1,6 @@
 """Pages per CPU-second of a crawl on a cluster, against one of two worker processes without Ray.
 
-    python -m benchmarks.cluster_cost [--pages 6000] [--rounds 1] [--shards 4]
+    python -m benchmarks.cluster_cost [--pages 6000] [--rounds 1] [--shards 4] [--least-bytes 28000]
 
 The web is :mod:`benchmarks.wide_web`, served from another process that does not count; the crawl is
 ``trailhound crawl`` with the default strategy. All processes of the crawl count: its own, its
@@ -82,6 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pages", type=int, default=6000)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--shards", type=int, default=4)
+    parser.add_argument("--least-bytes", type=int, default=0, help="of a page; as it is: 4 KB")
     options = parser.parse_args(arguments)
     kinds = {
         "two workers": ["--workers", "2"],
@@ -95,7 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
             LearningRequest(TOPIC, [with_sources(demo.sessions[TOPIC], demo)]),
         )
         log = Path(folder) / "asked.log"
-        with in_process(REPLICAS, log) as port:
+        with in_process(REPLICAS, log, options.least_bytes) as port:
             for _ in range(options.rounds):
                 for kind, more in kinds.items():
                     rate = measure(Path(folder), port, log, options.pages, more)

@@ -146,9 +146,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"one machine: {len(wanted):,} pages", flush=True)
         together.prepare()
         log = folder / "together.log"
+        (folder / "ray").mkdir()
+        os.environ["RAY_TMPDIR"] = name  # where it notes down its address
         nodes = Cluster(
             initialize_head=True,
-            head_node_args={"num_cpus": 1, "include_dashboard": False, "temp_dir": f"{name}/r"},
+            head_node_args={"num_cpus": 1, "include_dashboard": False, "temp_dir": f"{name}/ray"},
         )
         nodes.add_node(num_cpus=1)
         try:

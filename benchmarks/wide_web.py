@@ -1,10 +1,13 @@
 """The demo web many times over, linked together: as many hosts and pages as a cluster needs.
 
-    python -m benchmarks.wide_web REPLICAS LOG
+    python -m benchmarks.wide_web REPLICAS LOG [--least-bytes N]
 
 In replica 7, ``www.eastmere.demo.test`` is ``www.eastmere.r7.demo.test``. The first page of each
 leads on to two more: by a link, and by a redirect to another host. Only the endless calendar is
 left out, so that a crawl can come to an end.
+
+Its pages are small (4 KB). With a least size, a page's own words are repeated at its end, without
+links, until it has so many bytes: as much to fetch, read, judge and archive as on the web at large.
 
 As a program it serves the web on this machine until its input ends. It prints its port; each
 request is a line of LOG: when it came and was answered, in seconds, at which address, and the URL.
@@ -53,6 +56,8 @@ TINY = DemoWebParameters(
 CHAIN_HOST = "chain.demo.test"
 """Its pages lead from one to the next for as long as a server is not to be left."""
 _HOSTS = re.compile(rb"(?<=\.)demo\.test")
+_LINKS = re.compile(rb"</?a\b[^>]*>", re.IGNORECASE)
+_BODY = re.compile(rb"<body[^>]*>(.*?)(?=</body>|\Z)", re.IGNORECASE | re.DOTALL)
 _REPLICA = re.compile(r"^(.+)\.r([0-9]+)\.demo\.test$")
 
 
@@ -73,9 +78,10 @@ class Asked(NamedTuple):
 class WideWeb:
     """``replicas`` copies of one demo web."""
 
-    def __init__(self, demo: DemoWeb, replicas: int) -> None:
+    def __init__(self, demo: DemoWeb, replicas: int, least_bytes: int = 0) -> None:
         self.demo = demo
         self.replicas = replicas
+        self.least_bytes = least_bytes
         self.seed = demo.start_urls[0]
         """From here everything can be reached."""
 
@@ -98,11 +104,23 @@ class WideWeb:
             more = f'<a href="{self._first(2 * number + 1)}">More</a> <a href="/next">Next</a>'
             more += f' <a href="http://{CHAIN_HOST}/0">Chain</a>'
             body += more.encode()
+        if headers.get("Content-Type", "").startswith("text/html"):
+            body = lengthened(body, self.least_bytes)
         return web.Response(status=response.status, headers=headers, body=body)
 
     def _first(self, number: int) -> str:
         is_there = 0 < number < self.replicas
         return self.seed.replace("demo.test", f"r{number}.demo.test") if is_there else self.seed
+
+
+def lengthened(page: bytes, least: int) -> bytes:
+    """The page with its own words again at its end, until it has so many bytes."""
+    found = _BODY.search(page)
+    words = _LINKS.sub(b"", found[1]) if found else b""
+    missing = least - len(page)
+    if found is None or not words or missing <= 0:
+        return page
+    return page[: found.end()] + words * -(-missing // len(words)) + page[found.end() :]
 
 
 class WideServer:
@@ -180,9 +198,10 @@ def in_thread(server: WideServer) -> Iterator[int]:
 
 
 @contextmanager
-def in_process(replicas: int, log: Path) -> Iterator[int]:
+def in_process(replicas: int, log: Path, least_bytes: int = 0) -> Iterator[int]:
     """Serve from another process; the port."""
-    with served_by("benchmarks.wide_web", str(replicas), str(log)) as port:
+    size = f"--least-bytes={least_bytes}"
+    with served_by("benchmarks.wide_web", str(replicas), str(log), size) as port:
         yield port
 
 
@@ -197,8 +216,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.wide_web", description=__doc__)
     parser.add_argument("replicas", type=int)
     parser.add_argument("log", type=Path)
+    parser.add_argument("--least-bytes", type=int, default=0)
     options = parser.parse_args()
-    wide = WideWeb(DemoWeb.generate(parameters=SMALL), options.replicas)
+    wide = WideWeb(DemoWeb.generate(parameters=SMALL), options.replicas, options.least_bytes)
     asyncio.run(_serve(WideServer(wide, log=options.log)))
 
 

@@ -59,7 +59,9 @@ def nodes() -> Iterator[Any]:
     head = {"num_cpus": 1, "include_dashboard": False, "_system_config": LIVELY}
     # Sockets are in it, and their paths must be short.
     with tempfile.TemporaryDirectory(prefix="ray") as short, pytest.MonkeyPatch.context() as patch:
-        head["temp_dir"] = short
+        head["temp_dir"] = f"{short}/ray"
+        Path(short, "ray").mkdir()
+        patch.setenv("RAY_TMPDIR", short)  # where it notes down its address
         patch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # loopback, as on these systems
         patch.setattr(ray_constants, "ENABLE_RAY_CLUSTER", False)
         cluster = Cluster(initialize_head=True, head_node_args=head)

@@ -163,6 +163,25 @@ def test_a_database_that_is_written_to_is_taken_at_one_moment(
         assert reader.execute("SELECT number FROM batch").fetchall() == [(1,)]
 
 
+def test_an_archive_that_is_begun_meanwhile_is_kept_with_the_results(
+    shard: Path, url: str, tmp_path: Path
+) -> None:
+    begun = shard / "archive" / "a-00002.warc.gz.open"
+
+    class Busy(Place):
+        """While results are kept, a page of them is archived in a new file."""
+
+        def write(self, name: str, content: bytes) -> None:
+            begun.write_bytes(b"page")
+            super().write(name, content)
+
+    checkpoint = Checkpoint(url)
+    checkpoint.place = Busy(url)
+    checkpoint.save(shard, checkpoint.fence.advance())
+    checkpoint.restore(tmp_path / "copy")
+    assert (tmp_path / "copy" / "archive" / begun.name).read_bytes() == b"page"
+
+
 def test_epochs_only_rise(url: str) -> None:
     fence = Fence(url)
     assert (fence.current(), fence.owner()) == (0, "")

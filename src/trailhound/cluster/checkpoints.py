@@ -46,6 +46,8 @@ _SNAPSHOT = ".snapshot.db"
 _LEFT_OUT = (".lock", "-wal", "-shm", PARTIAL_SUFFIX, STATUS, CONTROL, _RESTORED, _SNAPSHOT)
 _FIRST = ("frontier.db", "strategy.bin")
 _LAST = ("results.db", "log.jsonl")
+_ARCHIVE = 20
+"""Rank of what is neither; the archive is among it."""
 _GROWING = (".jsonl", WARC_SUFFIX, WARC_SUFFIX + OPEN_SUFFIX)
 _KEPT_MANIFESTS = 2
 _SQLITE = b"SQLite format 3\0"
@@ -257,10 +259,16 @@ class _Uploads:
         return name
 
 
-def _files_of(folder: Path) -> list[Path]:
-    """In the order in which they are to be taken: what is written last comes first."""
-    found = [path for path in folder.rglob("*") if path.is_file()]
-    return sorted((path for path in found if not path.name.endswith(_LEFT_OUT)), key=_rank)
+def _files_of(folder: Path) -> Iterator[Path]:
+    """In the order in which they are to be taken: what is written last comes first.
+
+    The archive is looked for when all else was taken: a file of it may be begun meanwhile.
+    """
+    for are_stores in (True, False):
+        found = (path for path in folder.rglob("*") if path.is_file())
+        kept = [path for path in found if not path.name.endswith(_LEFT_OUT)]
+        taken = (path for path in kept if (_rank(path)[0] < _ARCHIVE) is are_stores)
+        yield from sorted(taken, key=_rank)
 
 
 def _rank(path: Path) -> tuple[int, str]:
@@ -269,7 +277,7 @@ def _rank(path: Path) -> tuple[int, str]:
         return _FIRST.index(name), name
     if name in _LAST:
         return 10 + _LAST.index(name), name
-    return (5 if name.endswith(".db") else 20), name
+    return (5 if name.endswith(".db") else _ARCHIVE), name
 
 
 def _opened(path: Path) -> BinaryIO:

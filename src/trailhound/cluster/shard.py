@@ -15,6 +15,7 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from inspect import CORO_CREATED, getcoroutinestate
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -231,12 +232,15 @@ class Shard:
         except RuntimeError as error:  # the loop is closed
             work.close()
             raise ConnectionError(f"Shard {self.number} has ended.") from error
-        await asyncio.wait([asyncio.wrap_future(future)], timeout=ANSWER_SECONDS)
         try:
+            await asyncio.wait([asyncio.wrap_future(future)], timeout=ANSWER_SECONDS)
             return future.result(timeout=0)
         except (TimeoutError, CancelledError, UsageError) as error:
-            future.cancel()
             raise ConnectionError(f"Shard {self.number} does not answer.") from error
+        finally:
+            future.cancel()
+            if getcoroutinestate(work) == CORO_CREATED:  # the loop was closed before its turn came
+                work.close()
 
     # In the crawl's event loop
 
