@@ -125,6 +125,18 @@ def test_whole_numbers_and_durations_in_the_file_may_be_written_plainly(tmp_path
     assert settings.fetch.delay_seconds == 2.0
 
 
+@pytest.mark.parametrize("never", ["'0s'", "0", "0.0"])
+def test_a_crawl_may_be_told_never_to_wait_for_something_better(tmp_path: Path, never: str) -> None:
+    settings = configure(file=written(tmp_path, f"[crawl]\nwait_for_better = {never}")).settings
+    assert settings.crawl.wait_for_better == 0.0
+
+
+@pytest.mark.parametrize("refused", ["wait_for_better = -1", "max_idle = '0s'"])
+def test_times_that_make_no_sense_are_refused(tmp_path: Path, refused: str) -> None:
+    with pytest.raises(ConfigError, match=refused.split()[0]):
+        configure(file=written(tmp_path, f"[crawl]\n{refused}"))
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [

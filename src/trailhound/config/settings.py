@@ -20,6 +20,8 @@ OLD_NAMES = {"crawl.max_pages": "crawl.max_requests"}
 
 Duration = Annotated[float, Meta(gt=0, extra={"duration": True})]
 """Seconds; written as a number or as ``90s``, ``10m``, ``2h``, ``1h30m``, ``1d``."""
+Pause = Annotated[float, Meta(ge=0, extra={"duration": True})]
+"""The same, and 0 for none."""
 Size = Annotated[int, Meta(ge=0, le=2**63 - 1, extra={"size": True})]
 """Bytes; written as a number or as ``500MB``, ``2GB``."""
 Count = Annotated[int, Meta(ge=1, le=2**63 - 1)]
@@ -69,7 +71,7 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         Meta(description="End when all hosts that are left want to be left alone for longer."),
     ] = 300.0
     wait_for_better: Annotated[
-        Duration,
+        Pause,
         Meta(
             description="Wait so long at most for a host with something much better, by the "
             "strategy's own measure; 0: never. Nor when --max-time alone limits the crawl."
