@@ -7,7 +7,7 @@ The web is :mod:`benchmarks.wide_web`, served from another process that does not
 workers, and everything of Ray. The first quarter of the pages does not count, as processes are
 started then; nor does the last tenth, as some end, and their whole time would be their parents'.
 Nobody waits for hosts: a crawl that does has the machine to itself meanwhile, and its CPU is faster
-then. Machines change their speed by the minute, so that several rounds are worth more than long ones.
+then. Machines change their speed by the minute: several rounds are worth more than long ones.
 Exits with 1 when the cluster has less than 0.85 of the pages per CPU-second.
 """
 
