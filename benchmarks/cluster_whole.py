@@ -2,7 +2,7 @@
 
     python -m benchmarks.cluster_whole [--replicas 48] [--shards 8] [--delay 0.1] [--no-kills]
 
-The web is :mod:`benchmarks.wide_web`: 48 replicas of the demo web are 2,064 hosts and 74,000 pages.
+The web is :mod:`benchmarks.wide_web`: 48 replicas are 2,065 hosts and some 66,000 pages.
 One machine crawls it until nothing is left; then a cluster of Ray nodes on this machine does, and
 meanwhile a third node joins, a shard's process, that node and the driver are killed (``kill -9``),
 and the driver is started again. Exits with 1 unless the same pages were fetched, each once and by

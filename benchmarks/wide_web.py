@@ -40,7 +40,7 @@ SMALL = DemoWebParameters(
     articles_per_newspaper=20,
     threads_per_forum=15,
 )
-"""43 hosts and about 1,500 pages: 48 replicas are 2,064 hosts and 74,000 pages."""
+"""43 hosts and about 1,500 pages: 48 replicas are 2,065 hosts and some 66,000 pages."""
 TINY = DemoWebParameters(
     universities=1,
     session_universities=1,

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from trailhound.cli.options import (
-    CookiesOption,
-    HeaderOption,
-    JsonOption,
-    WorkspaceOption,
-    open_workspace,
-)
+from trailhound.cli.options import JsonOption, WorkspaceOption, open_workspace
 from trailhound.cli.terminal import print_json, say, show_table
 
 if TYPE_CHECKING:
@@ -26,6 +20,23 @@ app = typer.Typer(
 )
 HostArgument = Annotated[
     str, typer.Argument(metavar="HOST", help="www.example.org; http://… if headers may be read.")
+]
+KeptCookiesOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--cookies",
+        metavar="FILE",
+        help="Cookies of yours for HOST: cookies.txt, or a storage state of Playwright; "
+        "repeatable.",
+    ),
+]
+KeptHeaderOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--header",
+        metavar="'NAME: VALUE'",
+        help="Send this along to HOST; @FILE has one in each line; repeatable.",
+    ),
 ]
 
 
@@ -81,8 +92,8 @@ class GivenAccess(NamedTuple):
 @app.command("add")
 def add(
     host: HostArgument,
-    cookies: CookiesOption = None,
-    header: HeaderOption = None,
+    cookies: KeptCookiesOption = None,
+    header: KeptHeaderOption = None,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Keep cookies or headers for a host, in a file that only you can read.
