@@ -415,3 +415,18 @@ def test_the_file_says_whose_it_is(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "frontier.db")
     assert connection.execute("PRAGMA application_id").fetchone() == (FRONTIER.application_id,)
     connection.close()
+
+
+def test_before_the_first_page_has_ended_that_is_known(tmp_path: Path) -> None:
+    """Whoever goes on then must look for pages that only other stores have."""
+    path = tmp_path / "new.db"
+    frontier = SqliteFrontier(path)
+    frontier.add([Candidate(url("seed"), 1.0)])
+    frontier.close()
+    frontier = SqliteFrontier(path)
+    assert frontier.last_page() == 0
+    frontier.note_page(1)
+    frontier.close()
+    frontier = SqliteFrontier(path)
+    assert frontier.last_page() == 1
+    frontier.close()
