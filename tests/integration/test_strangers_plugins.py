@@ -257,7 +257,8 @@ def test_a_fault_that_a_person_must_hear_of_ends_the_crawl_and_sinks_are_closed(
         list(crawl.run())
     assert (crawl.folder.path / "closed").read_text() == "disk"
     with site.resumed(output__sinks=()) as crawl:
-        assert len(list(crawl.run())) == 16
+        assert "1 page taken into the queue again" in crawl.mended
+        assert len(list(crawl.run())) == 15
 
 
 def test_sinks_are_closed_after_an_interrupt(site: Site, sink: Path, tmp_path: Path) -> None:
