@@ -266,9 +266,8 @@ def _files_of(folder: Path) -> Iterator[Path]:
     """
     for are_stores in (True, False):
         found = (path for path in folder.rglob("*") if path.is_file())
-        kept = [path for path in found if not path.name.endswith(_LEFT_OUT)]
-        taken = (path for path in kept if (_rank(path)[0] < _ARCHIVE) is are_stores)
-        yield from sorted(taken, key=_rank)
+        taken = (path for path in found if (_rank(path)[0] < _ARCHIVE) is are_stores)
+        yield from sorted((p for p in taken if not p.name.endswith(_LEFT_OUT)), key=_rank)
 
 
 def _rank(path: Path) -> tuple[int, str]:

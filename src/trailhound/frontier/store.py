@@ -272,8 +272,8 @@ def load(store: FrontierStore, index: FrontierIndex) -> None:
         store.rescores = load_standings(connection, index.standings, store.path)
         connection.execute(MARK_TABLE)
         store.page = page_mark(connection)
-        if store.page is None and not connection.execute(LAST_NUMBER).fetchone()[0]:
-            store.save_page(0)  # with the first URLs: files of old do not know their pages
+        if store.page is None and not len(index.seen):
+            store.save_page(0)  # a new file; those of old do not know their pages
     store.first_unwritten = index.standings.next_arrival
     index.load_queues()
 
