@@ -33,10 +33,11 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-# Browser tests drive Debian's chromium and firefox; install them where that is possible without asking.
+# Browser tests drive Debian's chromium, with and without windows, and firefox; install them where that is possible without asking.
 browser:
 	@wanted=; \
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || wanted="chromium"; \
+	command -v chromium-headless-shell >/dev/null || wanted="$$wanted chromium-headless-shell"; \
 	command -v firefox-esr >/dev/null || command -v firefox >/dev/null || wanted="$$wanted firefox-esr"; \
 	if [ -z "$$wanted" ]; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \

@@ -290,6 +290,8 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="where to put the file (temporary)")
     parser.add_argument("--strict", action="store_true", help="fail when a limit is missed")
     arguments = parser.parse_args()
+    if arguments.folder is not None:
+        arguments.folder.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="frontier-", dir=arguments.folder))
     try:
         met = run(arguments.urls, folder)

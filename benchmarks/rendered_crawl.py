@@ -1,6 +1,6 @@
 """Our own crawl of given pages, each rendered, as ``trailhound crawl --render always`` runs it.
 
-    python -m benchmarks.rendered_crawl PORT CONCURRENCY < PAGES
+    python -m benchmarks.rendered_crawl PORT CONCURRENCY BROWSER < PAGES
 
 PAGES is a JSON object of addresses and a piece of text that only a rendered page has. Frontier,
 results, log and WARC are on disk; nothing else than these pages is fetched. Prints what was found
@@ -34,7 +34,7 @@ class Rendering(msgspec.Struct, frozen=True):
     versions: str
 
 
-def crawl(pages: dict[str, str], port: int, concurrency: int) -> int:
+def crawl(pages: dict[str, str], port: int, concurrency: int, browser: str) -> int:
     """Crawl them all; how many were complete."""
     complete = set()
 
@@ -52,7 +52,7 @@ def crawl(pages: dict[str, str], port: int, concurrency: int) -> int:
         "max_requests": 100_000,
         "concurrency": concurrency,
         "render": "always",
-        "fetcher": f"browser:tabs={concurrency}",
+        "fetcher": f"browser:tabs={concurrency},executable={browser}",
     }
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -68,10 +68,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("port", type=int)
     parser.add_argument("concurrency", type=int)
+    parser.add_argument("browser")
     options = parser.parse_args()
     pages = msgspec.json.decode(sys.stdin.read(), type=dict[str, str])
     before, began = time.process_time(), time.monotonic()
-    complete = crawl(pages, options.port, options.concurrency)
+    complete = crawl(pages, options.port, options.concurrency, options.browser)
     seconds = time.monotonic() - began
     versions = f"Playwright {version('playwright')}"
     found = Rendering("trailhound", complete, seconds, before, versions)

@@ -1,10 +1,10 @@
 """The same pages rendered by scrapy-playwright and by Crawl4AI, to compare with.
 
-    RIVALS/bin/python benchmarks/rendering_rivals.py CONTENDER PORT CONCURRENCY < PAGES
+    RIVALS/bin/python benchmarks/rendering_rivals.py CONTENDER PORT CONCURRENCY BROWSER < PAGES
 
 Runs in an environment of its own, which knows nothing of ours. PAGES and what is printed are those
-of :mod:`benchmarks.rendered_crawl`. Both rivals are used as their manuals show, with the system's
-Chromium, as many pages at once as all others, and no delay. ``…-aborting`` answers no images,
+of :mod:`benchmarks.rendered_crawl`. Both rivals are used as their manuals show, with the same
+browser and as many pages at once as all others, and no delay. ``…-aborting`` answers no images,
 media, fonts and stylesheets; ``…-idle`` waits for a quiet network, ``…-told`` for an element that
 these very pages are known to show at last.
 """
@@ -19,7 +19,6 @@ import time
 from importlib.metadata import version
 from typing import Any
 
-CHROMIUM = "/usr/bin/chromium"
 ABORTED = frozenset(["image", "media", "font", "stylesheet", "websocket", "manifest", "other"])
 AT_LAST = "main h1:not(:empty)"
 
@@ -44,7 +43,7 @@ def is_aborted(request: Any) -> bool:
 
 
 def with_scrapy_playwright(
-    pages: dict[str, str], port: int, concurrency: int, *, wait: str, aborting: bool
+    pages: dict[str, str], options: argparse.Namespace, *, wait: str, aborting: bool
 ) -> int:
     """One spider, one context, a tab for each page."""
     import scrapy
@@ -77,9 +76,12 @@ def with_scrapy_playwright(
     settings = {
         "DOWNLOAD_HANDLERS": {"http": handler, "https": handler},
         "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
-        "PLAYWRIGHT_LAUNCH_OPTIONS": {"executable_path": CHROMIUM, "args": flags(port)},
-        "CONCURRENT_REQUESTS": concurrency,
-        "CONCURRENT_REQUESTS_PER_DOMAIN": concurrency,
+        "PLAYWRIGHT_LAUNCH_OPTIONS": {
+            "executable_path": options.browser,
+            "args": flags(options.port),
+        },
+        "CONCURRENT_REQUESTS": options.concurrency,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": options.concurrency,
         "DOWNLOAD_DELAY": 0,
         "LOG_LEVEL": "WARNING",
         "TELNETCONSOLE_ENABLED": False,
@@ -93,7 +95,7 @@ def with_scrapy_playwright(
 
 
 async def with_crawl4ai(
-    pages: dict[str, str], port: int, concurrency: int, *, wait: str, aborting: bool
+    pages: dict[str, str], options: argparse.Namespace, *, wait: str, aborting: bool
 ) -> int:
     """``arun_many`` with as many sessions as all others have."""
     from crawl4ai import AsyncWebCrawler, BrowserConfig, CacheMode, CrawlerRunConfig
@@ -102,8 +104,8 @@ async def with_crawl4ai(
 
     its_own = BrowserManager._build_browser_args
 
-    def with_our_chromium(self: Any) -> dict[str, Any]:  # it has no option for that
-        return {**its_own(self), "executable_path": CHROMIUM}
+    def with_the_same(self: Any) -> dict[str, Any]:  # it has no option for that
+        return {**its_own(self), "executable_path": options.browser}
 
     async def abort(page: Any, context: Any, **_: Any) -> Any:
         async def answer(route: Any) -> None:
@@ -112,7 +114,7 @@ async def with_crawl4ai(
         await context.route("**/*", answer)
         return page
 
-    BrowserManager._build_browser_args = with_our_chromium
+    BrowserManager._build_browser_args = with_the_same
     run = CrawlerRunConfig(
         cache_mode=CacheMode.BYPASS,
         stream=True,
@@ -120,8 +122,10 @@ async def with_crawl4ai(
         wait_until="networkidle" if wait == "idle" else "domcontentloaded",
         wait_for=f"css:{AT_LAST}" if wait == "told" else None,
     )
-    browser = BrowserConfig(verbose=False, extra_args=flags(port))
-    dispatcher = MemoryAdaptiveDispatcher(max_session_permit=concurrency)  # and no rate limiter
+    browser = BrowserConfig(verbose=False, extra_args=flags(options.port))
+    dispatcher = MemoryAdaptiveDispatcher(
+        max_session_permit=options.concurrency
+    )  # and no rate limiter
     complete = 0
     async with AsyncWebCrawler(config=browser) as crawler:
         if aborting:
@@ -137,6 +141,7 @@ def main() -> None:
     parser.add_argument("contender")
     parser.add_argument("port", type=int)
     parser.add_argument("concurrency", type=int)
+    parser.add_argument("browser")
     options = parser.parse_args()
     rival, *ways = options.contender.split(":")
     pages = json.loads(sys.stdin.read())
@@ -150,9 +155,9 @@ def main() -> None:
         import scrapy_playwright.handler  # noqa: F401
     before, began = time.process_time(), time.monotonic()
     if rival == "crawl4ai":
-        complete = asyncio.run(with_crawl4ai(pages, options.port, options.concurrency, **how))
+        complete = asyncio.run(with_crawl4ai(pages, options, **how))
     else:
-        complete = with_scrapy_playwright(pages, options.port, options.concurrency, **how)
+        complete = with_scrapy_playwright(pages, options, **how)
     found = {
         "name": options.contender,
         "complete": complete,

@@ -1,13 +1,14 @@
 """Rendered pages a minute, ours beside scrapy-playwright and Crawl4AI, on the same pages.
 
     python -m venv RIVALS && RIVALS/bin/pip install scrapy-playwright crawl4ai
-    python -m benchmarks.rendering_throughput --rivals RIVALS [--pages 150] [--rounds 3]
+    python -m benchmarks.rendering_throughput --rivals RIVALS [--pages 150] [--browser PATH]
 
 Applications of React, Vue and Preact on eighteen hosts, dressed as pages are (a stylesheet, six
-pictures), served on loopback by a process of its own. All contenders get the addresses, the
-system's Chromium, as many pages at once and no delay; they run in turns whose order alternates. A
-page counts when what its scripts fetch is in it. CPU is that of all processes that a contender
-started, its imports left out. Exits with 1 when one of the rivals is ahead in the median.
+pictures), served on loopback by a process of its own. All contenders get the addresses, the same
+browser (the one that we choose, unless one is named), as many pages at once and no delay; they run
+in turns whose order alternates. A page counts when what its scripts fetch is in it. CPU is that of
+all processes that a contender started, its imports left out. Exits with 1 when one of the rivals
+is ahead in the median.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import msgspec
 from benchmarks.rendered_crawl import Rendering
 from benchmarks.rendering import served
 from benchmarks.whole_cost import run_whole
+from trailhound.fetching.browser.chromium import find_browser
 
 sys.path += ["tests", "tests/integration"]  # where the web of applications is
 from single_page_webs import APPLICATIONS, SinglePageWeb, kept_libraries, spa_web
@@ -124,12 +126,12 @@ def there_are(rivals: Path | None) -> list[str]:
     return found
 
 
-def run(contender: str, pages: dict[str, str], port: int, at_once: int, rivals: Path) -> Cost:
+def run(contender: str, pages: dict[str, str], to_all: list[str], rivals: Path) -> Cost:
     """All pages once, in processes of its own."""
     ours = [sys.executable, "-m", "benchmarks.rendered_crawl"]
     script = Path(__file__).with_name("rendering_rivals.py")
     theirs = [str(rivals / "bin" / "python"), str(script), contender]
-    command = [*(ours if contender == OURS else theirs), str(port), str(at_once)]
+    command = [*(ours if contender == OURS else theirs), *to_all]
     done = run_whole(command, msgspec.json.encode(pages).decode())
     found = msgspec.json.decode(done.output.splitlines()[-1], type=Rendering)
     return Cost(
@@ -140,16 +142,17 @@ def run(contender: str, pages: dict[str, str], port: int, at_once: int, rivals: 
 
 
 def measure(
-    contenders: list[str], size: int, rounds: int, at_once: int, rivals: Path
+    contenders: list[str], size: int, rounds: int, at_once: int, browser: str, rivals: Path
 ) -> dict[str, list[Cost]]:
     """All in turn, each round in the opposite order of the one before."""
     pages = DressedWeb({}, size).expected()
     costs: dict[str, list[Cost]] = {contender: [] for contender in contenders}
-    print(f"{len(pages)} pages, {at_once} at once")
+    print(f"{len(pages)} pages, {at_once} at once, {browser}")
     with served(serve_dressed, size) as port:
+        to_all = [str(port), str(at_once), browser]
         for number in range(rounds):
             for contender in contenders[:: -1 if number % 2 else 1]:
-                cost = run(contender, pages, port, at_once, rivals)
+                cost = run(contender, pages, to_all, rivals)
                 costs[contender].append(cost)
                 print(
                     f"round {number + 1}  {NAMES[contender]:<55} "
@@ -184,6 +187,7 @@ def main() -> int:
     parser.add_argument("--pages", type=int, default=150, help="about so many")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--at-once", type=int, default=16)
+    parser.add_argument("--browser", type=Path, help="that all contenders have")
     parser.add_argument("--only", nargs="*", help="these contenders")
     options = parser.parse_args()
     size = max(1, round((options.pages / COPIES / len(APPLICATIONS) - 1) / 2))
@@ -191,7 +195,8 @@ def main() -> int:
     if options.only:
         contenders = [each for each in contenders if each in options.only]
     rivals = options.rivals or Path()
-    return verdict(measure(contenders, size, options.rounds, options.at_once, rivals))
+    browser = find_browser(options.browser)
+    return verdict(measure(contenders, size, options.rounds, options.at_once, browser, rivals))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
+_SHELL = "chromium-headless-shell"
 AXE = {"preload": False, "resultTypes": ["violations"]}
 """Options of axe: what is in order need not be described, which saves a quarter of its time."""
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -18,10 +19,26 @@ _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-back
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
     """The browser that the system brings."""
-    path = next(filter(None, map(shutil.which, _NAMES)), None)
+    return _installed(*_NAMES)
+
+
+@pytest.fixture(scope="session")
+def shell_path() -> str:
+    """The one without windows, which renders pages where there is one."""
+    return _installed(_SHELL)
+
+
+@pytest.fixture(params=[_SHELL, _NAMES[0]])
+def rendering_path(request: pytest.FixtureRequest) -> str:
+    """Each of the browsers that may render pages."""
+    return _installed(_SHELL) if request.param == _SHELL else _installed(*_NAMES)
+
+
+def _installed(*names: str) -> str:
+    path = next(filter(None, map(shutil.which, names)), None)
     if path is not None:
         return path
-    reason = "no chromium on this machine: install the package 'chromium'"
+    reason = f"no {names[0]} on this machine: install the package '{names[0]}'"
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)

@@ -188,9 +188,9 @@ def crawl(
     return crawled
 
 
-def test_nothing_escapes(chromium_path: str, canary: Canary) -> None:
+def test_nothing_escapes(rendering_path: str, canary: Canary) -> None:
     with evil_web(canary) as (port, asked):
-        fetcher = f"browser:executable={chromium_path}"
+        fetcher = f"browser:executable={rendering_path}"
         crawled = crawl(canary, port, "http://evil.test/escapes", fetcher)
     assert canary.heard == []
     assert not any("/forbidden" in each or each.startswith("excluded") for each in asked)
@@ -198,9 +198,9 @@ def test_nothing_escapes(chromium_path: str, canary: Canary) -> None:
         assert f"http://evil.test/escaped-{n}" in crawled, f"page {n} was not rendered to its end"
 
 
-def test_the_crawl_goes_on(chromium_path: str, canary: Canary) -> None:
+def test_the_crawl_goes_on(rendering_path: str, canary: Canary) -> None:
     with evil_web(canary) as (port, _):
-        fetcher = f"browser:seconds=1,parts=3,memory=500000000,executable={chromium_path}"
+        fetcher = f"browser:seconds=1,parts=3,memory=500000000,executable={rendering_path}"
         pages = [f"http://evil.test{path}" for path in (*(f"/{name}" for name in TORMENTS), *CALM)]
         crawled = crawl(canary, port, "http://evil.test/torments", fetcher, pages)
     assert canary.heard == []

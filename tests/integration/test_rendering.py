@@ -73,10 +73,10 @@ def libraries() -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def spa(libraries: dict[str, bytes], chromium_path: str) -> Iterator[Spa]:
+def spa(libraries: dict[str, bytes], shell_path: str) -> Iterator[Spa]:
     web = SinglePageWeb(libraries, size=2)
     with spa_web(web) as port:
-        yield Spa(web, port, chromium_path)
+        yield Spa(web, port, shell_path)
 
 
 @pytest.fixture(scope="module")
