@@ -17,6 +17,7 @@ from trailhound.demo import DemoWeb
 from trailhound.errors import StorageError, TrailhoundError
 from trailhound.frontier.reading import all_urls
 from trailhound.records import Outcome, PageEvent
+from trailhound.storage import results
 from trailhound.storage.results_reading import Results
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
@@ -29,11 +30,11 @@ def site(web: DemoWeb, port: int, tmp_path: Path) -> Site:
 
 def assert_nothing_is_lost(crawl: Path, pages: int) -> None:
     """All pages so far are in the results, and what the frontier calls fetched is, too."""
-    with Results(crawl / "results.db") as results:
-        pages_kept = results.ranked(everything=True)
+    with Results(crawl / "results.db") as kept_results:
+        pages_kept = kept_results.ranked(everything=True)
         # A redirect ends two URLs: the one that was asked for, and the one it leads to.
         kept = {url for page in pages_kept for url in (page.url, page.address)}
-        assert results.summary().pages >= pages
+        assert kept_results.summary().pages >= pages
     fetched = {url for url, end in all_urls(crawl / "frontier.db") if end is Outcome.FETCHED}
     assert fetched <= kept
 
@@ -143,7 +144,10 @@ def test_only_one_crawl_of_a_topic_runs_at_a_time(site: Site, web: DemoWeb) -> N
     assert_nothing_is_lost(site.topic.path / "crawl", 10)
 
 
-def test_a_locked_database_ends_the_crawl_with_advice(site: Site, web: DemoWeb) -> None:
+def test_a_locked_database_ends_the_crawl_with_advice(
+    site: Site, web: DemoWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "PATIENCE", "PRAGMA busy_timeout = 50")
     with site.begun(crawl__seeds=web.start_urls, crawl__max_requests=5) as crawl:
         list(crawl.run())
     path = site.topic.path / "crawl" / "results.db"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from trailhound.errors import StorageError
 from trailhound.records import (
     Outcome,
 )
+from trailhound.storage import results
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
 
@@ -242,3 +244,22 @@ def test_a_write_lock_of_another_program_is_reported_and_nothing_is_lost(path: P
     keep(store, "a", score=0.9)
     store.close()
     assert addresses(path) == ["a"]
+
+
+def test_a_search_lets_the_crawl_write_between(
+    store: ResultsStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        keep(store, name, score=0.9, text="bees and mites")
+    store._connection.execute("PRAGMA busy_timeout = 0")
+    monkeypatch.setattr(results, "INDEX_CHARS_TOGETHER", 20)
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        keep(store, f"later{len(pauses)}", score=0.1)
+
+    monkeypatch.setattr(time, "sleep", pause)
+    results.index_for_search(path)
+    assert pauses == [results.INDEX_PAUSE_SECONDS] * 2
+    assert store._connection.execute("SELECT count(*) FROM unindexed").fetchone() == (0,)

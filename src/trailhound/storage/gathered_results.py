@@ -25,6 +25,7 @@ import msgspec
 
 from trailhound.storage.event_rows import kept_fingerprints, unsigned
 from trailhound.storage.results import (
+    PATIENCE,
     REQUESTS,
     RESULTS,
     ROBOTS_REQUESTS,
@@ -36,7 +37,6 @@ from trailhound.storage.sqlite import transaction
 
 TOGETHER = 200
 """Rows in one transaction, in some hundredths of a second: others may want to mark a page."""
-_PATIENCE = "PRAGMA busy_timeout = 60000"  # ms
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS gathered (shard TEXT PRIMARY KEY, last INTEGER NOT NULL, "
     "url TEXT NOT NULL, at REAL NOT NULL, requests INTEGER NOT NULL, robots INTEGER NOT NULL, "
@@ -79,7 +79,7 @@ class GatheredResults:
         self.path = path
         with RESULTS.explaining(path):
             self._connection = RESULTS.open(path)
-            self._connection.execute(_PATIENCE)
+            self._connection.execute(PATIENCE)
             self._connection.execute(_TABLE)
 
     def taken(self, shard: str) -> Taken:

@@ -33,6 +33,7 @@ both, or in the results only: then it is fetched again, and the last row counts.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Container, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -104,8 +105,13 @@ RESULTS = DatabaseKind(
 IN_MEMORY = ":memory:"
 LISTED = "current AND relevant AND duplicate_of IS NULL AND NOT noindex"
 """Of events: those that are results. It is put into queries; values only ever are parameters."""
+PATIENCE = "PRAGMA busy_timeout = 60000"
+"""In ms, for those that must write: others who write to the file take their time, too."""
 INDEX_TOGETHER = 200
-"""Pages that are indexed in one transaction, in a fifth of a second: a crawl may be waiting."""
+INDEX_CHARS_TOGETHER = 300_000
+"""Pages, and characters, that are indexed in one transaction, in about a fifth of a second."""
+INDEX_PAUSE_SECONDS = 0.12
+"""Between two of them: a crawl that waits for the file looks every 0.1 s whether it is free."""
 REQUESTS = "requests"
 """In ``state``: all requests of the crawl, also those that came to no page or are being made."""
 ROBOTS_REQUESTS = "robots-requests"
@@ -170,6 +176,7 @@ class ResultsStore:
         self._known = known
         self._extraction = extraction
         self._connection = RESULTS.open(self.path)
+        self._connection.execute(PATIENCE)
         with RESULTS.explaining(self.path):
             (self._refusals,) = self._connection.execute("SELECT count(*) FROM refusal").fetchone()
         self._promised = self._next_promise = self.progress().requests, self.robots_requests()
@@ -363,18 +370,30 @@ def index_texts(path: Path, texts: Iterable[tuple[int, str, str]]) -> None:
 
 
 def index_waiting(connection: sqlite3.Connection) -> None:
-    """Let the full-text index catch up."""
-    some = "SELECT max(id) FROM (SELECT id FROM unindexed ORDER BY id LIMIT ?)"
-    while True:
+    """Let the full-text index catch up, in turns with a crawl that may be writing."""
+    last = _last_to_index(connection)
+    while last is not None:
         with transaction(connection):
-            (last,) = connection.execute(some, (INDEX_TOGETHER,)).fetchone()
-            if last is None:
-                return
             connection.execute(
                 "INSERT INTO found (rowid, title, text) SELECT * FROM unindexed WHERE id <= ?",
                 (last,),
             )
             connection.execute("DELETE FROM unindexed WHERE id <= ?", (last,))
+        last = _last_to_index(connection)
+        if last is not None:
+            time.sleep(INDEX_PAUSE_SECONDS)
+
+
+def _last_to_index(connection: sqlite3.Connection) -> int | None:
+    """The number of the last row that is indexed together with the first; none when none waits."""
+    some = "SELECT id, length(text) FROM unindexed ORDER BY id LIMIT ?"
+    last, chars = None, 0
+    for row, length in connection.execute(some, (INDEX_TOGETHER,)).fetchall():
+        chars += length
+        if last is not None and chars > INDEX_CHARS_TOGETHER:
+            break
+        last = row
+    return last
 
 
 def index_for_search(path: Path) -> None:

@@ -16,12 +16,11 @@ from trailhound.storage.event_rows import signed, storable, unsigned
 from trailhound.storage.results import (
     MARKS,
     MAX_INDEXED_CHARS,
+    PATIENCE,
     RESULTS,
     SAVE_STATE,
 )
 from trailhound.storage.sqlite import transaction
-
-_PATIENCE = "PRAGMA busy_timeout = 60000"  # ms: whoever writes beside us is not to be the loser
 
 
 class JudgedBy(NamedTuple):
@@ -99,7 +98,7 @@ class Verdicts:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connection = RESULTS.open(path)
-        self._connection.execute(_PATIENCE)
+        self._connection.execute(PATIENCE)
 
     def close(self) -> None:
         """Let the file go."""
