@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,17 +13,19 @@ from kept_pages import keep, u
 from learned_topics import HOST, park_session
 
 from trailhound.cli.results import path_lines
-from trailhound.errors import StorageError, UsageError
+from trailhound.errors import ModelError, StorageError, UsageError
 from trailhound.frontier.forgetting import forget_urls, is_blanked
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.records import Candidate
 from trailhound.sessions.events import Mark, Session, Visit
+from trailhound.sessions.files import write_session
 from trailhound.storage.cdxj import INDEX_NAME, parse_line
 from trailhound.storage.forgetting import forget_lines, forget_records, forget_results
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
 from trailhound.storage.warc import ArchiveWriter
 from trailhound.storage.warc_records import CaptureNotes
+from trailhound.topics import learning
 from trailhound.topics.crawl_folder import CrawlLock
 from trailhound.topics.explaining import FORGOTTEN, shown_path
 from trailhound.topics.forgetting import (
@@ -31,7 +35,9 @@ from trailhound.topics.forgetting import (
     one_host,
     one_url,
 )
+from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.learning import LearningRequest, learn_into
+from trailhound.topics.renaming import rename
 from trailhound.topics.workspace import Workspace
 
 SECRET = "http://secret.test/diary"
@@ -305,3 +311,86 @@ def test_what_stands_for_a_forgotten_address_is_known(tmp_path: Path) -> None:
     assert named
     assert all(parent is None or is_blanked(parent) for parent in named)
     assert not is_blanked("http://a.test/-forgotten-things")
+
+
+class Meanwhile:
+    """Does something while a topic is being learned, once."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+        self._acts = [act]
+        self._learn = learning.learn_alone
+        monkeypatch.setattr(learning, "learn_alone", self)
+
+    def __call__(self, *given: Any) -> LearnedTopic:
+        for act in [*self._acts]:
+            self._acts.clear()
+            act()
+        return self._learn(*given)
+
+
+def test_what_is_forgotten_while_learning_stays_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = Workspace(tmp_path)
+    learn_into(workspace, LearningRequest("bees", [park_session()]))
+    forgotten = one_url(f"{HOST}hall2")
+    Meanwhile(monkeypatch, lambda: forget_pages(workspace, "bees", forgotten))
+    learned = learn_into(workspace, LearningRequest("bees"))
+    assert len(learned.model.graph.pages) == 9
+    topic = workspace.topic("bees")
+    (kept,) = topic.sessions().values()
+    urls = [each.url for each in kept.events if isinstance(each, Visit | Mark)]
+    assert not any(map(forgotten, urls))
+    assert len(topic.load().model.graph.pages) == 9
+
+
+def test_what_is_recorded_while_learning_is_no_reason_to_begin_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace, session = Workspace(tmp_path), park_session()
+    beginning = msgspec.structs.replace(session, events=session.events[:-1])
+    learn_into(workspace, LearningRequest("bees", [beginning]))
+    topic = workspace.topic("bees")
+    (name,) = topic.session_names()
+    Meanwhile(monkeypatch, lambda: write_session(session, topic.sessions_path / name))
+    told: list[str] = []
+    learn_into(workspace, LearningRequest("bees"), told.append)
+    assert len([each for each in told if each.startswith("Learning from")]) == 1
+    assert topic.sessions()[name] == session
+
+
+def test_a_topic_that_goes_while_it_is_learned_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = Workspace(tmp_path)
+    learn_into(workspace, LearningRequest("bees", [park_session()]))
+    Meanwhile(monkeypatch, lambda: forget_everything(workspace, "bees"))
+    with pytest.raises(ModelError, match=r"deleted or renamed.*Nothing was saved"):
+        learn_into(workspace, LearningRequest("bees"))
+    assert workspace.topics() == ()
+    learn_into(workspace, LearningRequest("bees", [park_session()]))
+    Meanwhile(monkeypatch, lambda: rename(workspace, workspace.topic("bees"), "wasps"))
+    with pytest.raises(ModelError, match="deleted or renamed"):
+        learn_into(workspace, LearningRequest("bees"))
+    assert workspace.topics() == ("wasps",)
+    assert workspace.topic("wasps").is_learned()
+
+
+def test_a_rename_that_was_killed_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = Workspace(tmp_path)
+    learn_into(workspace, LearningRequest("bees", [park_session()]))
+    topic = workspace.topic("bees")
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", _be_killed)
+        with pytest.raises(KeyboardInterrupt):
+            rename(workspace, topic, "Wasps")
+    assert workspace.topics() == ("Wasps",)
+    assert workspace.topic("Wasps").is_learned()
+    with pytest.raises(UsageError, match="Unknown topic 'bees'"):
+        workspace.topic("bees")
+
+
+def _be_killed(*_: object) -> None:
+    raise KeyboardInterrupt

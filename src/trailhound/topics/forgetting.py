@@ -183,7 +183,7 @@ class _Forgetting:
         kept = known.without(self._forgotten)
         looked_up = len(known) - len(kept)
         if looked_up and not self._dry_run:
-            kept.write(self._folder.path / "content.json")
+            kept.write(self._folder.content_path)
         self.report.add("pages looked up elsewhere", looked_up)
         self._count("pages fetched for an import", forget_lines, self._folder.path / FETCHED_NAME)
         return looked_up

@@ -7,6 +7,7 @@ topic remembers what was found there, so that learning again does without.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,12 +20,15 @@ from trailhound.models.judge_figures import CalibrationMethod
 from trailhound.models.topic_model import TopicParameters, learn_topic
 from trailhound.records import Page
 from trailhound.sessions.events import Mark, Session, Visit
+from trailhound.sessions.files import read_session
 from trailhound.sessions.page_graph import build_page_graph, session_labels
 from trailhound.sessions.shown_pages import Content
 from trailhound.storage.files import write_whole
 from trailhound.text.extract import EXTRACTION_VERSION
 from trailhound.topics.learned import LearnedTopic, Origin
 from trailhound.topics.workspace import MADE_BY, TopicFolder, Workspace, session_file_name
+
+_MAX_ATTEMPTS = 4
 
 Report = Callable[[str], None]
 """Told what is being done, in a few words."""
@@ -51,20 +55,60 @@ class LearningRequest:
 def learn_into(
     workspace: Workspace, request: LearningRequest, report: Report = lambda _: None
 ) -> LearnedTopic:
-    """Learn a topic and save it. Nothing is written unless all of it succeeds."""
+    """Learn a topic and save it. Nothing is written unless all of it succeeds.
+
+    What is forgotten while it learns stays forgotten: it is learned again without. ModelError when
+    the whole topic has gone meanwhile.
+    """
     folder = workspace.folder_for(request.topic)
-    present = folder.session_names()
-    known, content, label = _known(folder, request)
-    sessions = _joined(known, request.sessions)
-    if not sessions:
-        raise folder.no_sessions()
-    whole = replace(
-        request, topic=folder.name, sessions=[*sessions.values()], label=label, content=content
+    for _ in range(_MAX_ATTEMPTS):
+        existed, present = folder.exists(), folder.session_names()
+        stamps = _stamps(folder)
+        known, content, label = _known(folder, request)
+        sessions = _joined(known, request.sessions)
+        if not sessions:
+            raise folder.no_sessions()
+        whole = replace(
+            request, topic=folder.name, sessions=[*sessions.values()], label=label, content=content
+        )
+        learned = learn_alone(whole, report)
+        if existed and not folder.exists():
+            raise ModelError(
+                f"The topic '{folder.name}' was deleted or renamed while it was being learned. "
+                "Nothing was saved."
+            )
+        if not _is_something_gone(folder, known, stamps):
+            report("Saving")
+            folder.save(learned, sessions, content, present)
+            return learned
+        report("Pages were forgotten meanwhile: learning again without them")
+    raise ModelError(
+        f"Sessions of the topic '{folder.name}' kept changing while it was being learned. Nothing "
+        "was saved; learn it again later."
     )
-    learned = learn_alone(whole, report)
-    report("Saving")
-    folder.save(learned, sessions, content, present)
-    return learned
+
+
+def _stamps(folder: TopicFolder) -> dict[str, tuple[int, int]]:
+    """When files that are learned from were written, and how long they are, by their names."""
+    paths = [folder.sessions_path / name for name in folder.session_names()]
+    stamps = {}
+    for path in (*paths, folder.content_path):
+        with suppress(OSError):  # it is gone, or not there yet
+            status = path.stat()
+            stamps[path.name] = status.st_mtime_ns, status.st_size
+    return stamps
+
+
+def _is_something_gone(
+    folder: TopicFolder, known: Mapping[str, Session], before: Mapping[str, tuple[int, int]]
+) -> bool:
+    """Whether a session that was read has gone, or was changed other than by recording on."""
+    now = _stamps(folder)
+    changed = [name for name in known if now.get(name) != before.get(name)]
+    later = {name: read_session(folder.sessions_path / name) for name in changed if name in now}
+    goes_on = all(name in later and _continues(known[name], later[name]) for name in changed)
+    content = folder.content_path.name
+    return not goes_on or (bool(known) and now.get(content) != before.get(content))
 
 
 def learn_alone(request: LearningRequest, report: Report = lambda _: None) -> LearnedTopic:

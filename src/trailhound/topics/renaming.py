@@ -23,15 +23,16 @@ def rename(workspace: Workspace, topic: TopicFolder, name: str) -> TopicFolder:
         raise UsageError(f"There is a topic '{target.name}' already. Choose another name.")
     record = topic.record()
     CrawlLock(topic).release()  # raises while a crawl is running
-    with explaining(topic.path):
-        topic.path.rename(target.path)
-    write_whole(
-        target.path / "topic.json",
-        msgspec.json.encode(msgspec.structs.replace(record, name=target.name)),
-    )
-    crawl = CrawlFolder(target)
+    crawl = CrawlFolder(topic)
     if crawl.exists():
         crawl.write(msgspec.structs.replace(crawl.read(), topic=target.name))
+    # Its name before its place: a workspace that finds it half moved moves it on.
+    write_whole(
+        topic.path / "topic.json",
+        msgspec.json.encode(msgspec.structs.replace(record, name=target.name)),
+    )
+    with explaining(topic.path):
+        topic.path.rename(target.path)
     return target
 
 

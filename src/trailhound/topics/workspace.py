@@ -104,6 +104,11 @@ class TopicFolder:
         """Where its sessions are."""
         return self.path / "sessions"
 
+    @property
+    def content_path(self) -> Path:
+        """Where pages are that came from elsewhere."""
+        return self.path / "content.json"
+
     def prepare(self) -> None:
         """Make the folder, so that sessions can be recorded into it before anything is learned."""
         self._make()
@@ -150,7 +155,7 @@ class TopicFolder:
         """Pages that an earlier learning found outside its sessions."""
         from trailhound.topics.learning import read_known_content
 
-        return read_known_content(self.path / "content.json")
+        return read_known_content(self.content_path)
 
     def load(self) -> LearnedTopic:
         """The topic's model; UsageError if there is none, ModelError says what is wrong with it."""
@@ -205,7 +210,7 @@ class TopicFolder:
         for name, session in sessions.items():
             if not (self.path / "sessions" / name).exists():
                 write_session(session, self.path / "sessions" / name)
-        content.write(self.path / "content.json")
+        content.write(self.content_path)
         chosen: dict[str, float] = {}
         with contextlib.suppress(ModelError):  # there is no record yet, or a damaged one
             chosen = self.record().thresholds
@@ -236,9 +241,19 @@ class Workspace:
         """A topic that exists; UsageError with suggestions for one that does not."""
         folder = self.folder_for(name)
         if not folder.exists():
+            self._finish_renaming(folder)
+        if not folder.exists():
             raise self._unknown(folder.name)
         folder.record()
         return folder
+
+    def _finish_renaming(self, folder: TopicFolder) -> None:
+        """Move a topic that has got its name, but was not moved any more, to its folder."""
+        for path in self._records():
+            with contextlib.suppress(ModelError, OSError):
+                if read_record(path).name == folder.name:
+                    path.parent.rename(folder.path)
+                    return
 
     def topics(self) -> tuple[str, ...]:
         """Names of all topics, in alphabetical order; unreadable ones are left out."""
