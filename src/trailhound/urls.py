@@ -137,7 +137,10 @@ def strip_tracking(url: str) -> str:
     path, mark, query = url.partition("?")
     if mark:
         query = "&".join(item for item in query.split("&") if not _is_tracking(item))
-    stripped_path = _SESSION_IN_PATH.sub("", path) if ";" in path else path
+    stripped_path = path
+    if ";" in path:
+        begin = path.find("/", path.find("://") + 3)
+        stripped_path = path[:begin] + _SESSION_IN_PATH.sub("", path[begin:])
     stripped = f"{stripped_path}?{query}" if query else stripped_path
     if stripped_path != path:
         # "/a/..;jsessionid=1" leaves a dot segment behind.

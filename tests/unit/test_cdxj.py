@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import pytest
 from hypothesis import given
@@ -95,6 +96,31 @@ def test_merging_again_changes_nothing(tmp_path: Path) -> None:
     merge_index(tmp_path)
     assert (tmp_path / INDEX_NAME).read_bytes() == index
     assert [path.name for path in tmp_path.iterdir()] == [INDEX_NAME]
+
+
+def test_an_index_is_closed_before_it_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows refuses to replace an open file."""
+    for name in ("left-over.cdxj", INDEX_NAME):
+        (tmp_path / name).write_bytes(b"k\n")
+    opened: list[BinaryIO] = []
+    open_it, replace_it = Path.open, Path.replace
+
+    def noting(path: Path, *how: Any) -> Any:
+        opened.append(open_it(path, *how))
+        return opened[-1]
+
+    def like_windows(path: Path, target: Path) -> Path:
+        assert opened
+        assert all(file.closed for file in opened)
+        return replace_it(path, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", noting)
+        patched.setattr(Path, "replace", like_windows)
+        merge_index(tmp_path)
+    assert (tmp_path / INDEX_NAME).read_bytes() == b"k\n"
 
 
 def test_lines_have_the_form_that_tools_expect() -> None:

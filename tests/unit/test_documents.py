@@ -386,3 +386,11 @@ def test_the_first_feed_of_a_page_is_a_link_when_feeds_are_wanted() -> None:
     assert offered is not None
     assert linked(plain) == [("http://a.test/hive", "hive")]
     assert linked(offered)[1:] == [("http://a.test/rss", "Bee news")]
+
+
+def test_blank_lines_part_paragraphs() -> None:
+    assert pdf._PARAGRAPH_END.split("On wax\n\nbees make it\n \n\nof honey\nand pollen") == [
+        "On wax",
+        "bees make it",
+        "of honey\nand pollen",
+    ]

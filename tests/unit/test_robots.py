@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trailhound.fetching import robots
 from trailhound.fetching.client import Answer
 from trailhound.fetching.robots import Refusal, RobotsRules
 
@@ -87,3 +89,37 @@ def test_a_file_that_breaks_the_parser_cannot_be_read(monkeypatch: pytest.Monkey
     assert refusal.detail == "robots.txt of a.test could not be read: RecursionError"
     assert refusal.retry_after_seconds == pytest.approx(600.0, abs=60.0)
     assert seconds == 0.0
+
+
+class SlowFile(OneFile):
+    """The same, when it is let go."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__(body)
+        self.may_answer = asyncio.Event()
+
+    async def get(self, url: str, *, max_bytes: int) -> Answer:
+        if "slow" in url:
+            await self.may_answer.wait()
+        return await super().get(url, max_bytes=max_bytes)
+
+
+def test_a_site_that_is_forgotten_while_it_is_asked_takes_no_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(robots, "_MAX_KEPT_BYTES", 20_000)
+    body = b"User-agent: *\nDisallow: /" + random.Random(7).randbytes(3_000).hex().encode()
+
+    async def ask_all() -> int:
+        file = SlowFile(body)
+        rules = RobotsRules(file, "bees-bot (+https://example.org/bot)")
+        slow = [asyncio.ensure_future(rules.refusal(f"http://slow{n}.test/")) for n in range(9)]
+        await asyncio.sleep(0)
+        for number in range(12):
+            await rules.refusal(f"http://host{number}.test/")
+        file.may_answer.set()
+        await asyncio.gather(*slow)
+        assert await rules.refusal(PAGE) is None
+        return sum(len(site.packed or b"") for site in rules._sites.values()) - rules._kept_bytes
+
+    assert asyncio.run(ask_all()) == 0

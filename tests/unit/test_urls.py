@@ -180,6 +180,7 @@ def test_what_servers_may_tell_apart_stays_apart(one: str, other: str) -> None:
         ("http://h/?utm=1&myfbclid=2", "http://h/?utm=1&myfbclid=2"),
         ("http://h/?", "http://h/"),
         ("http://h/a;b=c", "http://h/a;b=c"),
+        ("http://;jsessionid=abc/", "http://;jsessionid=abc/"),
     ],
 )
 def test_tracking_and_session_parameters_go(url: str, expected: str) -> None:

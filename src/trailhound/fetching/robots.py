@@ -131,18 +131,23 @@ class RobotsRules:
         origin = _origin(url)
         site = self._sites.setdefault(origin, _Site())
         self._sites.move_to_end(origin)
-        while len(self._sites) > self._max_sites or self._kept_bytes > _MAX_KEPT_BYTES:
-            self._keep(self._sites.popitem(last=False)[1], None)
+        while len(self._sites) > 1 and self._is_full:
+            oldest = self._sites.popitem(last=False)[1]
+            self._kept_bytes -= len(oldest.packed or b"")
         if self._clock() >= site.expires:
             async with site.lock:
                 if self._clock() >= site.expires:  # the one before us may have asked
                     await self._ask(origin, site)
         return site
 
+    @property
+    def _is_full(self) -> bool:
+        return len(self._sites) > self._max_sites or self._kept_bytes > _MAX_KEPT_BYTES
+
     async def _ask(self, origin: str, site: _Site) -> None:
         answer = await self._download(f"{origin}/robots.txt")
         site.refusal = _refusal_of_all(answer, origin)
-        self._keep(site, None)
+        self._keep(origin, site, None)
         self._parsed.forget(origin)
         site.delay_seconds = 0.0
         if answer.succeeded and site.refusal is None:
@@ -162,14 +167,15 @@ class RobotsRules:
             if rules is not None:
                 rules.can_fetch(f"{origin}/", self._product)
                 site.delay_seconds = _wished_delay(rules, self._product)
-            self._keep(site, packed)
+            self._keep(origin, site, packed)
         except Exception as error:
             _log.exception("robots.txt of %s breaks the parser", origin)
             detail = f"robots.txt of {host_key(origin)} could not be read: {type(error).__name__}"
             site.refusal = Refusal(Outcome.ROBOTS, detail, _RETRY_SECONDS)
 
-    def _keep(self, site: _Site, packed: bytes | None) -> None:
-        self._kept_bytes += len(packed or b"") - len(site.packed or b"")
+    def _keep(self, origin: str, site: _Site, packed: bytes | None) -> None:
+        if self._sites.get(origin) is site:  # it may have been forgotten while it was asked
+            self._kept_bytes += len(packed or b"") - len(site.packed or b"")
         site.packed = packed
 
     async def _download(self, url: str) -> Answer:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import heapq
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
@@ -97,13 +97,17 @@ def merge_index(folder: Path) -> None:
     parts = sorted(path for path in folder.glob(f"*{PART_SUFFIX}") if path != index)
     if not parts:
         return
-    with ExitStack() as files, explaining(index):
-        sources = [*parts, index] if index.exists() else parts
-        opened = [files.enter_context(path.open("rb")) for path in sources]
-        replace_file(index, (line for line, _ in groupby(heapq.merge(*opened))))
+    replace_file(index, _merged_lines([*parts, index] if index.exists() else parts))
     with explaining(index):
         for part in parts:
             part.unlink()
+
+
+def _merged_lines(paths: Iterable[Path]) -> Iterator[bytes]:
+    """All lines in order. Files are closed after the last: Windows replaces no open file."""
+    with ExitStack() as files:
+        opened = [files.enter_context(path.open("rb")) for path in paths]
+        yield from (line for line, _ in groupby(heapq.merge(*opened)))
 
 
 def has_line(index: Path, line: bytes) -> bool:

@@ -99,9 +99,7 @@ class GatheredArchive:
     def _drop_lines(self, name: str) -> None:
         index = self._target / INDEX_NAME
         if index.exists():
-            about = _about(name)
-            with explaining(index), index.open("rb") as lines:
-                replace_file(index, (line for line in lines if about not in line))
+            replace_file(index, _lines_without(index, _about(name)))
 
 
 def _lines_about(path: Path) -> Iterator[bytes]:
@@ -111,6 +109,11 @@ def _lines_about(path: Path) -> Iterator[bytes]:
     for index in (part, path.with_name(INDEX_NAME)):
         with suppress(FileNotFoundError), index.open("rb") as lines:
             yield from (line for line in lines if about in line)
+
+
+def _lines_without(index: Path, about: bytes) -> Iterator[bytes]:
+    with index.open("rb") as lines:
+        yield from (line for line in lines if about not in line)
 
 
 def _about(name: str) -> bytes:

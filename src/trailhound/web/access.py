@@ -59,7 +59,7 @@ class AppToken:
 
     def is_right(self, given: str) -> bool:
         """Takes as long for a near miss as for a far one."""
-        return hmac.compare_digest(given.encode(), self.value.encode())
+        return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self.value.encode())
 
 
 def load_token(workspace: Path, *, new: bool = False) -> AppToken:

@@ -104,7 +104,11 @@ class Jobs:
             handle = self._handles[number] = Handle(job, self._changed)
             thread = threading.Thread(target=self._run, args=(job, handle, work), daemon=True)
             self._threads[number] = thread
-            self._save()
+            try:
+                self._save()
+            except BaseException:
+                del self._jobs[number], self._handles[number], self._threads[number]
+                raise
             thread.start()  # here, so that whoever finds the job can wait for its thread
         self._tell(job)
         return job

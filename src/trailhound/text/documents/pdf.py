@@ -42,7 +42,7 @@ _NO_TITLE = re.compile(
 # A hyphen at the end of a line, which PDFium marks.
 _HYPHEN = re.compile(r"\ufffe\s*+|(?<=\w)\xad\s*+")
 # A line that ends a sentence before a line that begins one, or a blank line.
-_PARAGRAPH_END = re.compile(r"\n\s*+\n|(?<=[.!?:])\n(?=[A-Z\d•–-])")
+_PARAGRAPH_END = re.compile(r"\n[^\S\n]*+\n\s*+|(?<=[.!?:])\n(?=[A-Z\d•–-])")
 
 
 def read_pdf(body: bytes) -> Document:
