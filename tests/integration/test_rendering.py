@@ -8,8 +8,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 from archived_exchanges import read_folder
@@ -18,6 +20,9 @@ from single_page_webs import SinglePageWeb, kept_libraries, spa_web
 
 import trailhound as th
 from command_line import COMMAND, Command
+from loopback import served
+from trailhound.crawling import build
+from trailhound.fetching.http import polite_settings
 from trailhound.topics.archived_pages import ArchivedContent
 
 
@@ -171,3 +176,48 @@ def _wait_until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < ends_at
         time.sleep(0.02)
+
+
+class FalteringApp(BaseHTTPRequestHandler):
+    """An application whose script cannot be had when it is first asked for."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        if self.path == "/app.js" and self.asked.count("/app.js") == 1:
+            self.send_response(503)
+            self.send_header("Retry-After", "1")
+            self.end_headers()
+            return
+        body, kind = b"<div id=root></div><script src=/app.js></script>", "text/html"
+        if self.path == "/app.js":
+            body, kind = b"root.innerHTML = '<a href=/further>nectar</a>'", "text/javascript"
+        elif self.path == "/robots.txt":
+            body, kind = b"", "text/plain"
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_page_whose_parts_cannot_be_had_comes_again(
+    spa: Spa, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        build,
+        "polite_settings",
+        lambda fetch: replace(polite_settings(fetch), backoff_seconds=0.1),
+    )
+    FalteringApp.asked.clear()
+    with served(FalteringApp) as port:
+        seeds = ["http://faltering.spa.test/"]
+        resolve = f"*.spa.test=127.0.0.1:{port}"
+        crawled = spa.crawled("auto", seeds=seeds, max_requests=7, resolve=resolve)
+    assert FalteringApp.asked == ["/robots.txt", "/", "/app.js", "/", "/app.js", "/further"]
+    assert crawled.found == {*seeds, "http://faltering.spa.test/further"}
+    assert "1 new link" in crawled.events[seeds[0]].why

@@ -17,7 +17,7 @@ from trailhound.config.settings import (
     variable_of,
     with_new_names,
 )
-from trailhound.config.values import from_file, from_program, from_text, sized
+from trailhound.config.values import from_file, from_program, from_text
 from trailhound.errors import ConfigError, UsageError, unknown_name
 from trailhound.toml_text import parse_toml
 
@@ -135,7 +135,7 @@ def check_variables(environment: Iterable[str]) -> None:
 def _from_flags(flags: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
     known = {each.key: each for each in all_settings()}
     return {
-        key: (_read(known[key], value, key, lambda given, _: sized(given)), "flag")
+        key: (_read(known[key], value, key, from_program), "flag")
         for key, value in flags.items()
         if value is not None
     }

@@ -171,13 +171,11 @@ class BrowserFetcher:
             self._learned.note(decision, result.final_url, Gain())
             return _remarked(result, f"rendered in vain ({decision.why}): {failure}")
         gain = gain_of(result.body, html, result.final_url, self._in_scope)
+        shown = replace(result, body=html, content_type="text/html; charset=utf-8", rendered=True)
+        if parts.missing and not gain.is_worth_it:
+            return _without_parts(shown, decision, parts)
         self._learned.note(decision, result.final_url, gain)
-        shown = replace(
-            _remarked(result, _what_it_gave(decision, gain, parts)),
-            body=html,
-            content_type="text/html; charset=utf-8",
-            rendered=True,
-        )
+        shown = _remarked(shown, _what_it_gave(decision, gain, parts))
         return self.http.unless_it_asks_to_log_in(shown)
 
     async def _shown(self, result: FetchResult, parts: PageParts) -> bytes:
@@ -236,6 +234,14 @@ def _is_html(result: FetchResult) -> bool:
 
 def _remarked(result: FetchResult, remark: str) -> FetchResult:
     return replace(result, detail=f"{result.detail}; {remark}" if result.detail else remark)
+
+
+def _without_parts(shown: FetchResult, decision: Decision, parts: PageParts) -> FetchResult:
+    """A page whose host did not give all of it comes again when that has rested."""
+    remark = f"rendered ({decision.why}) without parts of it that could not be had: {parts.missing}"
+    is_where_asked = host_key(shown.url) == host_key(shown.final_url)
+    again = parts.retry_after_seconds if is_where_asked else None
+    return replace(_remarked(shown, remark), retry_after_seconds=again)
 
 
 def _what_it_gave(decision: Decision, gain: Gain, parts: PageParts) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trailhound.errors import ConfigError
 from trailhound.fetching.base import MayGoOn
 from trailhound.fetching.client import Answer
+from trailhound.records import Outcome
 from trailhound.urls import canonicalize, host_key, without_port
 
 if TYPE_CHECKING:
@@ -132,6 +133,10 @@ class PageParts:
     """The page's address."""
     requests: int = 0
     """GETs that were made for it."""
+    missing: str = ""
+    """Why one of them could not be had for now; empty when all could."""
+    retry_after_seconds: float | None = None
+    """When to ask again for those that the page's own host did not give."""
     _bytes: int = 0
 
     async def give(self, asked: Asked) -> Given | None:
@@ -151,6 +156,8 @@ class PageParts:
     async def _fetched(self, url: str, asked: Asked) -> Given | None:
         headers = _sent_headers(asked.headers)
         answer = await self.http.part(url, headers, page=self.page, may_ask=self._may_ask)
+        if answer.retry_after_seconds is not None:
+            self._note_missing(url, answer, answer.retry_after_seconds)
         if answer.failure is not None or answer.status is None:
             return None
         self._bytes += len(answer.body)
@@ -160,6 +167,13 @@ class PageParts:
         if is_for_all and answer.succeeded:
             self.kept.put(url, given)
         return given
+
+    def _note_missing(self, url: str, answer: Answer, seconds: float) -> None:
+        self.missing = answer.detail or f"HTTP {answer.status}"
+        if answer.failure is Outcome.POSTPONED and not answer.was_sent:
+            self.requests -= 1  # nothing was asked, after all
+        if host_key(url) == host_key(self.page):
+            self.retry_after_seconds = max(seconds, self.retry_after_seconds or 0.0)
 
     def _may_ask(self) -> bool:
         limits = self.limits
