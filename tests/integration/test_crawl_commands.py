@@ -17,6 +17,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from command_line import COMMAND, Command
 from trailhound.demo import DemoWeb
+from trailhound.topics.workspace import Workspace
 
 TOPIC = "bees"
 
@@ -272,3 +273,13 @@ def test_stop_signals_stop_cleanly_and_say_how_to_go_on(
     assert trailhound(*resumed, "--max-requests", str(total)).report["requests"] >= total
     asked = [json.loads(line)["url"] for line in log.read_text().splitlines() if '"page"' in line]
     assert len(set(asked)) == len(asked), "nothing was in flight, so nothing comes twice"
+
+
+def test_a_terminal_that_lacks_letters_shows_the_others(tmp_path: Path) -> None:
+    Workspace(tmp_path).folder_for("蜜蜂").prepare()
+    command = [*COMMAND, "topics", "--workspace", str(tmp_path)]
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    shown = subprocess.run(command, env=environment, capture_output=True, check=True)
+    assert b"??" in shown.stdout
+    told = subprocess.run([*command, "--json"], env=environment, capture_output=True, check=True)
+    assert "蜜蜂" in str(json.loads(told.stdout))

@@ -219,3 +219,8 @@ def test_every_setting_has_a_meaning_a_variable_of_its_own_and_a_line_in_the_doc
 def test_an_assignment_of_nothing_known_names_the_command_that_lists_settings() -> None:
     with pytest.raises(ConfigError, match=r"Unknown setting 'nonsense'.*trailhound config show"):
         from_assignments(["nonsense=1"])
+
+
+def test_flags_are_checked_as_all_other_sources_are() -> None:
+    with pytest.raises(ConfigError, match=r"fetch\.render is 'sometimes'.*never, auto"):
+        configure({"fetch.render": "sometimes"})

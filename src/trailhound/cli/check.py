@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -70,7 +71,7 @@ def _show(report: CheckReport, *, repaired: bool) -> None:
     elif repaired:
         say("The rest could not be mended. The crawl can be begun anew with: crawl --restart")
     else:
-        say(f"Mend it with: trailhound check {report.topic} --repair")
+        say(f"Mend it with: trailhound check {quote(report.topic)} --repair")
 
 
 def _row(store: StoreCheck) -> tuple[str, ...]:

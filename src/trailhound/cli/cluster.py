@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -61,8 +62,8 @@ def status(
         found = [(folder, told) for folder in folders if (told := _status_of(folder)) is not None]
     if topic is not None and not found:
         raise UsageError(
-            f"The crawl of '{topic}' is not in shards. Begin one with: trailhound crawl {topic} "
-            "--cluster local, or see crawls on this machine with: trailhound crawls"
+            f"The crawl of '{topic}' is not in shards. Begin one with: trailhound crawl "
+            f"{quote(topic)} --cluster local, or see crawls on this machine with: trailhound crawls"
         )
     if as_json:
         all_ = [each.for_machines() | {"running": _is_alive(folder)} for folder, each in found]

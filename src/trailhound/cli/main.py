@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated
 
@@ -123,10 +124,18 @@ def main(
         log_to_stderr()
 
 
+def _write_what_can_be_written() -> None:
+    """A terminal that lacks some letters, as on Windows, shows others in their place."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def run() -> None:
     """Entry point: known errors become one message and an exit code, never a traceback."""
     from rich.markup import escape
 
+    _write_what_can_be_written()
     try:
         app()
     except TrailhoundError as error:

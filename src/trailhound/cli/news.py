@@ -20,7 +20,7 @@ _INDENT = " " * 11
 
 
 def tell_news(folder: CrawlFolder, limit: int, *, as_json: bool) -> None:
-    """Show it, best first; next time begins where this one ends."""
+    """Show it, best first; next time begins where this one ends, unless some was left out."""
     from trailhound.topics.news import news, note_looked
 
     now = time.time()
@@ -31,7 +31,8 @@ def tell_news(folder: CrawlFolder, limit: int, *, as_json: bool) -> None:
         for rank, page in enumerate(found.pages, start=1):
             _show(rank, page)
         say(_count(found))
-    note_looked(folder.topic, now)
+    if _is_whole(found):
+        note_looked(folder.topic, now)
 
 
 def _told(found: News) -> dict[str, Any]:
@@ -65,6 +66,14 @@ def _count(found: News) -> str:
     if not found.new and not found.changed:
         return f"Nothing is new{since}."
     changed = f" and {counted(found.changed, 'changed one')}" if found.changed else ""
-    is_part = len(found.pages) < found.new + found.changed
-    best = f"The best {len(found.pages):,} of " if is_part else ""
-    return f"{best}{counted(found.new, 'new page')}{changed}{since}"
+    told = f"{counted(found.new, 'new page')}{changed}{since}"
+    if _is_whole(found):
+        return told
+    return (
+        f"The best {len(found.pages):,} of {told}. They stay new until all are shown: "
+        f"-n {found.new + found.changed}"
+    )
+
+
+def _is_whole(found: News) -> bool:
+    return len(found.pages) >= found.new + found.changed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -123,7 +124,8 @@ def results(
             if search is not None and stored.summary().relevant:
                 say(_count_matches(search, len(pages), len(matches), hidden, topic))
             else:
-                say(_count(stored, pages, topic))
+                is_wide = everything or min_score is not None
+                say(_count(stored, pages, topic, is_wide=is_wide))
 
 
 def _show_text(folder: CrawlFolder, url: str, as_json: bool) -> None:
@@ -196,18 +198,21 @@ def _count_matches(words: str, shown: int, matches: int, hidden: int, topic: str
     if not matches:
         return (
             f"Nothing matches: no relevant page holds all of '{words}'. Try fewer words or other "
-            f"forms of them, or list everything relevant with: trailhound results {topic}"
+            f"forms of them, or list everything relevant with: trailhound results {quote(topic)}"
         )
     also = f" ({hidden:,} of them visited or marked by you: --known)" if hidden else ""
     return f"{shown:,} of {counted(matches, 'matching page')}{also}"
 
 
-def _count(stored: Results, pages: list[StoredPage], topic: str) -> str:
+def _count(stored: Results, pages: list[StoredPage], topic: str, *, is_wide: bool) -> str:
+    """``is_wide``: not only relevant pages were asked for."""
     total = stored.summary()
+    if pages and is_wide:
+        return f"{counted(len(pages), 'page')} of {total.pages:,} in all"
     if not pages and not total.relevant:
         return (
             f"Nothing relevant among {counted(total.pages, 'page')}. Look at the best ones with "
-            f"--min-score 0, or at what was learned with: trailhound inspect {topic}"
+            f"--min-score 0, or at what was learned with: trailhound inspect {quote(topic)}"
         )
     also = []
     if total.known:

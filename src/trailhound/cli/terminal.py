@@ -5,7 +5,9 @@ Results go to stdout; progress and messages go to stderr.
 
 from __future__ import annotations
 
+import json
 import logging
+import sys
 import threading
 import time
 import unicodedata
@@ -62,7 +64,12 @@ def print_json(told: Any) -> None:
     import msgspec
     import typer
 
-    typer.echo(msgspec.json.encode(told).decode())
+    text = msgspec.json.encode(told).decode()
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:  # of a terminal that lacks some letters: they are spelled out
+        text = json.dumps(json.loads(text))
+    typer.echo(text)
 
 
 def harmless(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import ExitStack, aclosing, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from trailhound.config.settings import FetchSettings
@@ -85,7 +86,7 @@ def open_crawl(
             raise UsageError(
                 f"The crawl of '{topic.name}' is in shards. Go on with it on a cluster (trailhound "
                 f"crawl {topic.name} --resume --cluster ADDRESS), or on this machine, where it is "
-                f"put into one piece first (trailhound crawl {topic.name} --resume)."
+                f"put into one piece first (trailhound crawl {quote(topic.name)} --resume)."
             )
         is_watched = folder.is_the_topics_own and not request.mends_all
         beacon = stack.enter_context(

@@ -141,12 +141,12 @@ class CrawlFolder:
             if self._holds_pages():
                 raise StorageError(
                     f"{self.record_path} is missing, and with it how the crawl was set up. Let "
-                    f"'trailhound check {self.topic.name} --repair' take it from the log, or begin "
-                    "anew with --restart."
+                    f"'trailhound check {quote(self.topic.name)} --repair' take it from the log, "
+                    "or begin anew with --restart."
                 )
             raise UsageError(
                 f"The topic '{self.topic.name}' has not been crawled yet. Begin with: "
-                f"trailhound crawl {self.topic.name} --seed URL"
+                f"trailhound crawl {quote(self.topic.name)} --seed URL"
             )
         return self
 
@@ -229,8 +229,9 @@ class CrawlFolder:
             ) from error
         except UNREADABLE as error:
             raise StorageError(
-                f"{self.record_path} is damaged: {error}. Let 'trailhound check {self.topic.name} "
-                "--repair' take it from the log, or begin anew with --restart."
+                f"{self.record_path} is damaged: {error}. Let 'trailhound check "
+                f"{quote(self.topic.name)} --repair' take it from the log, or begin anew with "
+                "--restart."
             ) from error
 
 

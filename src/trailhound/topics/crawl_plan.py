@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from shlex import quote
 from typing import Any
 
 from trailhound.config.settings import DEFAULT_MAX_REQUESTS, Settings, SourceSettings
@@ -210,9 +211,9 @@ def _check_new(request: CrawlRequest, folder: CrawlFolder) -> None:
     if folder.exists() and not request.restart:
         name = folder.topic.name
         raise UsageError(
-            f"The topic '{name}' has a crawl already. Go on with: trailhound crawl {name} --resume "
-            "(with more --seed URLs if you like), or begin anew with --restart, which keeps the "
-            "old one beside it."
+            f"The topic '{name}' has a crawl already. Go on with: trailhound crawl "
+            f"{quote(name)} --resume (with more --seed URLs if you like), or begin anew with "
+            "--restart, which keeps the old one beside it."
         )
 
 

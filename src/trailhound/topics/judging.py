@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 import msgspec
 
@@ -129,7 +130,7 @@ def choose_threshold(folder: CrawlFolder, threshold: float | None) -> TopicThres
     if settings.judge.threshold is not None or "threshold=" in settings.judge.kind:
         raise UsageError(
             f"The crawl of '{name}' was given a threshold in its settings, which holds. Resume it "
-            f"with another one: trailhound crawl {name} --resume --set judge.threshold=…"
+            f"with another one: trailhound crawl {quote(name)} --resume --set judge.threshold=…"
         )
     if threshold is not None and not 0 <= threshold <= 1:
         raise UsageError(f"A threshold is a score from 0 to 1, not {threshold:g}.")

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from trailhound.counting import counted
 from trailhound.errors import StorageError, UsageError
@@ -177,7 +178,8 @@ def fetched_page(results: Results, address: str, topic: str, therefore: str) -> 
         what = "was not fetched by" if events else "is unknown to"
         raise UsageError(
             f"The page {url} {what} the crawl of '{topic}', so {therefore}. See "
-            f"'trailhound results {topic}' for its pages, and 'trailhound explain {topic} {url}'."
+            f"'trailhound results {quote(topic)}' for its pages, and "
+            f"'trailhound explain {quote(topic)} {url}'."
         )
     return fetched[-1]
 
@@ -197,7 +199,7 @@ def _check_sources(
         f"The archive {folder.archive} does not hold {missing[0]}"
         + (f" and {counted(len(missing) - 1, 'more page')}" if len(missing) > 1 else "")
         + ", so there is nothing to learn from. Leave it out, or fetch it again with "
-        f"'trailhound crawl {folder.topic.name} --refresh'."
+        f"'trailhound crawl {quote(folder.topic.name)} --refresh'."
     )
 
 

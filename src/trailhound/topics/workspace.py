@@ -277,7 +277,7 @@ class Workspace:
         if not known:
             return UsageError(
                 f"Unknown topic '{name}': the workspace {self.folder} has no topics yet. "
-                f"Learn it with: trailhound learn {name} --session FILE"
+                f"Learn it with: trailhound learn {quote(name)} --session FILE"
             )
         where = f"The workspace is {self.folder}; a new topic begins with: trailhound learn"
         return unknown_name("topic", name, known, where)
