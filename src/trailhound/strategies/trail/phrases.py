@@ -10,6 +10,7 @@ share a weight; with a few thousand in use that is rare.
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from trailhound.strategies.trail.columns import Columns, Flags, Ids, Vector, stretches
-from trailhound.text.tokens import END_OF_LINE, MEMO_BYTES, chunk_lines, tokenize
+from trailhound.text.tokens import END_OF_LINE, MEMO_BYTES, chunk_lines, terms_by_chunk
 
 N_BITS = 18
 N_NUMBERS = 1 << N_BITS
@@ -54,7 +55,7 @@ class _Checksums(dict[bytes, bytes]):
 
     def __init__(self, language: str) -> None:
         super().__init__()
-        self._language = language
+        self._terms = terms_by_chunk(language)
         self._begin()
 
     def _begin(self) -> None:
@@ -64,7 +65,7 @@ class _Checksums(dict[bytes, bytes]):
     def __missing__(self, chunk: bytes) -> bytes:
         if len(self) >= _MEMO_SIZE:
             self._begin()
-        found = checksums(tokenize(chunk.decode("utf-8"), self._language)).tobytes()
+        found = b"".join(map(_packed_sum, self._terms[chunk].split()))
         if len(chunk) <= MEMO_BYTES:
             self[chunk] = found
         return found
@@ -72,8 +73,15 @@ class _Checksums(dict[bytes, bytes]):
 
 def checksums(terms: Iterable[str]) -> Sums:
     """By which words are numbered, whatever their field."""
-    sums = [crc32(term.encode("utf-8", "replace")) for term in terms]
-    return np.array(sums, np.uint32) & _MASK
+    return np.array(list(map(_checksum, terms)), np.uint32)
+
+
+def _checksum(term: str) -> int:
+    return crc32(term.encode("utf-8", "replace")) & (N_NUMBERS - 1)
+
+
+def _packed_sum(term: str) -> bytes:
+    return _checksum(term).to_bytes(4, sys.byteorder)
 
 
 def numbers(field: str, sums: Sums) -> Sums:
