@@ -23,7 +23,7 @@ from scipy.special import expit
 from trailhound.strategies.trail.columns import Columns, Ids, Matrix, Vector, renumbered
 from trailhound.strategies.trail.descent import descend
 from trailhound.strategies.trail.features import NAMES, PRIOR_WEIGHTS, describe
-from trailhound.strategies.trail.link_table import WORDS, LinkTable
+from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
 from trailhound.strategies.trail.phrases import N_NUMBERS, Weights
 
 FIRST_STEPS = 40
@@ -168,7 +168,7 @@ class LinkModel:
         examples["sure"][read] = seen / (seen + 3)
 
     def _read_anew(self) -> None:
-        self.table.phrases.sum_up(0, **self.tables)
+        self.table.phrases.sum_up(0, models=self.tables)
         self.read(0, self.table.links.size)
 
     def _forget_examples(self) -> None:
@@ -183,17 +183,15 @@ class LinkModel:
         self._examples["first_word"][: self._examples.size] = np.cumsum(lengths) - lengths
 
     @property
-    def tables(self) -> dict[str, Weights]:
-        """By the names of the phrases' columns: what each word adds to them."""
-        return {"text": self.wanted.words, "leads": self.leading.words}
+    def tables(self) -> list[Weights]:
+        """What each word adds to a phrase's column ``models``."""
+        return [self.wanted.words, self.leading.words]
 
     def read(self, first: int, last: int) -> None:
         """What the phrases of some links say together."""
-        links, phrases = self.table.links, self.table.phrases.columns
+        links, said = self.table.links, self.table.phrases.columns["models"]
         read = links["phrases"][first:last].T
-        for column in ("text", "leads"):
-            said = phrases[column]
-            links["words"][first:last, WORDS.index(column)] = sum(said[field] for field in read)
+        links["words"][first:last, N_LIKE:] = sum(said.take(field, axis=0) for field in read)
 
     def score(self, nodes: Ids) -> Vector:
         """log(p + hub q): the chances to be wanted, and to lead to what is."""

@@ -33,8 +33,8 @@ MAX_DEPTH = 8
 _STEPS = np.array([sign * distance for distance, _ in NEAR for sign in (-1, 1)])
 _SHARES = np.repeat([share for _, share in NEAR], 2)
 
-WORDS = ("cos_short", "cos_around", "wanted_short", "wanted_around", "text", "leads")
-"""What the words of a link say: by :class:`WantedWords`, and by the two models."""
+N_LIKE, N_MODELS = 4, 2
+"""Numbers for what the words of a link say: by :class:`WantedWords`, and by the two models."""
 
 
 class LinkTable:
@@ -72,7 +72,7 @@ class LinkTable:
             | {"words": "f4"},
             near=2,
             phrases=len(FIELDS),
-            words=len(WORDS),
+            words=N_LIKE + N_MODELS,
         )
         self.groups = Columns({"counts": "f8"}, counts=2)
         self.phrases = Phrases()

@@ -28,6 +28,8 @@ N_BITS = 18
 N_NUMBERS = 1 << N_BITS
 MAX_WORDS = 30
 """Of one phrase."""
+MANY_WORDS = 10_000
+"""From so many on, making a sparse matrix of them pays."""
 FIELD_WEIGHTS = {
     "anchor": 1.0,
     "address": 0.7,
@@ -44,8 +46,6 @@ Sums = NDArray[np.uint32]
 _MEMO_SIZE = 50_000
 _MASK = np.uint32(N_NUMBERS - 1)
 _END = np.uint32(N_NUMBERS)
-_WEIGHED = ("text", "leads")
-"""Columns whose sums count each word by its weight; the others count them alike."""
 _WEIGHTS = np.array(list(FIELD_WEIGHTS.values()))
 _SALTS = np.array([crc32(field.encode()) for field in FIELDS], np.uint32) & _MASK
 
@@ -99,11 +99,31 @@ def _read(texts: list[str], language: str) -> tuple[Sums, Ids]:
     chunks = chunk_lines([text.replace("\n", " ") for text in texts], language) if texts else []
     sums = np.frombuffer(b"".join(map(_checksums_of(language).__getitem__, chunks)), np.uint32)
     is_word = sums != _END
-    lengths = np.diff(np.flatnonzero(~is_word), prepend=-1) - 1
+    lengths = np.flatnonzero(~is_word)
+    lengths[1:] -= lengths[:-1] + 1
     if lengths.max(initial=0) > MAX_WORDS:
         is_word[is_word] = stretches(np.zeros(len(texts), np.int64), lengths) < MAX_WORDS
         lengths = np.minimum(lengths, MAX_WORDS)
     return sums[is_word], lengths
+
+
+def _sums_of_few(words: Ids, lengths: Ids, tables: Iterable[Weights]) -> Weights:
+    """For each table a row: the sums of what it has for so many words at a time."""
+    values = np.array([table.take(words) for table in tables])
+    sums = np.zeros((len(values), len(lengths)), np.float32)
+    said = lengths > 0
+    starts = (np.cumsum(lengths) - lengths)[said]
+    if len(starts):
+        sums[:, said] = np.add.reduceat(values, starts, axis=1)
+    return sums
+
+
+def _sums_of_many(words: Ids, lengths: Ids, tables: Iterable[Weights]) -> Weights:
+    """The same."""
+    ends = np.append(0, np.cumsum(lengths))
+    ones = np.ones(len(words), np.float32)
+    text = sparse.csr_array((ones, words, ends), (len(lengths), N_NUMBERS))
+    return np.array([text @ table for table in tables])
 
 
 class Phrases:
@@ -111,14 +131,14 @@ class Phrases:
 
     def __init__(self) -> None:
         self.columns = Columns(
-            {"first_word": "i4", "n_words": "i4", "weight": "f4"}
-            | {"idf": "f4", "like": "f4", "wanted": "f4"}
-            | {"text": "f4", "leads": "f4"}
+            {"first_word": "i4", "n_words": "i4", "weight": "f4", "likeness": "f4", "models": "f4"},
+            likeness=3,
+            models=2,
         )
         """``weight`` is that of each word: of the field, over the root of the phrase's length.
 
-        ``idf``, ``like`` and ``wanted`` are sums that :class:`WantedWords` makes of the words;
-        ``text`` and ``leads`` is what the two models say of them.
+        ``likeness`` are sums that :class:`WantedWords` makes of the words, ``models`` is what the
+        two models say of them, each word by its weight.
         """
         self.words = Columns({"number": "i4"})
         self._known: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
@@ -159,18 +179,19 @@ class Phrases:
         columns["weight"][first : columns.size] = weights
         return first
 
-    def sum_up(self, first: int, **tables: Weights) -> None:
-        """Fill columns of the phrases from one on: sums over words, looked up by their numbers."""
+    def sum_up(self, first: int, **tables: Iterable[Weights]) -> None:
+        """Fill columns of the phrases from one on: sums over words, looked up by their numbers.
+
+        A table for each number of a column.
+        """
         lengths = self.columns["n_words"][first : self.columns.size]
-        ends = np.append(0, np.cumsum(lengths))
-        words = self.words["number"][self.words.size - int(ends[-1]) : self.words.size]
-        ones = np.ones(len(words), np.float32)
-        text = sparse.csr_array((ones, words, ends), (len(lengths), N_NUMBERS))
-        for column, table in tables.items():
-            sums = text @ table
-            weights = self.columns["weight"][first : self.columns.size]
-            weighed = sums * weights if column in _WEIGHED else sums
-            self.columns[column][first : self.columns.size] = weighed
+        words = self.words["number"][self.words.size - int(lengths.sum()) : self.words.size]
+        sum_words = _sums_of_few if len(words) < MANY_WORDS else _sums_of_many
+        for column, each in tables.items():
+            sums = sum_words(words, lengths, each)
+            if column == "models":
+                sums *= self.columns["weight"][first : self.columns.size]
+            self.columns[column][first : self.columns.size] = sums.T
 
     def words_of(self, phrases: Ids) -> tuple[Ids, Vector]:
         """Numbers and weights of all words of some."""

@@ -19,7 +19,7 @@ from trailhound.strategies.trail.gateways import NOTHING, open_gateways
 from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_held_back
 from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
-from trailhound.strategies.trail.link_table import LinkTable
+from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
 from trailhound.strategies.trail.link_words import read_links
 from trailhound.strategies.trail.news import (
     Described,
@@ -115,13 +115,13 @@ class TrailStrategy:
         table, phrases = self._table, self._table.phrases
         new, first = phrases.columns.size, table.links.size
         found = [read_links(page, phrases) for page, _ in pages]
-        phrases.sum_up(new, **self._wanted.tables, **self._model.tables)
+        phrases.sum_up(new, likeness=self._wanted.tables, models=self._model.tables)
         for (page, relevance), links in zip(pages, found, strict=True):
             table.add_page(table.node(page.url), links, relevance)
         last = table.links.size
         if first < last:
             read = self._wanted.read(phrases, np.concatenate([links.phrases for links in found]))
-            table.links["words"][first:last, : read.shape[1]] = read
+            table.links["words"][first:last, :N_LIKE] = read
             self._model.read(first, last)
 
     def observe(self, crawled: CrawledPage) -> None:
