@@ -195,18 +195,22 @@ class LinkModel:
 
     def score(self, nodes: Ids) -> Vector:
         """log(p + hub q): the chances to be wanted, and to lead to what is."""
-        return self.score_and_parts(*describe(self.table, nodes))[0]
+        return self._score(*describe(self.table, nodes))[0]
+
+    def _score(self, rows: Matrix, words: Matrix) -> tuple[Vector, Vector]:
+        """The same of what was described, and p."""
+        wanted = np.maximum(expit(rows @ self.wanted.weights + words[:, 0]), 1e-9)
+        if not self.hub:
+            return np.log(wanted), wanted
+        leading = expit(rows @ self.leading.weights + words[:, 1])
+        return np.log(wanted + self.hub * leading), wanted
 
     def score_and_parts(self, rows: Matrix, words: Matrix) -> tuple[Vector, Matrix]:
         """The same of what was described, and what moved it.
 
         That is each feature by its weight, the words, and the part of q.
         """
-        wanted = np.maximum(expit(rows @ self.wanted.weights + words[:, 0]), 1e-9)
-        value = wanted
-        if self.hub:
-            value = value + self.hub * expit(rows @ self.leading.weights + words[:, 1])
-        score = np.log(value)
+        score, wanted = self._score(rows, words)
         parts = np.column_stack([rows * self.wanted.weights, words[:, 0], score - np.log(wanted)])
         return score, parts
 

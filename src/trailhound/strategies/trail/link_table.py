@@ -158,10 +158,9 @@ class LinkTable:
 
     def _count_known(self, page: int, children: Ids, first: int, groups: Ids) -> None:
         """Some of a new page's links lead to pages that were fetched before."""
-        known = self.nodes["known"][children]
-        if not known.any():
+        counts = self.labels_of(children)
+        if not counts.any():
             return
-        counts = np.column_stack([self.nodes["label"][children] * known, known])
         self.pages["counts"][page] += counts.sum(axis=0)
         np.add.at(self.groups["counts"], groups, counts)
         near = self.links["near"][first : first + len(children)]
@@ -178,18 +177,24 @@ class LinkTable:
         said, values = said[new], np.fromiter(labels.values(), np.float64, len(labels))[new]
         nodes["known"][said], nodes["label"][said] = True, values
         nodes["browsed"][said] = browsed
-        links, owners, _ = self.parents(said)
-        counts = np.column_stack([values, np.ones(len(values))])
-        pages, hosts = self.links["page"][links], nodes["host"][said]
-        np.add.at(self.pages["counts"], pages, counts[owners])
-        np.add.at(self.groups["counts"], self.links["group"][links], counts[owners])
-        for places in (hosts, nodes["folder"][said]):
-            np.add.at(self.places["counts"], places, counts)
-        self._label_neighbours(links, pages, counts[owners])
+        for node, value in zip(said.tolist(), values.tolist(), strict=True):
+            self._count(node, np.array([value, 1.0]))
         if not browsed:
-            self._count_fetched(hosts, values)
+            self._count_fetched(nodes["host"][said], values)
         self.hits += values.sum()
         self.seen += len(values)
+
+    def _count(self, node: int, counts: Vector) -> None:
+        """A page has turned out: hits and seen are added wherever that says something of others."""
+        links = self.nodes["links"][node]
+        links = links[links >= 0]
+        if len(links):  # of different pages, so that none is counted twice
+            pages = self.links["page"][links]
+            self.pages["counts"][pages] += counts
+            self.groups["counts"][self.links["group"][links]] += counts
+            self._tell_neighbours(links, pages, counts)
+        for place in (self.nodes["host"][node], self.nodes["folder"][node]):
+            self.places["counts"][place] += counts
 
     def _count_fetched(self, hosts: Ids, labels: Vector) -> None:
         """What hosts gave to the crawl; a miss is less than half of what pages give on average."""
@@ -199,12 +204,12 @@ class LinkTable:
         self.gained += labels.sum()
         self.fetched += len(labels)
 
-    def _label_neighbours(self, links: Ids, pages: Ids, counts: Matrix) -> None:
+    def _tell_neighbours(self, links: Ids, pages: Ids, counts: Vector) -> None:
         near = links[:, None] + _STEPS
-        near = np.where((near >= 0) & (near < self.links.size), near, links[:, None])
-        there = (self.links["page"][near] == pages[:, None]) & (near != links[:, None])
-        rows, steps = np.nonzero(there)
-        np.add.at(self.links["near"], near[there], _SHARES[steps][:, None] * counts[rows])
+        first, last = self.pages["first"][pages], self.pages["last"][pages]
+        there = (near >= first[:, None]) & (near < last[:, None])
+        shares = np.broadcast_to(_SHARES, near.shape)[there]
+        self.links["near"][near[there]] += shares[:, None] * counts
 
     def children(self, page: int) -> Ids:
         """The addresses that a page links to, each once."""
@@ -213,10 +218,15 @@ class LinkTable:
 
     def parents(self, nodes: Ids) -> tuple[Ids, Ids, Ids]:
         """Links to the nodes, one node after the other; the place of each one's node; counts."""
-        found = self.nodes["links"][nodes]
-        there = found >= 0
-        count = there.sum(axis=1)
-        return found[there], np.repeat(np.arange(len(nodes)), count), count
+        found = self.nodes["links"].take(nodes, axis=0)
+        there = np.flatnonzero(found >= 0)
+        owners = there // MAX_PARENTS
+        return found.take(there), owners, np.bincount(owners, minlength=len(nodes))
+
+    def labels_of(self, nodes: Ids) -> Matrix:
+        """What the nodes add to counts: relevance and 1, or nothing. Shape (n, 2)."""
+        known = self.nodes["known"].take(nodes)
+        return np.array([self.nodes["label"].take(nodes) * known, known], np.float64).T
 
     def words_of(self, node: int) -> tuple[Ids, Vector]:
         """Numbers and weights of the words in the links to a node, each word once."""
