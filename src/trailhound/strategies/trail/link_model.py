@@ -120,9 +120,10 @@ class LinkModel:
         place, start = self._examples.add(), self._words.add(len(numbers))
         self._words["number"][start : self._words.size] = numbers
         self._words["weight"][start : self._words.size] = weights
-        values = {"node": node, "label": label, "row": row}
-        for name, value in (values | {"first_word": start, "n_words": len(numbers)}).items():
-            self._examples[name][place] = value
+        examples = self._examples
+        examples["node"][place], examples["label"][place] = node, label
+        examples["row"][place] = row
+        examples["first_word"][place], examples["n_words"][place] = start, len(numbers)
 
     def end_session(self) -> None:
         """The examples so far are those of the session; they stay."""

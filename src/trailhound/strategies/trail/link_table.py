@@ -80,6 +80,8 @@ class LinkTable:
             {"counts": "f8", "fetched": "f8", "gained": "f8", "missed": "f8"}, counts=2
         )
         self._place_numbers: dict[str, int] = {}
+        self._folders: dict[str, tuple[int, int, int]] = {}
+        """What was found out of the addresses in a folder."""
         self._browsed_pages = 0
         self.owns: Callable[[str], bool] | None = None
         """Of one of several copies: which addresses are fetched here."""
@@ -114,11 +116,9 @@ class LinkTable:
         first, nodes = self.nodes.add(len(urls)), self.nodes
         self.numbers.update(zip(urls, range(first, nodes.size), strict=True))
         self.urls += urls
-        paths = [url.partition("://")[2].partition("?")[0] for url in urls]
-        nodes["host"][first : nodes.size] = [self._place(f"h{host_key(url)}") for url in urls]
-        folders = [self._place(f"f{path[: path.rfind('/') + 1]}") for path in paths]
-        nodes["folder"][first : nodes.size] = folders
-        nodes["depth"][first : nodes.size] = [min(path.count("/"), MAX_DEPTH) for path in paths]
+        places = np.array([self._places_of(url) for url in urls]).T
+        for column, values in zip(("host", "folder", "depth"), places, strict=True):
+            nodes[column][first : nodes.size] = values
         if self.owns is not None:
             nodes["elsewhere"][first : nodes.size] = [not self.owns(url) for url in urls]
 
@@ -126,6 +126,17 @@ class LinkTable:
         """What the crawl does not own waits elsewhere, and is fetched there."""
         self.owns = owns
         self.nodes["elsewhere"][: self.nodes.size] = [not owns(url) for url in self.urls]
+
+    def _places_of(self, url: str) -> tuple[int, int, int]:
+        """Host and folder of an address, and how deep that is."""
+        path = url.partition("?")[0]
+        folder = path[: path.rfind("/", len("https://")) + 1] or path
+        known = self._folders.get(folder)
+        if known is None:
+            inside = folder.partition("://")[2]
+            host, place = self._place(f"h{host_key(url)}"), self._place(f"f{inside}")
+            known = self._folders[folder] = host, place, min(inside.count("/"), MAX_DEPTH)
+        return known
 
     def _place(self, name: str) -> int:
         known = self._place_numbers.get(name)
@@ -232,7 +243,7 @@ class LinkTable:
         """Numbers and weights of the words in the links to a node, each word once."""
         links = np.sort(self.nodes["links"][node])[-MAX_READ:]
         links = links[links >= 0]
-        said, weights = self.phrases.words_of(self.links["phrases"][links].ravel())
+        said, weights = self.phrases.words_of(self.links["phrases"].take(links, axis=0).ravel())
         numbers, places = np.unique(said, return_inverse=True)
         return numbers, np.bincount(places, weights) / np.sqrt(max(len(links), 1))
 
@@ -298,6 +309,7 @@ class LinkTable:
             self.nodes[column][span] = numbers[self.nodes[column][span]]
         hosts = slice(0, self.pages.size)
         self.pages["host"][hosts] = numbers[self.pages["host"][hosts]]
+        self._folders.clear()
         places = self._place_numbers.items()
         self._place_numbers = {
             name: int(numbers[place]) for name, place in places if numbers[place] >= 0

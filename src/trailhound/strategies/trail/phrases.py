@@ -143,25 +143,22 @@ class Phrases:
         self.words = Columns({"number": "i4"})
         self._known: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
 
-    def find(self, texts: Mapping[str, list[str]], language: str) -> list[Ids]:
+    def find(self, texts: Mapping[str, list[str]], language: str) -> list[list[int]]:
         """The phrases of texts by field, in the order of ``FIELDS``.
 
         Those that are new come last in the columns.
         """
         known = [self._known[field, language] for field in FIELDS]
         said = [texts[field] for field in FIELDS]
-        found = [list(map(old.get, each)) for old, each in zip(known, said, strict=True)]
         new = [
-            list(dict.fromkeys(filterfalse(old.__contains__, each))) if None in got else []
-            for old, each, got in zip(known, said, found, strict=True)
+            list(dict.fromkeys(filterfalse(old.__contains__, each)))
+            for old, each in zip(known, said, strict=True)
         ]
         first = self._add(new, language) if any(new) else 0
-        for field, fresh in enumerate(new):
-            if fresh:
-                known[field].update(zip(fresh, range(first, first + len(fresh)), strict=True))
-                found[field] = list(map(known[field].get, said[field]))
-                first += len(fresh)
-        return [np.array(each, np.int64) for each in found]
+        for old, fresh in zip(known, new, strict=True):
+            old.update(zip(fresh, range(first, first + len(fresh)), strict=True))
+            first += len(fresh)
+        return [list(map(old.__getitem__, each)) for old, each in zip(known, said, strict=True)]
 
     def _add(self, new: list[list[str]], language: str) -> int:
         """Read the words of new phrases by field; the number of the first."""
