@@ -30,8 +30,9 @@ NEAR = ((1, 1.0), (2, 0.5), (3, 0.33), (4, 0.25), (6, 0.17), (8, 0.125))
 """Distances on a page within which links say something about each other, and how much."""
 MAX_DEPTH = 8
 
-_STEPS = np.array([sign * distance for distance, _ in NEAR for sign in (-1, 1)])
-_SHARES = np.repeat([share for _, share in NEAR], 2)
+REACH = max(distance for distance, _ in NEAR)
+_SHARES: Matrix = np.array([[dict(NEAR).get(abs(step), 0.0)] for step in range(-REACH, REACH + 1)])
+"""The same, link by link, from the farthest before one to the farthest behind."""
 
 N_LIKE, N_MODELS = 4, 2
 """Numbers for what the words of a link say: by :class:`WantedWords`, and by the two models."""
@@ -198,12 +199,14 @@ class LinkTable:
     def _count(self, node: int, counts: Vector) -> None:
         """A page has turned out: hits and seen are added wherever that says something of others."""
         links = self.nodes["links"][node]
-        links = links[links >= 0]
-        if len(links):  # of different pages, so that none is counted twice
-            pages = self.links["page"][links]
-            self.pages["counts"][pages] += counts
-            self.groups["counts"][self.links["group"][links]] += counts
-            self._tell_neighbours(links, pages, counts)
+        for link in links[links >= 0].tolist():  # a few, and slices are cheaper than places
+            page = self.links["page"][link]
+            self.pages["counts"][page] += counts
+            self.groups["counts"][self.links["group"][link]] += counts
+            first = max(int(self.pages["first"][page]), link - REACH)
+            last = min(int(self.pages["last"][page]), link + REACH + 1)
+            shares = _SHARES[REACH + first - link : REACH + last - link]
+            self.links["near"][first:last] += shares * counts
         for place in (self.nodes["host"][node], self.nodes["folder"][node]):
             self.places["counts"][place] += counts
 
@@ -214,13 +217,6 @@ class LinkTable:
             np.add.at(self.places[column], hosts, values)
         self.gained += labels.sum()
         self.fetched += len(labels)
-
-    def _tell_neighbours(self, links: Ids, pages: Ids, counts: Vector) -> None:
-        near = links[:, None] + _STEPS
-        first, last = self.pages["first"][pages], self.pages["last"][pages]
-        there = (near >= first[:, None]) & (near < last[:, None])
-        shares = np.broadcast_to(_SHARES, near.shape)[there]
-        self.links["near"][near[there]] += shares[:, None] * counts
 
     def children(self, page: int) -> Ids:
         """The addresses that a page links to, each once."""
