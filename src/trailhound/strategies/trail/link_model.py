@@ -70,7 +70,7 @@ class Head:
     def fit(self, rows: Matrix, text: _Text, columns: Ids, labels: Vector, counts: Vector) -> None:
         """Learn from examples, ``counts`` times each; ``columns`` are the numbers of words."""
         d = rows.shape[1]
-        scaled, fixed, across = rows * _SCALE, rows @ self.prior, text.T.tocsr()
+        scaled, fixed, across = rows * _SCALE, rows @ self.prior, text.T
 
         def loss(parameters: Vector) -> tuple[float, Vector]:
             margins = fixed + scaled @ parameters[:d] + text @ parameters[d:]

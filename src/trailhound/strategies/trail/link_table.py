@@ -170,9 +170,9 @@ class LinkTable:
 
     def _count_known(self, page: int, children: Ids, first: int, groups: Ids) -> None:
         """Some of a new page's links lead to pages that were fetched before."""
-        counts = self.labels_of(children)
-        if not counts.any():
+        if not self.nodes["known"].take(children).any():
             return
+        counts = self.labels_of(children)
         self.pages["counts"][page] += counts.sum(axis=0)
         np.add.at(self.groups["counts"], groups, counts)
         near = self.links["near"][first : first + len(children)]

@@ -107,10 +107,11 @@ def _read(texts: list[str], language: str) -> tuple[Sums, Ids]:
     return sums[is_word], lengths
 
 
-def _sums_of_few(words: Ids, lengths: Ids, tables: Iterable[Weights]) -> Weights:
+def _sums_of_few(words: Ids, lengths: Ids, tables: list[Weights]) -> Weights:
     """For each table a row: the sums of what it has for so many words at a time."""
-    values = np.array([table.take(words) for table in tables])
-    sums = np.zeros((len(values), len(lengths)), np.float32)
+    places = words.astype(np.intp)
+    values = np.array([table.take(places) for table in tables])
+    sums = np.zeros((len(tables), len(lengths)), np.float32)
     said = lengths > 0
     starts = (np.cumsum(lengths) - lengths)[said]
     if len(starts):
@@ -118,7 +119,7 @@ def _sums_of_few(words: Ids, lengths: Ids, tables: Iterable[Weights]) -> Weights
     return sums
 
 
-def _sums_of_many(words: Ids, lengths: Ids, tables: Iterable[Weights]) -> Weights:
+def _sums_of_many(words: Ids, lengths: Ids, tables: list[Weights]) -> Weights:
     """The same."""
     ends = np.append(0, np.cumsum(lengths))
     ones = np.ones(len(words), np.float32)
@@ -184,11 +185,13 @@ class Phrases:
         lengths = self.columns["n_words"][first : self.columns.size]
         words = self.words["number"][self.words.size - int(lengths.sum()) : self.words.size]
         sum_words = _sums_of_few if len(words) < MANY_WORDS else _sums_of_many
-        for column, each in tables.items():
-            sums = sum_words(words, lengths, each)
-            if column == "models":
-                sums *= self.columns["weight"][first : self.columns.size]
-            self.columns[column][first : self.columns.size] = sums.T
+        sums = sum_words(words, lengths, list(chain.from_iterable(tables.values()))).T
+        for column in tables:
+            filled = self.columns[column][first : self.columns.size]
+            filled[:], sums = sums[:, : filled.shape[1]], sums[:, filled.shape[1] :]
+        if "models" in tables:
+            weights = self.columns["weight"][first : self.columns.size]
+            self.columns["models"][first : self.columns.size] *= weights[:, None]
 
     def words_of(self, phrases: Ids) -> tuple[Ids, Vector]:
         """Numbers and weights of all words of some."""

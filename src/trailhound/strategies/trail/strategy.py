@@ -195,17 +195,17 @@ class TrailStrategy:
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """Each link to a page that was not fetched yet."""
         table = self._table
-        new = ~table.nodes["known"][self._open]
-        nodes = self._open[new]
-        scores, parts = self._model.score_and_parts(*(each[new] for each in self._described))
+        new = np.flatnonzero(~table.nodes["known"].take(self._open))
+        nodes = self._open.take(new)
+        described = (each.take(new, axis=0) for each in self._described)
+        scores, parts = self._model.score_and_parts(*described)
         scores -= against_hosts(table, nodes, self._crowding)
-        again: Flags = table.nodes["queued"][nodes]
+        again: Flags = table.nodes["queued"].take(nodes)
         self._relinked.update(nodes[again].tolist())
         table.nodes["queued"][nodes] = True
         # What waits with a higher priority keeps it until it is ranked anew.
-        table.nodes["told"][nodes] = np.maximum(
-            scores, np.where(again, table.nodes["told"][nodes], -np.inf)
-        )
+        waiting_as = np.where(again, table.nodes["told"].take(nodes), -np.inf)
+        table.nodes["told"][nodes] = np.maximum(scores, waiting_as)
         opinions = zip(scores.tolist(), _memories(parts), strict=True)
         told = dict(zip(nodes.tolist(), opinions, strict=True))
         for node, worth in self._worth_of_session_pages(self._open).items():
