@@ -13,7 +13,7 @@ from trailhound.records import CrawledPage, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
-from trailhound.strategies.trail.columns import Flags, Ids, Matrix
+from trailhound.strategies.trail.columns import Flags, Ids
 from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.gateways import NOTHING, open_gateways
 from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_held_back
@@ -29,7 +29,7 @@ from trailhound.strategies.trail.news import (
     make_news,
     read_news,
 )
-from trailhound.strategies.trail.reasons import reasons
+from trailhound.strategies.trail.reasons import memories, reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
 
 RANKED_ANEW = 2_000
@@ -206,7 +206,7 @@ class TrailStrategy:
         # What waits with a higher priority keeps it until it is ranked anew.
         waiting_as = np.where(again, table.nodes["told"].take(nodes), -np.inf)
         table.nodes["told"][nodes] = np.maximum(scores, waiting_as)
-        opinions = zip(scores.tolist(), _memories(parts), strict=True)
+        opinions = zip(scores.tolist(), memories(parts), strict=True)
         told = dict(zip(nodes.tolist(), opinions, strict=True))
         for node, worth in self._worth_of_session_pages(self._open).items():
             told[node] = worth, b""
@@ -394,10 +394,3 @@ class TrailStrategy:
         """Begin with what an earlier crawl has learned of links; its addresses are not taken."""
         kept = kept_in(snapshot, _Kept, "what was learned of links")
         self._model.inherit(kept.model, in_full=in_full)
-
-
-def _memories(parts: Matrix) -> list[bytes]:
-    """What moved each priority, to be explained later."""
-    small = parts.astype("<f2")
-    size, content = small.shape[1] * small.itemsize, small.tobytes()
-    return [content[start : start + size] for start in range(0, len(content), size)]
