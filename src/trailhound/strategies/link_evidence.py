@@ -54,7 +54,7 @@ class LinkEvidence:
             self.phrases = Phrases()
         first = self.phrases.columns.size
         found = read_links(page, self.phrases)
-        self.phrases.sum_up(first, **self._wanted.tables)
+        self.phrases.sum_up(first, likeness=self._wanted.tables)
         n, origin = len(found.urls), page.url[: page.url.find("/", 8) + 1]
         rows = [
             np.ones(n),

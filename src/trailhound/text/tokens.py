@@ -21,7 +21,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import pairwise
 
@@ -91,11 +91,13 @@ def tokenize_lines(lines: Iterable[str], language: str = "") -> list[list[str]]:
 
 
 def chunk_lines(lines: Iterable[str], language: str = "") -> list[bytes]:
-    """The chunks (see ``_Vocabulary``) of many such texts, ``END_OF_LINE`` behind each text.
-
-    The terms of a chunk are what :func:`tokenize` says of it.
-    """
+    """The chunks (see ``_Vocabulary``) of many such texts, ``END_OF_LINE`` behind each text."""
     return (_plain_lines(lines, language) + b"\n").replace(b"\n", b" " + END_OF_LINE + b" ").split()
+
+
+def terms_by_chunk(language: str = "") -> Mapping[bytes, str]:
+    """What chunks of :func:`chunk_lines` stand for: a term, several with blanks, or nothing."""
+    return _vocabulary(_rules_of(language))
 
 
 def _plain_lines(lines: Iterable[str], language: str) -> bytes:

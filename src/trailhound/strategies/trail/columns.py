@@ -22,6 +22,7 @@ class Columns:
         self, kinds: dict[str, str], *, fill: dict[str, int] | None = None, **width: int
     ) -> None:
         self.size = 0
+        self._room = _FIRST_ROOM
         self._fill = fill or {}
         self._columns: dict[str, NDArray[Any]] = {}
         for name, kind in kinds.items():
@@ -35,12 +36,15 @@ class Columns:
     def add(self, count: int = 1) -> int:
         """So many new rows; the number of the first."""
         first, self.size = self.size, self.size + count
-        for name, column in self._columns.items():
-            if self.size > len(column):
-                more = max(len(column), self.size - len(column))
-                room = np.full((more, *column.shape[1:]), self._fill.get(name, 0), column.dtype)
-                self._columns[name] = np.concatenate([column, room])
+        if self.size > self._room:
+            self._add_room(max(self._room, self.size - self._room))
         return first
+
+    def _add_room(self, more: int) -> None:
+        self._room += more
+        for name, column in self._columns.items():
+            room = np.full((more, *column.shape[1:]), self._fill.get(name, 0), column.dtype)
+            self._columns[name] = np.concatenate([column, room])
 
     def keep(self, rows: Flags) -> Ids:
         """Forget the other rows; the new number of each row, -1 for those."""

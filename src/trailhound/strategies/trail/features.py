@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from trailhound.strategies.trail.columns import Ids, Matrix, Vector
-from trailhound.strategies.trail.link_table import LinkTable
+from trailhound.strategies.trail.link_table import N_LIKE, N_MODELS, LinkTable
 
 KAPPA = 2.0
 
@@ -50,37 +50,20 @@ def describe(table: LinkTable, nodes: Ids) -> tuple[Matrix, Matrix]:
     A node's own label is left out of all counts.
     """
     links, owners, count = table.parents(nodes)
-    pages, one, base = table.links["page"][links], np.maximum(count, 1), table.base_rate
-    known = table.nodes["known"][nodes]
-    own = np.column_stack([table.nodes["label"][nodes] * known, known])
-    starts, linked = (np.cumsum(count) - count)[count > 0], count > 0
-
-    def ratio(counts: Matrix) -> Matrix:
-        """Of hits and seen, which are the last axis."""
-        least = np.maximum(counts, 0.0)
-        hits, seen = least[..., 0], least[..., 1]
-        return np.asarray(np.log((hits + KAPPA * base) / ((seen + KAPPA) * base)))
-
-    def over_links(reduce: np.ufunc, *figures: Matrix) -> Matrix:
-        """Figures of links become those of their nodes, 0 for one without; a row each."""
-        values = np.vstack(figures)
-        found = np.zeros((len(values), len(nodes)))
-        if len(starts):
-            found[:, linked] = reduce.reduceat(values, starts, axis=1)
-        return found
-
-    relevance, words = table.pages["relevance"][pages], table.links["words"][links].T
-    on_page = table.pages["counts"][pages] - own[owners]
-    in_list = table.groups["counts"][table.links["group"][links]] - own[owners]
-    near, out = table.links["near"][links], table.pages["out"][pages]
-    same_host = table.pages["host"][pages] == table.nodes["host"][nodes][owners]
-    totals = over_links(np.add, on_page.T, in_list.T, near.T, relevance, out, same_host, words)
-    best = over_links(np.maximum, relevance, ratio(on_page), words[0])
-    places = [table.places["counts"][table.nodes[name][nodes]] - own for name in ("host", "folder")]
-    counts = [totals[0:2].T, totals[2:4].T, totals[4:6].T, *places]
-    siblings, same_list, neighbours, host, folder = ratio(np.array(counts))
-    relevant = totals[6]
+    own, one, base = table.labels_of(nodes).T, np.maximum(count, 1), table.base_rate
+    of_links = _figures_of_links(table, nodes, links, owners, own)
+    highest = np.array([of_links[6], _rate(of_links[0:2], base), of_links[9]])
+    totals, best = _over_links(np.add, of_links, count), _over_links(np.maximum, highest, count)
+    relevant, words = totals[6], totals[-N_MODELS:] / np.sqrt(one)
     out, same_host, cos_short, cos_around, wanted_short, wanted_around = totals[7:13] / one
+    hosts, folders = (
+        table.places["counts"].take(table.nodes[name].take(nodes), axis=0).T - own
+        for name in ("host", "folder")
+    )
+    counts = np.array([totals[0:2], totals[2:4], totals[4:6], hosts, folders])
+    siblings, same_list, neighbours, host, folder, best_page = np.log(
+        [*_rate(counts.transpose(1, 0, 2), base), np.where(count, best[1], 1.0)]
+    )
     rows = [
         np.ones(len(nodes)),
         best[0],
@@ -88,7 +71,7 @@ def describe(table: LinkTable, nodes: Ids) -> tuple[Matrix, Matrix]:
         np.log1p(count),
         np.log1p(relevant),
         siblings,
-        best[1],
+        best_page,
         same_list,
         neighbours,
         host,
@@ -99,7 +82,46 @@ def describe(table: LinkTable, nodes: Ids) -> tuple[Matrix, Matrix]:
         wanted_short,
         wanted_around,
         same_host,
-        table.nodes["depth"][nodes] / 4,
+        table.nodes["depth"].take(nodes) / 4,
         out - 4,
     ]
-    return np.array(rows).T, (totals[13:15] / np.sqrt(one)).T
+    return np.array(rows).T, words.T
+
+
+def _figures_of_links(table: LinkTable, nodes: Ids, links: Ids, owners: Ids, own: Matrix) -> Matrix:
+    """What is known of each link to the nodes, ``owners`` of them; a row each.
+
+    Hits and seen of its page, of its list, and of links near it; the relevance of its page, the
+    logarithm of the number of links there, and whether it stays on the host; what its words say.
+    """
+    pages, own = table.links["page"].take(links), own.take(owners, axis=1)
+    figures = np.empty((9 + N_LIKE + N_MODELS, len(links)))
+    figures[0:2] = table.pages["counts"].take(pages, axis=0).T - own
+    groups = table.links["group"].take(links)
+    figures[2:4] = table.groups["counts"].take(groups, axis=0).T - own
+    figures[4:6] = table.links["near"].take(links, axis=0).T
+    figures[6] = table.pages["relevance"].take(pages)
+    figures[7] = table.pages["out"].take(pages)
+    hosts = table.nodes["host"].take(nodes)
+    figures[8] = table.pages["host"].take(pages) == hosts.take(owners)
+    figures[9:] = table.links["words"].take(links, axis=0).T
+    return figures
+
+
+def _over_links(reduce: np.ufunc, figures: Matrix, count: Ids) -> Matrix:
+    """Figures of links become those of their nodes, 0 for one without; a row each."""
+    linked = count > 0
+    if not len(figures.T):
+        return np.zeros((len(figures), len(count)))
+    starts = np.cumsum(count) - count
+    if linked.all():
+        return np.asarray(reduce.reduceat(figures, starts, axis=1))
+    found = np.zeros((len(figures), len(count)))
+    found[:, linked] = reduce.reduceat(figures, starts[linked], axis=1)
+    return found
+
+
+def _rate(counts: Matrix, base: float) -> Matrix:
+    """How many times the mean rate, of hits and seen, which are the first axis."""
+    hits, seen = np.maximum(counts, 0.0)
+    return np.asarray((hits + KAPPA * base) / ((seen + KAPPA) * base))

@@ -31,8 +31,8 @@ priorities are logarithms of chances from 1e-9 on."""
 
 def against_hosts(table: LinkTable, nodes: Ids, crowded: Ids) -> Vector:
     """What to take from the priority of each address, given the hosts that should wait."""
-    hosts = table.nodes["host"][nodes]
-    seen: Vector = np.minimum(table.places["fetched"][hosts], 1.0)
+    hosts = table.nodes["host"].take(nodes)
+    seen: Vector = np.minimum(table.places["fetched"].take(hosts), 1.0)
     less = seen * (CURIOSITY / (1.0 + table.gained))
     if len(crowded):
         less += HELD_BACK * np.isin(hosts, crowded)

@@ -23,7 +23,7 @@ from scipy.special import expit
 from trailhound.strategies.trail.columns import Columns, Ids, Matrix, Vector, renumbered
 from trailhound.strategies.trail.descent import descend
 from trailhound.strategies.trail.features import NAMES, PRIOR_WEIGHTS, describe
-from trailhound.strategies.trail.link_table import WORDS, LinkTable
+from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
 from trailhound.strategies.trail.phrases import N_NUMBERS, Weights
 
 FIRST_STEPS = 40
@@ -70,7 +70,7 @@ class Head:
     def fit(self, rows: Matrix, text: _Text, columns: Ids, labels: Vector, counts: Vector) -> None:
         """Learn from examples, ``counts`` times each; ``columns`` are the numbers of words."""
         d = rows.shape[1]
-        scaled, fixed, across = rows * _SCALE, rows @ self.prior, text.T.tocsr()
+        scaled, fixed, across = rows * _SCALE, rows @ self.prior, text.T
 
         def loss(parameters: Vector) -> tuple[float, Vector]:
             margins = fixed + scaled @ parameters[:d] + text @ parameters[d:]
@@ -120,9 +120,10 @@ class LinkModel:
         place, start = self._examples.add(), self._words.add(len(numbers))
         self._words["number"][start : self._words.size] = numbers
         self._words["weight"][start : self._words.size] = weights
-        values = {"node": node, "label": label, "row": row}
-        for name, value in (values | {"first_word": start, "n_words": len(numbers)}).items():
-            self._examples[name][place] = value
+        examples = self._examples
+        examples["node"][place], examples["label"][place] = node, label
+        examples["row"][place] = row
+        examples["first_word"][place], examples["n_words"][place] = start, len(numbers)
 
     def end_session(self) -> None:
         """The examples so far are those of the session; they stay."""
@@ -168,7 +169,7 @@ class LinkModel:
         examples["sure"][read] = seen / (seen + 3)
 
     def _read_anew(self) -> None:
-        self.table.phrases.sum_up(0, **self.tables)
+        self.table.phrases.sum_up(0, models=self.tables)
         self.read(0, self.table.links.size)
 
     def _forget_examples(self) -> None:
@@ -183,32 +184,34 @@ class LinkModel:
         self._examples["first_word"][: self._examples.size] = np.cumsum(lengths) - lengths
 
     @property
-    def tables(self) -> dict[str, Weights]:
-        """By the names of the phrases' columns: what each word adds to them."""
-        return {"text": self.wanted.words, "leads": self.leading.words}
+    def tables(self) -> list[Weights]:
+        """What each word adds to a phrase's column ``models``."""
+        return [self.wanted.words, self.leading.words]
 
     def read(self, first: int, last: int) -> None:
         """What the phrases of some links say together."""
-        links, phrases = self.table.links, self.table.phrases.columns
+        links, said = self.table.links, self.table.phrases.columns["models"]
         read = links["phrases"][first:last].T
-        for column in ("text", "leads"):
-            said = phrases[column]
-            links["words"][first:last, WORDS.index(column)] = sum(said[field] for field in read)
+        links["words"][first:last, N_LIKE:] = sum(said.take(field, axis=0) for field in read)
 
     def score(self, nodes: Ids) -> Vector:
         """log(p + hub q): the chances to be wanted, and to lead to what is."""
-        return self.score_and_parts(*describe(self.table, nodes))[0]
+        return self._score(*describe(self.table, nodes))[0]
+
+    def _score(self, rows: Matrix, words: Matrix) -> tuple[Vector, Vector]:
+        """The same of what was described, and p."""
+        wanted = np.maximum(expit(rows @ self.wanted.weights + words[:, 0]), 1e-9)
+        if not self.hub:
+            return np.log(wanted), wanted
+        leading = expit(rows @ self.leading.weights + words[:, 1])
+        return np.log(wanted + self.hub * leading), wanted
 
     def score_and_parts(self, rows: Matrix, words: Matrix) -> tuple[Vector, Matrix]:
         """The same of what was described, and what moved it.
 
         That is each feature by its weight, the words, and the part of q.
         """
-        wanted = np.maximum(expit(rows @ self.wanted.weights + words[:, 0]), 1e-9)
-        value = wanted
-        if self.hub:
-            value = value + self.hub * expit(rows @ self.leading.weights + words[:, 1])
-        score = np.log(value)
+        score, wanted = self._score(rows, words)
         parts = np.column_stack([rows * self.wanted.weights, words[:, 0], score - np.log(wanted)])
         return score, parts
 

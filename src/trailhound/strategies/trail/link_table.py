@@ -30,11 +30,12 @@ NEAR = ((1, 1.0), (2, 0.5), (3, 0.33), (4, 0.25), (6, 0.17), (8, 0.125))
 """Distances on a page within which links say something about each other, and how much."""
 MAX_DEPTH = 8
 
-_STEPS = np.array([sign * distance for distance, _ in NEAR for sign in (-1, 1)])
-_SHARES = np.repeat([share for _, share in NEAR], 2)
+REACH = max(distance for distance, _ in NEAR)
+_SHARES: Matrix = np.array([[dict(NEAR).get(abs(step), 0.0)] for step in range(-REACH, REACH + 1)])
+"""The same, link by link, from the farthest before one to the farthest behind."""
 
-WORDS = ("cos_short", "cos_around", "wanted_short", "wanted_around", "text", "leads")
-"""What the words of a link say: by :class:`WantedWords`, and by the two models."""
+N_LIKE, N_MODELS = 4, 2
+"""Numbers for what the words of a link say: by :class:`WantedWords`, and by the two models."""
 
 
 class LinkTable:
@@ -72,7 +73,7 @@ class LinkTable:
             | {"words": "f4"},
             near=2,
             phrases=len(FIELDS),
-            words=len(WORDS),
+            words=N_LIKE + N_MODELS,
         )
         self.groups = Columns({"counts": "f8"}, counts=2)
         self.phrases = Phrases()
@@ -80,6 +81,8 @@ class LinkTable:
             {"counts": "f8", "fetched": "f8", "gained": "f8", "missed": "f8"}, counts=2
         )
         self._place_numbers: dict[str, int] = {}
+        self._folders: dict[str, tuple[int, int, int]] = {}
+        """What was found out of the addresses in a folder."""
         self._browsed_pages = 0
         self.owns: Callable[[str], bool] | None = None
         """Of one of several copies: which addresses are fetched here."""
@@ -114,11 +117,9 @@ class LinkTable:
         first, nodes = self.nodes.add(len(urls)), self.nodes
         self.numbers.update(zip(urls, range(first, nodes.size), strict=True))
         self.urls += urls
-        paths = [url.partition("://")[2].partition("?")[0] for url in urls]
-        nodes["host"][first : nodes.size] = [self._place(f"h{host_key(url)}") for url in urls]
-        folders = [self._place(f"f{path[: path.rfind('/') + 1]}") for path in paths]
-        nodes["folder"][first : nodes.size] = folders
-        nodes["depth"][first : nodes.size] = [min(path.count("/"), MAX_DEPTH) for path in paths]
+        places = np.array([self._places_of(url) for url in urls]).T
+        for column, values in zip(("host", "folder", "depth"), places, strict=True):
+            nodes[column][first : nodes.size] = values
         if self.owns is not None:
             nodes["elsewhere"][first : nodes.size] = [not self.owns(url) for url in urls]
 
@@ -126,6 +127,17 @@ class LinkTable:
         """What the crawl does not own waits elsewhere, and is fetched there."""
         self.owns = owns
         self.nodes["elsewhere"][: self.nodes.size] = [not owns(url) for url in self.urls]
+
+    def _places_of(self, url: str) -> tuple[int, int, int]:
+        """Host and folder of an address, and how deep that is."""
+        path = url.partition("?")[0]
+        folder = path[: path.rfind("/", len("https://")) + 1] or path
+        known = self._folders.get(folder)
+        if known is None:
+            inside = folder.partition("://")[2]
+            host, place = self._place(f"h{host_key(url)}"), self._place(f"f{inside}")
+            known = self._folders[folder] = host, place, min(inside.count("/"), MAX_DEPTH)
+        return known
 
     def _place(self, name: str) -> int:
         known = self._place_numbers.get(name)
@@ -158,10 +170,9 @@ class LinkTable:
 
     def _count_known(self, page: int, children: Ids, first: int, groups: Ids) -> None:
         """Some of a new page's links lead to pages that were fetched before."""
-        known = self.nodes["known"][children]
-        if not known.any():
+        if not self.nodes["known"].take(children).any():
             return
-        counts = np.column_stack([self.nodes["label"][children] * known, known])
+        counts = self.labels_of(children)
         self.pages["counts"][page] += counts.sum(axis=0)
         np.add.at(self.groups["counts"], groups, counts)
         near = self.links["near"][first : first + len(children)]
@@ -178,18 +189,26 @@ class LinkTable:
         said, values = said[new], np.fromiter(labels.values(), np.float64, len(labels))[new]
         nodes["known"][said], nodes["label"][said] = True, values
         nodes["browsed"][said] = browsed
-        links, owners, _ = self.parents(said)
-        counts = np.column_stack([values, np.ones(len(values))])
-        pages, hosts = self.links["page"][links], nodes["host"][said]
-        np.add.at(self.pages["counts"], pages, counts[owners])
-        np.add.at(self.groups["counts"], self.links["group"][links], counts[owners])
-        for places in (hosts, nodes["folder"][said]):
-            np.add.at(self.places["counts"], places, counts)
-        self._label_neighbours(links, pages, counts[owners])
+        for node, value in zip(said.tolist(), values.tolist(), strict=True):
+            self._count(node, np.array([value, 1.0]))
         if not browsed:
-            self._count_fetched(hosts, values)
+            self._count_fetched(nodes["host"][said], values)
         self.hits += values.sum()
         self.seen += len(values)
+
+    def _count(self, node: int, counts: Vector) -> None:
+        """A page has turned out: hits and seen are added wherever that says something of others."""
+        links = self.nodes["links"][node]
+        for link in links[links >= 0].tolist():  # a few, and slices are cheaper than places
+            page = self.links["page"][link]
+            self.pages["counts"][page] += counts
+            self.groups["counts"][self.links["group"][link]] += counts
+            first = max(int(self.pages["first"][page]), link - REACH)
+            last = min(int(self.pages["last"][page]), link + REACH + 1)
+            shares = _SHARES[REACH + first - link : REACH + last - link]
+            self.links["near"][first:last] += shares * counts
+        for place in (self.nodes["host"][node], self.nodes["folder"][node]):
+            self.places["counts"][place] += counts
 
     def _count_fetched(self, hosts: Ids, labels: Vector) -> None:
         """What hosts gave to the crawl; a miss is less than half of what pages give on average."""
@@ -199,13 +218,6 @@ class LinkTable:
         self.gained += labels.sum()
         self.fetched += len(labels)
 
-    def _label_neighbours(self, links: Ids, pages: Ids, counts: Matrix) -> None:
-        near = links[:, None] + _STEPS
-        near = np.where((near >= 0) & (near < self.links.size), near, links[:, None])
-        there = (self.links["page"][near] == pages[:, None]) & (near != links[:, None])
-        rows, steps = np.nonzero(there)
-        np.add.at(self.links["near"], near[there], _SHARES[steps][:, None] * counts[rows])
-
     def children(self, page: int) -> Ids:
         """The addresses that a page links to, each once."""
         span = slice(self.pages["first"][page], self.pages["last"][page])
@@ -213,16 +225,21 @@ class LinkTable:
 
     def parents(self, nodes: Ids) -> tuple[Ids, Ids, Ids]:
         """Links to the nodes, one node after the other; the place of each one's node; counts."""
-        found = self.nodes["links"][nodes]
-        there = found >= 0
-        count = there.sum(axis=1)
-        return found[there], np.repeat(np.arange(len(nodes)), count), count
+        found = self.nodes["links"].take(nodes, axis=0)
+        there = np.flatnonzero(found >= 0)
+        owners = there // MAX_PARENTS
+        return found.take(there), owners, np.bincount(owners, minlength=len(nodes))
+
+    def labels_of(self, nodes: Ids) -> Matrix:
+        """What the nodes add to counts: relevance and 1, or nothing. Shape (n, 2)."""
+        known = self.nodes["known"].take(nodes)
+        return np.array([self.nodes["label"].take(nodes) * known, known], np.float64).T
 
     def words_of(self, node: int) -> tuple[Ids, Vector]:
         """Numbers and weights of the words in the links to a node, each word once."""
         links = np.sort(self.nodes["links"][node])[-MAX_READ:]
         links = links[links >= 0]
-        said, weights = self.phrases.words_of(self.links["phrases"][links].ravel())
+        said, weights = self.phrases.words_of(self.links["phrases"].take(links, axis=0).ravel())
         numbers, places = np.unique(said, return_inverse=True)
         return numbers, np.bincount(places, weights) / np.sqrt(max(len(links), 1))
 
@@ -288,6 +305,7 @@ class LinkTable:
             self.nodes[column][span] = numbers[self.nodes[column][span]]
         hosts = slice(0, self.pages.size)
         self.pages["host"][hosts] = numbers[self.pages["host"][hosts]]
+        self._folders.clear()
         places = self._place_numbers.items()
         self._place_numbers = {
             name: int(numbers[place]) for name, place in places if numbers[place] >= 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 from urllib.parse import unquote
 
 import numpy as np
@@ -31,11 +32,13 @@ def read_links(page: Page, phrases: Phrases) -> PageLinks:
     """All links of a page but those to itself."""
     merged = links_by_url(page)
     texts = link_texts(page, merged)
-    found = dict(zip(FIELDS, phrases.find(texts, page.language), strict=True))
-    groups = np.unique(found["heading"] << 32 | found["place"], return_inverse=True)[1]
+    found = phrases.find(texts, page.language)
     matrix = np.empty((len(merged), len(FIELDS)), np.int64)
-    for column, field in enumerate(FIELDS):
-        matrix[:, column] = found[field]  # the title is all links' own
+    for column, said in enumerate(found):
+        matrix[:, column] = said  # the title is all links' own
+    lists = list(zip(texts["heading"], texts["place"], strict=True))
+    numbers = dict(zip(dict.fromkeys(lists), count(), strict=False))
+    groups = np.array([numbers[each] for each in lists], np.int64)
     return PageLinks(list(merged), groups, matrix)
 
 

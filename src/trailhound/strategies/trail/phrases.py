@@ -10,6 +10,7 @@ share a weight; with a few thousand in use that is rare.
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -21,12 +22,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from trailhound.strategies.trail.columns import Columns, Flags, Ids, Vector, stretches
-from trailhound.text.tokens import END_OF_LINE, MEMO_BYTES, chunk_lines, tokenize
+from trailhound.text.tokens import END_OF_LINE, MEMO_BYTES, chunk_lines, terms_by_chunk
 
 N_BITS = 18
 N_NUMBERS = 1 << N_BITS
 MAX_WORDS = 30
 """Of one phrase."""
+MANY_WORDS = 10_000
+"""From so many on, making a sparse matrix of them pays."""
 FIELD_WEIGHTS = {
     "anchor": 1.0,
     "address": 0.7,
@@ -43,8 +46,6 @@ Sums = NDArray[np.uint32]
 _MEMO_SIZE = 50_000
 _MASK = np.uint32(N_NUMBERS - 1)
 _END = np.uint32(N_NUMBERS)
-_WEIGHED = ("text", "leads")
-"""Columns whose sums count each word by its weight; the others count them alike."""
 _WEIGHTS = np.array(list(FIELD_WEIGHTS.values()))
 _SALTS = np.array([crc32(field.encode()) for field in FIELDS], np.uint32) & _MASK
 
@@ -54,7 +55,7 @@ class _Checksums(dict[bytes, bytes]):
 
     def __init__(self, language: str) -> None:
         super().__init__()
-        self._language = language
+        self._terms = terms_by_chunk(language)
         self._begin()
 
     def _begin(self) -> None:
@@ -64,7 +65,7 @@ class _Checksums(dict[bytes, bytes]):
     def __missing__(self, chunk: bytes) -> bytes:
         if len(self) >= _MEMO_SIZE:
             self._begin()
-        found = checksums(tokenize(chunk.decode("utf-8"), self._language)).tobytes()
+        found = b"".join(map(_packed_sum, self._terms[chunk].split()))
         if len(chunk) <= MEMO_BYTES:
             self[chunk] = found
         return found
@@ -72,8 +73,15 @@ class _Checksums(dict[bytes, bytes]):
 
 def checksums(terms: Iterable[str]) -> Sums:
     """By which words are numbered, whatever their field."""
-    sums = [crc32(term.encode("utf-8", "replace")) for term in terms]
-    return np.array(sums, np.uint32) & _MASK
+    return np.array(list(map(_checksum, terms)), np.uint32)
+
+
+def _checksum(term: str) -> int:
+    return crc32(term.encode("utf-8", "replace")) & (N_NUMBERS - 1)
+
+
+def _packed_sum(term: str) -> bytes:
+    return _checksum(term).to_bytes(4, sys.byteorder)
 
 
 def numbers(field: str, sums: Sums) -> Sums:
@@ -91,11 +99,32 @@ def _read(texts: list[str], language: str) -> tuple[Sums, Ids]:
     chunks = chunk_lines([text.replace("\n", " ") for text in texts], language) if texts else []
     sums = np.frombuffer(b"".join(map(_checksums_of(language).__getitem__, chunks)), np.uint32)
     is_word = sums != _END
-    lengths = np.diff(np.flatnonzero(~is_word), prepend=-1) - 1
+    lengths = np.flatnonzero(~is_word)
+    lengths[1:] -= lengths[:-1] + 1
     if lengths.max(initial=0) > MAX_WORDS:
         is_word[is_word] = stretches(np.zeros(len(texts), np.int64), lengths) < MAX_WORDS
         lengths = np.minimum(lengths, MAX_WORDS)
     return sums[is_word], lengths
+
+
+def _sums_of_few(words: Ids, lengths: Ids, tables: list[Weights]) -> Weights:
+    """For each table a row: the sums of what it has for so many words at a time."""
+    places = words.astype(np.intp)
+    values = np.array([table.take(places) for table in tables])
+    sums = np.zeros((len(tables), len(lengths)), np.float32)
+    said = lengths > 0
+    starts = (np.cumsum(lengths) - lengths)[said]
+    if len(starts):
+        sums[:, said] = np.add.reduceat(values, starts, axis=1)
+    return sums
+
+
+def _sums_of_many(words: Ids, lengths: Ids, tables: list[Weights]) -> Weights:
+    """The same."""
+    ends = np.append(0, np.cumsum(lengths))
+    ones = np.ones(len(words), np.float32)
+    text = sparse.csr_array((ones, words, ends), (len(lengths), N_NUMBERS))
+    return np.array([text @ table for table in tables])
 
 
 class Phrases:
@@ -103,37 +132,34 @@ class Phrases:
 
     def __init__(self) -> None:
         self.columns = Columns(
-            {"first_word": "i4", "n_words": "i4", "weight": "f4"}
-            | {"idf": "f4", "like": "f4", "wanted": "f4"}
-            | {"text": "f4", "leads": "f4"}
+            {"first_word": "i4", "n_words": "i4", "weight": "f4", "likeness": "f4", "models": "f4"},
+            likeness=3,
+            models=2,
         )
         """``weight`` is that of each word: of the field, over the root of the phrase's length.
 
-        ``idf``, ``like`` and ``wanted`` are sums that :class:`WantedWords` makes of the words;
-        ``text`` and ``leads`` is what the two models say of them.
+        ``likeness`` are sums that :class:`WantedWords` makes of the words, ``models`` is what the
+        two models say of them, each word by its weight.
         """
         self.words = Columns({"number": "i4"})
         self._known: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
 
-    def find(self, texts: Mapping[str, list[str]], language: str) -> list[Ids]:
+    def find(self, texts: Mapping[str, list[str]], language: str) -> list[list[int]]:
         """The phrases of texts by field, in the order of ``FIELDS``.
 
         Those that are new come last in the columns.
         """
         known = [self._known[field, language] for field in FIELDS]
         said = [texts[field] for field in FIELDS]
-        found = [list(map(old.get, each)) for old, each in zip(known, said, strict=True)]
         new = [
-            list(dict.fromkeys(filterfalse(old.__contains__, each))) if None in got else []
-            for old, each, got in zip(known, said, found, strict=True)
+            list(dict.fromkeys(filterfalse(old.__contains__, each)))
+            for old, each in zip(known, said, strict=True)
         ]
         first = self._add(new, language) if any(new) else 0
-        for field, fresh in enumerate(new):
-            if fresh:
-                known[field].update(zip(fresh, range(first, first + len(fresh)), strict=True))
-                found[field] = list(map(known[field].get, said[field]))
-                first += len(fresh)
-        return [np.array(each, np.int64) for each in found]
+        for old, fresh in zip(known, new, strict=True):
+            old.update(zip(fresh, range(first, first + len(fresh)), strict=True))
+            first += len(fresh)
+        return [list(map(old.__getitem__, each)) for old, each in zip(known, said, strict=True)]
 
     def _add(self, new: list[list[str]], language: str) -> int:
         """Read the words of new phrases by field; the number of the first."""
@@ -151,18 +177,21 @@ class Phrases:
         columns["weight"][first : columns.size] = weights
         return first
 
-    def sum_up(self, first: int, **tables: Weights) -> None:
-        """Fill columns of the phrases from one on: sums over words, looked up by their numbers."""
+    def sum_up(self, first: int, **tables: Iterable[Weights]) -> None:
+        """Fill columns of the phrases from one on: sums over words, looked up by their numbers.
+
+        A table for each number of a column.
+        """
         lengths = self.columns["n_words"][first : self.columns.size]
-        ends = np.append(0, np.cumsum(lengths))
-        words = self.words["number"][self.words.size - int(ends[-1]) : self.words.size]
-        ones = np.ones(len(words), np.float32)
-        text = sparse.csr_array((ones, words, ends), (len(lengths), N_NUMBERS))
-        for column, table in tables.items():
-            sums = text @ table
+        words = self.words["number"][self.words.size - int(lengths.sum()) : self.words.size]
+        sum_words = _sums_of_few if len(words) < MANY_WORDS else _sums_of_many
+        sums = sum_words(words, lengths, list(chain.from_iterable(tables.values()))).T
+        for column in tables:
+            filled = self.columns[column][first : self.columns.size]
+            filled[:], sums = sums[:, : filled.shape[1]], sums[:, filled.shape[1] :]
+        if "models" in tables:
             weights = self.columns["weight"][first : self.columns.size]
-            weighed = sums * weights if column in _WEIGHED else sums
-            self.columns[column][first : self.columns.size] = weighed
+            self.columns["models"][first : self.columns.size] *= weights[:, None]
 
     def words_of(self, phrases: Ids) -> tuple[Ids, Vector]:
         """Numbers and weights of all words of some."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from trailhound.strategies.base import FoundLink, Reason
+from trailhound.strategies.trail.columns import Matrix
 from trailhound.strategies.trail.features import NAMES
 from trailhound.strategies.trail.link_model import LinkModel
 from trailhound.strategies.trail.spelled_words import SpelledWord, spelled_words
@@ -64,6 +65,13 @@ _COUNTS = {
     "success of the folder": "its folder had given {}",
 }
 _IN_WORDS = {"context": "near it", "title": "title of the page it was found on"}
+
+
+def memories(parts: Matrix) -> list[bytes]:
+    """What moved the priority of each link, a row each, to be explained later."""
+    small = parts.astype("<f2")
+    size, content = small.shape[1] * small.itemsize, small.tobytes()
+    return [content[start : start + size] for start in range(0, len(content), size)]
 
 
 def told_parts(memory: bytes) -> dict[str, float]:

@@ -13,13 +13,13 @@ from trailhound.records import CrawledPage, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
-from trailhound.strategies.trail.columns import Flags, Ids, Matrix
+from trailhound.strategies.trail.columns import Flags, Ids
 from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.gateways import NOTHING, open_gateways
 from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_held_back
 from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
-from trailhound.strategies.trail.link_table import LinkTable
+from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
 from trailhound.strategies.trail.link_words import read_links
 from trailhound.strategies.trail.news import (
     Described,
@@ -29,7 +29,7 @@ from trailhound.strategies.trail.news import (
     make_news,
     read_news,
 )
-from trailhound.strategies.trail.reasons import reasons
+from trailhound.strategies.trail.reasons import memories, reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
 
 RANKED_ANEW = 2_000
@@ -115,13 +115,13 @@ class TrailStrategy:
         table, phrases = self._table, self._table.phrases
         new, first = phrases.columns.size, table.links.size
         found = [read_links(page, phrases) for page, _ in pages]
-        phrases.sum_up(new, **self._wanted.tables, **self._model.tables)
+        phrases.sum_up(new, likeness=self._wanted.tables, models=self._model.tables)
         for (page, relevance), links in zip(pages, found, strict=True):
             table.add_page(table.node(page.url), links, relevance)
         last = table.links.size
         if first < last:
             read = self._wanted.read(phrases, np.concatenate([links.phrases for links in found]))
-            table.links["words"][first:last, : read.shape[1]] = read
+            table.links["words"][first:last, :N_LIKE] = read
             self._model.read(first, last)
 
     def observe(self, crawled: CrawledPage) -> None:
@@ -195,18 +195,18 @@ class TrailStrategy:
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """Each link to a page that was not fetched yet."""
         table = self._table
-        new = ~table.nodes["known"][self._open]
-        nodes = self._open[new]
-        scores, parts = self._model.score_and_parts(*(each[new] for each in self._described))
+        new = np.flatnonzero(~table.nodes["known"].take(self._open))
+        nodes = self._open.take(new)
+        described = (each.take(new, axis=0) for each in self._described)
+        scores, parts = self._model.score_and_parts(*described)
         scores -= against_hosts(table, nodes, self._crowding)
-        again: Flags = table.nodes["queued"][nodes]
+        again: Flags = table.nodes["queued"].take(nodes)
         self._relinked.update(nodes[again].tolist())
         table.nodes["queued"][nodes] = True
         # What waits with a higher priority keeps it until it is ranked anew.
-        table.nodes["told"][nodes] = np.maximum(
-            scores, np.where(again, table.nodes["told"][nodes], -np.inf)
-        )
-        opinions = zip(scores.tolist(), _memories(parts), strict=True)
+        waiting_as = np.where(again, table.nodes["told"].take(nodes), -np.inf)
+        table.nodes["told"][nodes] = np.maximum(scores, waiting_as)
+        opinions = zip(scores.tolist(), memories(parts), strict=True)
         told = dict(zip(nodes.tolist(), opinions, strict=True))
         for node, worth in self._worth_of_session_pages(self._open).items():
             told[node] = worth, b""
@@ -394,10 +394,3 @@ class TrailStrategy:
         """Begin with what an earlier crawl has learned of links; its addresses are not taken."""
         kept = kept_in(snapshot, _Kept, "what was learned of links")
         self._model.inherit(kept.model, in_full=in_full)
-
-
-def _memories(parts: Matrix) -> list[bytes]:
-    """What moved each priority, to be explained later."""
-    small = parts.astype("<f2")
-    size, content = small.shape[1] * small.itemsize, small.tobytes()
-    return [content[start : start + size] for start in range(0, len(content), size)]

@@ -10,8 +10,8 @@ from trailhound.strategies.trail.columns import Ids, Matrix, Vector
 from trailhound.strategies.trail.phrases import FIELDS, N_NUMBERS, Phrases, checksums, numbers
 from trailhound.text.tfidf import TermWeights
 
-_READ = {"short": ("anchor", "address"), "around": ("context",)}
-"""Anchor and address are taken together; so are the words around a link."""
+_READ = FIELDS[:3]
+"""Anchor and address are taken together; the words around a link are by themselves."""
 
 
 class WantedWords:
@@ -30,26 +30,21 @@ class WantedWords:
         has_contrast = ContrastJudge.suits(graph)
         plane = Contrast(graph, matrix).separation.coefficients if has_contrast else 10 * centroid
         sums = checksums(weights.vocabulary)
-        by_column = {"idf": weights.idf**2, "like": weights.idf * centroid}
-        by_column["wanted"] = weights.idf * plane
-        self.tables = {column: np.zeros(N_NUMBERS, np.float32) for column in by_column}
-        """By the names of the phrases' columns: what each word adds to them."""
-        for field in (field for fields in _READ.values() for field in fields):
-            for column, values in by_column.items():
-                self.tables[column][numbers(field, sums)] = values
+        added = np.array([weights.idf**2, weights.idf * centroid, weights.idf * plane])
+        self.tables = np.zeros((len(added), N_NUMBERS), np.float32)
+        """What each word adds to a phrase's column ``likeness``."""
+        for field in _READ:
+            self.tables[:, numbers(field, sums)] = added
 
     def read(self, phrases: Phrases, found: Ids) -> Matrix:
-        """The first of the table's columns ``WORDS`` for links; rows of ``found`` are phrases."""
-        figures: dict[str, list[Vector]] = {"like": [], "wanted": []}
-        for fields in _READ.values():
-            read = found[:, [FIELDS.index(field) for field in fields]]
-            length = np.sqrt(np.maximum(phrases.columns["idf"][read].sum(axis=1), 1e-9))
-            for column, values in figures.items():
-                values.append(phrases.columns[column][read].sum(axis=1) / length)
-        return np.column_stack([*figures["like"], *figures["wanted"]])
+        """What links say, the first ``N_LIKE`` numbers; rows of ``found`` are their phrases."""
+        said = phrases.columns["likeness"].take(found[:, : len(_READ)], axis=0)
+        both = np.array([said[:, 0] + said[:, 1], said[:, 2]])
+        length = np.sqrt(np.maximum(both[..., :1], 1e-9))
+        return np.asarray((both[..., 1:] / length).transpose(1, 2, 0).reshape(-1, 4))
 
     def each(self, words: Ids) -> tuple[Vector, Vector]:
         """What each word of one text adds to its likeness, and to its side of the plane."""
-        idf, like, wanted = (table[words] for table in self.tables.values())
+        idf, like, wanted = self.tables[:, words]
         length = np.sqrt(max(float(idf.sum()), 1e-9))
         return like / length, wanted / length
