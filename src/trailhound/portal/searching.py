@@ -23,6 +23,7 @@ from trailhound.storage.listed_pages import (
     Passage,
 )
 from trailhound.storage.results_reading import StoredPage
+from trailhound.storage.search_words import apart
 from trailhound.storage.snippets import tidied
 from trailhound.urls import host_key
 
@@ -135,7 +136,7 @@ def fts_expression(query: str) -> str:
         text = phrase or word
         if not any(map(str.isalnum, text)):
             continue
-        quoted = '"' + text.replace('"', "").replace("\0", "") + '"'
+        quoted = '"' + apart(text).replace('"', "").replace("\0", "") + '"'
         if word.endswith("*") and len(word) > MIN_BEGINNING_CHARS:
             quoted += "*"
         (unwanted if minus else wanted).append(quoted)

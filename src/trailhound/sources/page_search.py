@@ -25,6 +25,7 @@ from trailhound.errors import CorpusError, SourceError, StorageError, UsageError
 from trailhound.records import Page
 from trailhound.sources import SearchHit
 from trailhound.storage.results import LISTED, RESULTS, index_for_search
+from trailhound.storage.search_words import apart, together
 from trailhound.text.extract import extract_page
 from trailhound.urls import canonicalize
 from trailhound.web_archives import ArchiveDamageError, find_archives, read_captures
@@ -77,7 +78,10 @@ class PageIndex:
 
     def add(self, pages: Iterable[IndexedPage]) -> None:
         """Take pages in."""
-        rows = ((url, _utf8(title), _utf8(text[:MAX_INDEXED_CHARS])) for url, title, text in pages)
+        rows = (
+            (url, apart(_utf8(title)), apart(_utf8(text[:MAX_INDEXED_CHARS])))
+            for url, title, text in pages
+        )
         self._connection.execute("BEGIN")
         try:
             self._connection.executemany("INSERT INTO page VALUES (?, ?, ?)", rows)
@@ -97,7 +101,7 @@ class PageIndex:
             return
         for (number,) in self._connection.execute(_RANKED, (words,)).fetchall():
             shown = self._connection.execute(_SHOWN, (words, number)).fetchone()
-            yield SearchHit(*shown)
+            yield SearchHit(*map(together, shown))
 
     def close(self) -> None:
         """Let it go."""
@@ -107,7 +111,7 @@ class PageIndex:
 def any_word_of(query: str) -> str:
     """The query in FTS5's language: pages that hold any of the words; empty without a word."""
     words = dict.fromkeys(_WORD.findall(query.lower()))
-    return " OR ".join(f'"{word}"' for word in list(words)[:MAX_WORDS])
+    return " OR ".join(f'"{apart(word)}"' for word in list(words)[:MAX_WORDS])
 
 
 def _utf8(text: str) -> str:
@@ -191,6 +195,6 @@ class KeptPagesSearch:
 def _hits(connection: sqlite3.Connection, words: str, limit: int) -> list[SearchHit]:
     ranked = connection.execute(_KEPT_RANKED, (words, limit)).fetchall()
     return [
-        SearchHit(*connection.execute(_KEPT_SHOWN, (words, number)).fetchone())
+        SearchHit(*map(together, connection.execute(_KEPT_SHOWN, (words, number)).fetchone()))
         for (number,) in ranked
     ]

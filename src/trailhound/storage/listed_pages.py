@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 from trailhound.errors import UsageError
 from trailhound.storage.results import LISTED, RESULTS, SEARCHABLE
 from trailhound.storage.results_reading import StoredPage, stored_page
+from trailhound.storage.search_words import together
 
 MATCH_STARTS, MATCH_ENDS = "\x02", "\x03"
 """Around words that were searched for. A page that holds them too has the wrong words marked."""
@@ -85,7 +86,8 @@ class ListedPages:
             few.execute(SEARCHABLE)
             kept = ((each, title, text[:_SHOWN_CHARS]) for each, (title, text) in rows)
             few.executemany("INSERT INTO found (rowid, title, text) VALUES (?, ?, ?)", kept)
-            return {row[0]: Passage(*row[1:]) for row in few.execute(_PASSAGES, (expression,))}
+            found = few.execute(_PASSAGES, (expression,))
+            return {row: Passage(together(title), together(text)) for row, title, text in found}
 
     def _search(self, query: str, expression: str) -> list[Any]:
         ends_at = time.monotonic() + SEARCH_SECONDS
@@ -114,7 +116,7 @@ class ListedPages:
 
     def texts(self, ids: Iterable[int]) -> Iterator[str]:
         """What each page says, as far as it is searchable; empty else."""
-        return (text for _, text in self._indexed(ids))
+        return (together(text) for _, text in self._indexed(ids))
 
     def _indexed(self, ids: Iterable[int]) -> Iterator[tuple[str, str]]:
         """Title and text of each page, as the full-text index has them."""

@@ -45,6 +45,7 @@ from trailhound.errors import StorageError
 from trailhound.records import FinishedPage, Outcome
 from trailhound.storage.event_rows import INSERT_EVENT, event_row, kept_fingerprints, storable
 from trailhound.storage.kept_words import pack_words
+from trailhound.storage.search_words import apart
 from trailhound.storage.sqlite import DatabaseKind, transaction
 from trailhound.storage.visits import VISITS, note_visit
 
@@ -371,11 +372,13 @@ def index_texts(path: Path, texts: Iterable[tuple[int, str, str]]) -> None:
 
 def index_waiting(connection: sqlite3.Connection) -> None:
     """Let the full-text index catch up, in turns with a crawl that may be writing."""
+    connection.create_function("apart", 1, apart, deterministic=True)
     last = _last_to_index(connection)
     while last is not None:
         with transaction(connection):
             connection.execute(
-                "INSERT INTO found (rowid, title, text) SELECT * FROM unindexed WHERE id <= ?",
+                "INSERT INTO found (rowid, title, text) "
+                "SELECT id, apart(title), apart(text) FROM unindexed WHERE id <= ?",
                 (last,),
             )
             connection.execute("DELETE FROM unindexed WHERE id <= ?", (last,))

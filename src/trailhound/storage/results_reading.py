@@ -19,6 +19,7 @@ from trailhound.storage.results import (
     ResultsStore,
     index_for_search,
 )
+from trailhound.storage.search_words import apart, together
 from trailhound.storage.snippets import tidied
 
 MAX_PATH_PAGES = 200
@@ -232,14 +233,14 @@ class Results:
         self, words: str, limit: int | None = None, *, min_score: float | None = None
     ) -> list[StoredPage]:
         """Relevant pages that hold all ``words``, the best match first, with a fitting snippet."""
-        phrase = " ".join('"' + word.replace('"', '""') + '"' for word in words.split())
+        phrase = " ".join('"' + apart(word).replace('"', '""') + '"' for word in words.split())
         if not phrase:
             return []
         index_for_search(self.path)
         with RESULTS.explaining(self.path):
             query = _SEARCH.format(mark=self._mark)
             rows = self._connection.execute(query, (phrase, min_score or 0.0, _sql_limit(limit)))
-            return [stored_page(row, snippet=tidied(row["passage"])) for row in rows]
+            return [stored_page(row, snippet=tidied(together(row["passage"]))) for row in rows]
 
     def events_of(self, url: str) -> list[StoredPage]:
         """All that happened to a URL, asked for or redirected to, in order of time."""
