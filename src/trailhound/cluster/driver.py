@@ -69,7 +69,8 @@ class ClusterCrawl:
     ) -> None:
         self.folder = folder
         self.settings = plan.settings
-        self.budget = plan.budget(0)
+        self._record = folder.record()
+        self.budget = plan.budget(self._record.requests)
         self.is_stopping = False
         self.stop_reason: StopReason | None = None
         self.looked_at_again: frozenset[str] = frozenset()
@@ -78,7 +79,7 @@ class ClusterCrawl:
         self.disk = DiskWatch(folder.path, 0)
         self._plan = plan
         self._shards = placement.shards
-        self._kept = folder.record().checkpoint
+        self._kept = self._record.checkpoint
         self._notify = notify
         self._beacon = beacon
         self._stack = stack
@@ -101,7 +102,7 @@ class ClusterCrawl:
         if found:
             self.notify(f"{counted(found, 'shard')} of the crawl are at work already.")
         self._wait_until_open()
-        requests, pages = self._total("requests"), self._total("pages")
+        requests, pages = self._requests(), self._total("pages")
         self.before = EarlierRuns(requests, pages, self.results.finds())
         self.progress = CrawlProgress(self.budget, time.time(), requests_before=requests)
 
@@ -152,6 +153,10 @@ class ClusterCrawl:
 
     def _total(self, name: str) -> int:
         return sum(getattr(state, name) for state in self._states())
+
+    def _requests(self) -> int:
+        """Those of all runs, also before there were shards."""
+        return self._record.requests + self._total("requests")
 
     # As of any crawl
 
@@ -227,7 +232,7 @@ class ClusterCrawl:
         looks = self._fleet.look()
         self._board.hear(self._states())
         events = [event for look in looks.values() for event in look.events]
-        requests = self._total("requests")
+        requests = self._requests()
         for event in sorted(events, key=lambda event: event.at):
             number = self.before.pages + self.progress.pages + 1
             counted_anew = msgspec.structs.replace(event, number=number, requests_total=requests)
@@ -270,7 +275,7 @@ class ClusterCrawl:
         self._was_done = [state.activity for state in states] if is_done else None
         if before is None or before != self._was_done or self._next_limits():
             return None
-        used, most = self._total("requests"), self.budget.max_requests
+        used, most = self._requests(), self.budget.max_requests
         if most is not None and used >= most:
             return StopReason.REQUESTS_SPENT
         return StopReason.HOSTS_ASLEEP if self._total("waiting") else StopReason.FRONTIER_EMPTY
@@ -306,6 +311,7 @@ class ClusterCrawl:
         looks, most = self._fleet.looks, self.budget.max_requests
         if most is None:
             return {n: None for n, look in looks.items() if look.state.limit is not None}
+        most -= self._record.requests  # what is left for the shards
         reports = [self._report(look) for look in looks.values()]
         used = sum(report.used for report in reports)
         size = max(slice_size(used, len(looks)), round(self._speed.per_second))
@@ -331,7 +337,7 @@ class ClusterCrawl:
         self._fleet.looks.update(ended)
         self._board.hear(self._states())
         self._board.write()
-        self.progress.requests = max(self.progress.requests, self._total("requests"))
+        self.progress.requests = max(self.progress.requests, self._requests())
         reason = self.stop_reason = self.stop_reason or StopReason.INTERRUPTED
         self._log.note(
             "end",

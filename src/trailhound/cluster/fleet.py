@@ -87,19 +87,7 @@ class Fleet:
         return {node["NodeID"]: max(1.0, node["Resources"].get("CPU", 0.0)) for node in nodes}
 
     def _create(self, number: int, machine: str, *, is_reopened: bool) -> None:
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        from trailhound.cluster.actors import ShardActor
-
-        # How many share a processor is ours to say; without any, Ray would not heed the machine.
-        options = self._ray.remote(ShardActor).options(
-            name=self._name(number),
-            namespace=NAMESPACE,
-            lifetime="detached",
-            max_restarts=-1,
-            num_cpus=0.001,
-            scheduling_strategy=NodeAffinitySchedulingStrategy(machine, soft=True),
-        )
+        options = self._actor_on(machine, self._name(number))
         give_up_at = time.monotonic() + NAME_SECONDS
         while True:
             try:
@@ -109,6 +97,22 @@ class Fleet:
                 if time.monotonic() > give_up_at:
                     raise
                 time.sleep(0.1)
+
+    def _actor_on(self, machine: str, name: str) -> Any:
+        """What makes an actor of that name."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        from trailhound.cluster.actors import ShardActor
+
+        # How many share a processor is ours to say; without any, Ray would not heed the machine.
+        return self._ray.remote(ShardActor).options(
+            name=name,
+            namespace=NAMESPACE,
+            lifetime="detached",
+            max_restarts=-1,
+            num_cpus=0.001,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(machine, soft=True),
+        )
 
     def look(self) -> dict[int, Look]:
         """How the shards are that have answered, all but those that are lost at the moment."""
@@ -129,11 +133,10 @@ class Fleet:
         return answers
 
     def _answer(self, number: int, ref: Any) -> Look | None:
-        from ray.exceptions import ActorDiedError, RayError
-
+        errors = self._ray.exceptions
         try:
             look = decode_look(self._ray.get(ref))
-        except ActorDiedError as error:  # Ray does not start it again by itself
+        except errors.ActorDiedError as error:  # Ray does not start it again by itself
             self._lose(number, error)
             self._deaths[number] += 1
             if self._deaths[number] > MAX_DEATHS:
@@ -144,7 +147,7 @@ class Fleet:
             owners = {each: known.state.node for each, known in self.looks.items()}
             self._create(number, least_loaded(owners, self._machines()), is_reopened=True)
             return None
-        except RayError as error:
+        except errors.RayError as error:
             self._lose(number, error)
             return None
         self._meet(number, look)
@@ -213,28 +216,24 @@ class Fleet:
 
     def _end(self, number: int) -> None:
         """Close one actor in order, and let it go."""
-        from ray.exceptions import RayError
-
         actor = self._actors.pop(number)
         self._pending.pop(number, None)
         self._lost.add(number)  # until it is open elsewhere
         try:
             self._ray.get(actor.close.remote(), timeout=CLOSE_SECONDS)
-        except (RayError, TrailhoundError) as error:
+        except (self._ray.exceptions.RayError, TrailhoundError) as error:
             self._note("shard-lost", shard=number, why=str(error).partition("\n")[0])
         self._ray.kill(actor)
 
     def close(self) -> dict[int, Look]:
         """End all shards in order; how they have ended."""
-        from ray.exceptions import RayError
-
         self._pending.clear()
         ended: dict[int, Look] = {}
         closing = {number: actor.close.remote() for number, actor in self._actors.items()}
         for number, ref in closing.items():
             try:
                 ended[number] = decode_look(self._ray.get(ref, timeout=CLOSE_SECONDS))
-            except RayError as error:  # it is on disk as it was
+            except self._ray.exceptions.RayError as error:  # it is on disk as it was
                 self._lose(number, error)
             self._ray.kill(self._actors[number])
         self._actors.clear()

@@ -1,0 +1,163 @@
+"""The driver of a cluster's crawl: budgets, ends and shards that fail.
+
+Ray is not needed: what the driver asks of it is answered in this process, by shards that tell what
+a test has them tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from trailhound.cluster import driver, opening
+from trailhound.cluster.driver import ClusterCrawl
+from trailhound.cluster.fleet import Fleet
+from trailhound.cluster.layout import ClusterFolder
+from trailhound.cluster.messages import Look, ShardState, encode_look
+from trailhound.config import configure
+from trailhound.crawling.budget import StopReason
+from trailhound.errors import UsageError
+from trailhound.storage.results import ResultsStore
+from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
+from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.workspace import TopicFolder, Workspace
+
+SHARDS = 2
+
+
+class StandIn:
+    """A shard that makes all requests that it may at once, and would make more."""
+
+    def __init__(self, number: int, **known: Any) -> None:
+        told = {"shard": number, "epoch": 1, "state": "waiting", "waiting": 900, "limit": 0}
+        self.state = msgspec.convert(told | {"hosts_waiting": 100} | known, ShardState)
+        self.best: list[tuple[int, float]] = [(1, 0.9)] * 16
+        self.is_slow = False
+
+    def tell(self, **changes: Any) -> None:
+        self.state = msgspec.structs.replace(self.state, **changes)
+
+    def look(self, epoch: int, seen: int) -> bytes | None:
+        return None if self.is_slow else encode_look(Look(self.state, 0, [], self.best))
+
+    def allow(self, limit: int | None) -> None:
+        self.tell(limit=limit, requests=limit if limit is not None else self.state.requests)
+
+    def close(self) -> bytes:
+        self.tell(state="ended")
+        return encode_look(Look(self.state))
+
+
+class Here:
+    """In place of Ray: its actors are in this process."""
+
+    exceptions = SimpleNamespace(RayError=ConnectionError, ActorDiedError=ConnectionAbortedError)
+
+    def __init__(self) -> None:
+        self.shards: dict[str, StandIn] = {}
+        self.made: dict[str, int] = {}
+        """Requests of shards that were closed, as their files would tell."""
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return [{"Alive": True, "NodeID": "here", "Resources": {"CPU": 2.0}}]
+
+    def get_actor(self, name: str, _namespace: str) -> Any:
+        if name not in self.shards:
+            raise ValueError(name)
+        return _Handle(self.shards[name])
+
+    def start(self, name: str) -> Any:
+        def made(spec: Any) -> Any:
+            made = self.made.get(name, 0)
+            self.shards[name] = StandIn(spec.number, requests=made, limit=made)
+            return _Handle(self.shards[name])
+
+        return SimpleNamespace(remote=made)
+
+    def wait(self, asked: list[Any], **_: Any) -> tuple[list[Any], list[Any]]:
+        return [each for each in asked if each.answer is not None], []
+
+    def get(self, asked: Any, timeout: float | None = None) -> Any:
+        return asked.answer
+
+    def kill(self, actor: Any) -> None:
+        self.made |= {name: each.state.requests for name, each in self.shards.items()}
+        self.shards = {name: each for name, each in self.shards.items() if each is not actor.of}
+
+
+class _Handle:
+    """Calls as Ray's are."""
+
+    def __init__(self, of: StandIn) -> None:
+        self.of = of
+
+    def __getattr__(self, name: str) -> Any:
+        method: Callable[..., Any] = getattr(self.of, name)
+        return SimpleNamespace(remote=lambda *given: SimpleNamespace(answer=method(*given)))
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Here:
+    made = Here()
+
+    @contextmanager
+    def connected(_address: str) -> Iterator[Here]:
+        yield made
+
+    monkeypatch.setattr(opening, "load_ray", lambda: None)
+    monkeypatch.setattr(opening, "connected", connected)
+    monkeypatch.setattr(Fleet, "_actor_on", lambda _self, _machine, name: made.start(name))
+    monkeypatch.setattr(driver, "LOOK_EVERY_SECONDS", 0.001)
+    return made
+
+
+@pytest.fixture
+def topic(tmp_path: Path) -> TopicFolder:
+    made = Workspace(tmp_path).folder_for("bees")
+    made.prepare()
+    return made
+
+
+def opened(topic: TopicFolder, *, resume: bool = False, **more: Any) -> ClusterCrawl:
+    flags = {
+        "crawl.seeds": () if resume else ("http://a.test/",),
+        "judge.kind": "keywords:words=bees",
+        "fetch.user_agent": "t (+http://a.test/)",
+        **{f"crawl.{name}": value for name, value in more.items()},
+    }
+    request = CrawlRequest(configure(flags).settings, flags, resume=resume)
+    shards = None if resume and ClusterFolder(topic).is_sharded() else SHARDS
+    return opening.open_cluster_crawl(topic, request, "here", shards)
+
+
+def crawled_alone(topic: TopicFolder, requests: int) -> None:
+    """What a crawl on one machine leaves."""
+    folder = CrawlFolder(topic)
+    folder.make()
+    flags = {"crawl.seeds": ("http://a.test/",), "fetch.user_agent": "t (+http://a.test/)"}
+    settings = configure(flags | {"judge.kind": "keywords:words=bees"}).settings
+    folder.write(
+        CrawlRecord(topic=topic.name, settings=settings, created_at=1.0, states=0, model="")
+    )
+    store = ResultsStore(folder.results)
+    store.settle(requests, 0)
+    store.close()
+
+
+def test_requests_before_there_were_shards_count(here: Here, topic: TopicFolder) -> None:
+    crawled_alone(topic, 30)
+    with pytest.raises(UsageError, match="has made 30 requests, and its budget is 30"):
+        opened(topic, resume=True, max_requests=30)
+    assert not CrawlFolder(topic).shards()
+    for limit in (40, 55):  # the second run finds them in shards
+        with opened(topic, resume=True, max_requests=limit) as crawl:
+            assert not list(crawl.run())
+            assert crawl.stop_reason is StopReason.REQUESTS_SPENT
+            assert crawl.progress.requests == limit
+            assert sum(look.state.requests for look in crawl._fleet.looks.values()) == limit - 30
