@@ -152,9 +152,13 @@ class Checkpoint:
         return self._last or _Manifest(epoch, -1, ())
 
     def _latest(self) -> _Manifest | None:
-        """The highest that can be read: the last may be half written."""
+        """The highest that is whole: the last may be half written.
+
+        StorageError when the store does not give one at the moment: an earlier one, or none, would
+        be taken for all that there is.
+        """
         for name in reversed(self.place.names(_MANIFESTS)):
-            with suppress(StorageError, *UNREADABLE):
+            with suppress(*UNREADABLE):
                 content = self.place.read(f"{_MANIFESTS}/{name}")
                 return msgspec.json.decode(content, type=_Manifest)
         return None

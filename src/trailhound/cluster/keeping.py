@@ -21,6 +21,7 @@ from trailhound.cluster.checkpoints import Checkpoint
 from trailhound.cluster.fencing import FencedError
 from trailhound.config.settings import FetchSettings
 from trailhound.errors import StorageError
+from trailhound.storage.files import explaining
 from trailhound.storage.locks import is_held
 from trailhound.topics.crawl_folder import SHARDS
 
@@ -59,18 +60,24 @@ class Keeper:
         self._epoch = epoch
         self._kept: Received = {}
         self._met: set[tuple[int, int]] = set()
-        self._is_ending = False
+        self._is_restored = self._is_ending = False
         self._hurried = threading.Event()
         self._thread: threading.Thread | None = None
 
     def restore(self, fetch: FetchSettings) -> None:
-        """Begin with the last checkpoint.
+        """Begin with the last checkpoint, once; after an error it is to be called again.
 
         When its owner has not closed it, its hosts may have been asked since: they rest as long as
         any host can want.
         """
-        if not self._checkpoint.restore(self._folder, self._epoch):
+        if self._is_restored:
             return
+        _empty(self._folder)  # half of a shard must not be taken for a whole one
+        if self._checkpoint.restore(self._folder, self._epoch):
+            self._let_hosts_rest(fetch)
+        self._is_restored = True
+
+    def _let_hosts_rest(self, fetch: FetchSettings) -> None:
         frontier = self._folder / "frontier.db"
         if not self._checkpoint.was_closed and frontier.is_file():
             delay = 1.0 if fetch.delay_seconds is None else fetch.delay_seconds
@@ -125,6 +132,15 @@ class Keeper:
                 _log.warning("A shard could not be kept elsewhere; it is tried again: %s", error)
             else:
                 self._kept = here
+
+
+def _empty(folder: Path) -> None:
+    with explaining(folder):
+        for path in folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
 
 
 def refresh_copies(url: str, shards: Mapping[int, Path]) -> None:

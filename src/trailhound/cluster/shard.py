@@ -106,7 +106,7 @@ class Shard:
         self, request: CrawlRequest, known: Knowledge | None = None, *, limit: int | None = None
     ) -> None:
         """Open its stores, mended if need be. ``limit``: requests that it may make, in all."""
-        if self._keeper is not None and not self._folder.exists():
+        if self._keeper is not None:
             self._keeper.restore(request.settings.fetch)
         exists = self._folder.exists()
         request = replace(
