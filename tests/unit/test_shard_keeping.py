@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from trailhound.cluster.checkpoints import Checkpoint
-from trailhound.cluster.keeping import Keeper
+from trailhound.cluster.keeping import Keeper, refresh_copies, refresh_what_is_there, shard_url
 from trailhound.cluster.layout import ClusterFolder
 from trailhound.cluster.places import Place
 from trailhound.cluster.shard import Shard
@@ -88,3 +89,59 @@ def test_a_shard_is_restored_as_a_whole_however_often_that_is_tried(
     second._crawl.close()
     assert (there / "some-page.bin").read_bytes() == LAST
     assert not (there / "left-over.bin").exists()
+
+
+@pytest.fixture
+def copies(url: str, tmp_path: Path) -> dict[int, Path]:
+    """Where two shards are copied to, which are kept."""
+    for number in range(2):
+        keep(url, number, b"first")
+    return {number: tmp_path / "copies" / str(number) for number in range(2)}
+
+
+def keep(url: str, number: int, content: bytes) -> None:
+    checkpoint = Checkpoint(shard_url(url, number))
+    source = Path(checkpoint.place.url.removeprefix("file://") + "-source")
+    source.mkdir(parents=True, exist_ok=True)
+    (source / "log.jsonl").write_bytes(content)
+    (source / "results.json").write_bytes(content * 2)
+    checkpoint.save(source, checkpoint.fence.current() or checkpoint.fence.advance())
+
+
+def test_a_checkpoint_that_is_renewed_while_it_is_copied_is_copied_as_it_is_then(
+    copies: dict[int, Path], url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch, late = Checkpoint._fetch, [b"2", b"3", b"4"]
+
+    def slow(self: Checkpoint, *given: Any) -> None:
+        while late:
+            keep(url, 0, late.pop(0))
+        fetch(self, *given)
+
+    monkeypatch.setattr(Checkpoint, "_fetch", slow)
+    refresh_copies(url, copies)
+    assert (copies[0] / "log.jsonl").read_bytes() == b"4"
+    assert (copies[0] / "results.json").read_bytes() == b"44"
+    assert (copies[1] / "log.jsonl").read_bytes() == b"first"
+
+
+def test_what_a_store_does_not_give_is_copied_the_next_time(
+    copies: dict[int, Path], url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    refresh_copies(url, copies)
+    for number in copies:
+        keep(url, number, b"later")
+    place = Place(shard_url(url, 0))
+    lacking = f"chunks/{sha256(b'later' * 2).hexdigest()}"
+    content = place.read(lacking)
+    place.remove(lacking)
+    refresh_what_is_there(url, copies)
+    assert "could not be copied" in caplog.text
+    assert (copies[1] / "results.json").read_bytes() == b"laterlater"
+    with pytest.raises(StorageError, match="cannot be read"):
+        refresh_copies(url, copies)
+    place.write(lacking, content)
+    place.remove(f"chunks/{sha256(b'later').hexdigest()}")  # what is here is not fetched again
+    refresh_copies(url, copies)
+    assert (copies[0] / "log.jsonl").read_bytes() == b"later"
+    assert (copies[0] / "results.json").read_bytes() == b"laterlater"

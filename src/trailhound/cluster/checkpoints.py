@@ -130,20 +130,33 @@ class Checkpoint:
             return False
         have = _restored(folder)
         (folder / _RESTORED).unlink(missing_ok=True)
-        for file in found.files:
-            is_complete_now = file.name not in have and file.name + OPEN_SUFFIX in have
-            if is_complete_now:
-                have[file.name] = have.pop(file.name + OPEN_SUFFIX)
-                with suppress(FileNotFoundError):
-                    (folder / (file.name + OPEN_SUFFIX)).replace(folder / file.name)
-            self._fetch(folder, file, have.get(file.name, ()))
-        write_whole(folder / _RESTORED, msgspec.json.encode(found))
-        for gone in have.keys() - {file.name for file in found.files}:
-            (folder / gone).unlink(missing_ok=True)
+        try:
+            for file in found.files:
+                self._bring(folder, file, have)
+            names = {file.name for file in found.files}
+            # Whoever was killed while it copied has noted nothing down.
+            for gone in (have.keys() | {name + OPEN_SUFFIX for name in names}) - names:
+                (folder / gone).unlink(missing_ok=True)
+                have.pop(gone, None)
+        finally:
+            _note_restored(folder, found, have)  # also after an error: the next one brings the rest
         self.was_closed = found.is_closed
         if epoch is not None:
             self._write(_Manifest(epoch, 0, found.files, found.is_closed))
         return True
+
+    def _bring(self, folder: Path, file: _File, have: dict[str, tuple[str, ...]]) -> None:
+        """Fetch a file, unless ``have`` knows that it is there; whatever happens, it knows then."""
+        is_complete_now = file.name not in have and file.name + OPEN_SUFFIX in have
+        if is_complete_now:
+            have[file.name] = have.pop(file.name + OPEN_SUFFIX)
+            with suppress(FileNotFoundError):
+                (folder / (file.name + OPEN_SUFFIX)).replace(folder / file.name)
+        before = have.pop(file.name, ())
+        if (folder / file.name).is_file():
+            have[file.name] = before[: _equal(file.chunks, before)]
+        self._fetch(folder, file, before)
+        have[file.name] = file.chunks
 
     def _own(self, epoch: int) -> _Manifest:
         """What the last checkpoint holds; nothing when there is none."""
@@ -196,9 +209,7 @@ class Checkpoint:
         with explaining(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             is_there = path.is_file()
-            pairs = zip(file.chunks, have, strict=False)
-            equal = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-            first = equal if is_there else 0
+            first = _equal(file.chunks, have) if is_there else 0
             for beside in ("-wal", "-shm"):  # of a database as it was
                 path.with_name(path.name + beside).unlink(missing_ok=True)
             if first == len(file.chunks) == len(have):
@@ -306,6 +317,21 @@ def _snapshot(path: Path, copy: Path) -> Path:
 
 def _plain(name: str) -> str:
     return name.removesuffix(OPEN_SUFFIX)
+
+
+def _equal(some: Iterable[str], others: Iterable[str]) -> int:
+    """How many first ones are the same."""
+    pairs = zip(some, others, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _note_restored(folder: Path, found: _Manifest, have: dict[str, tuple[str, ...]]) -> None:
+    sizes = {file.name: file.size for file in found.files}
+    files = tuple(_File(name, sizes.get(name, 0), chunks) for name, chunks in have.items())
+    noted = msgspec.structs.replace(found, files=files)
+    with explaining(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / _RESTORED, msgspec.json.encode(noted))
 
 
 def _restored(folder: Path) -> dict[str, tuple[str, ...]]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Self, cast
 
 import msgspec
@@ -21,7 +22,7 @@ from prometheus_client.registry import Collector
 from trailhound.cluster.connecting import dashboard_of
 from trailhound.cluster.fleet import Fleet
 from trailhound.cluster.granting import ShardReport, able_soon, grant, slice_size
-from trailhound.cluster.keeping import refresh_copies, shard_url
+from trailhound.cluster.keeping import refresh_copies, refresh_what_is_there, shard_url
 from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
 from trailhound.cluster.messages import Look, ShardState
 from trailhound.cluster.placement import Placement
@@ -216,7 +217,7 @@ class ClusterCrawl:
             at_the_end.callback(self._beacon.end)
             gathering = at_the_end.enter_context(Gathering(self.folder))
             at_the_end.callback(gathering.settle)
-            at_the_end.callback(self._refresh)
+            at_the_end.callback(self._refresh, refresh_copies)
             at_the_end.callback(self._end)
             while self.stop_reason is None:
                 for event in self._look():
@@ -285,7 +286,7 @@ class ClusterCrawl:
         self._grant()
         now = time.monotonic()
         if now - self._gathered_at >= GATHER_EVERY_SECONDS:
-            self._refresh()
+            self._refresh(refresh_what_is_there)
             gathering.catch_up()
             self._gathered_at = time.monotonic()
         if now - self._balanced_at >= BALANCE_EVERY_SECONDS:
@@ -293,11 +294,11 @@ class ClusterCrawl:
             if self._fleet.balance():
                 self._was_done = None
 
-    def _refresh(self) -> None:
+    def _refresh(self, refresh: Callable[[str, Mapping[int, Path]], None]) -> None:
         """Bring what is kept elsewhere here, to be gathered."""
         if self._kept:
             shards = {number: self.folder.shard(number).path for number in range(self._shards)}
-            refresh_copies(self._kept, shards)
+            refresh(self._kept, shards)
 
     def _grant(self) -> None:
         limits = self._next_limits()

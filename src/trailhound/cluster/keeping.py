@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 from trailhound.cluster.checkpoints import Checkpoint
@@ -26,6 +26,7 @@ from trailhound.storage.locks import is_held
 from trailhound.topics.crawl_folder import SHARDS
 
 SAVE_EVERY_SECONDS = 20.0
+COPY_ATTEMPTS = 3
 _log = logging.getLogger(__name__)
 
 Received = Mapping[int, tuple[int, int]]
@@ -144,10 +145,31 @@ def _empty(folder: Path) -> None:
 
 
 def refresh_copies(url: str, shards: Mapping[int, Path]) -> None:
-    """Bring the last checkpoints into the crawl's own folder, for whoever reads it."""
+    """Bring the last checkpoints into the crawl's own folder, for whoever reads it.
+
+    One that is renewed meanwhile may be gone before all of it is here: then the newer one is.
+    """
     for number, folder in shards.items():
-        with suppress(FileNotFoundError):
-            Checkpoint(shard_url(url, number)).restore(folder)
+        _copy(Checkpoint(shard_url(url, number)), folder)
+
+
+def _copy(checkpoint: Checkpoint, folder: Path) -> None:
+    for more in reversed(range(COPY_ATTEMPTS)):
+        try:
+            checkpoint.restore(folder)
+            return
+        except StorageError:
+            if not more:
+                raise
+
+
+def refresh_what_is_there(url: str, shards: Mapping[int, Path]) -> None:
+    """The same now and then: what the store does not give is brought the next time."""
+    for number, folder in shards.items():
+        try:
+            refresh_copies(url, {number: folder})
+        except StorageError as error:
+            _log.warning("A shard could not be copied; it is tried again: %s", error)
 
 
 def keep_first(url: str, shards: Mapping[int, Path]) -> None:
