@@ -11,10 +11,15 @@ import pytest
 from trailhound.cluster.checkpoints import Checkpoint
 from trailhound.cluster.keeping import Keeper, refresh_copies, refresh_what_is_there, shard_url
 from trailhound.cluster.layout import ClusterFolder
+from trailhound.cluster.messages import Batch
+from trailhound.cluster.outbox import Inbox, Outbox
 from trailhound.cluster.places import Place
 from trailhound.cluster.shard import Shard
 from trailhound.config import configure
 from trailhound.errors import StorageError
+from trailhound.frontier.reading import all_urls
+from trailhound.frontier.sqlite import SqliteFrontier
+from trailhound.records import Candidate
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
@@ -145,3 +150,23 @@ def test_what_a_store_does_not_give_is_copied_the_next_time(
     refresh_copies(url, copies)
     assert (copies[0] / "log.jsonl").read_bytes() == b"later"
     assert (copies[0] / "results.json").read_bytes() == b"laterlater"
+
+
+def test_links_count_as_kept_when_a_checkpoint_has_them(url: str, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    frontier = SqliteFrontier(folder / "frontier.db")
+    Outbox(frontier)
+    inbox, keeper = Inbox(frontier), Keeper(url, folder, Checkpoint(url).fence.advance())
+    with pytest.raises(ConnectionError, match="Send again"):
+        keeper.kept_of(1, 7)
+    inbox.take_in(Batch(1, 7, 500, [Candidate("http://x.test/", 0.5)]), frontier.add)
+    for is_on_disk in (False, True):
+        keeper._save()  # as its thread does at any moment
+        Checkpoint(url).restore(tmp_path / "copy")
+        assert list(all_urls(tmp_path / "copy" / "frontier.db")) == (
+            [("http://x.test/", None)] if is_on_disk else []
+        )
+        assert keeper.kept_of(1, 7) == (500 if is_on_disk else 0)
+        frontier.commit()
+    frontier.close()

@@ -21,6 +21,7 @@ from trailhound.cluster.checkpoints import Checkpoint
 from trailhound.cluster.fencing import FencedError
 from trailhound.config.settings import FetchSettings
 from trailhound.errors import StorageError
+from trailhound.frontier.tables import FRONTIER
 from trailhound.storage.files import explaining
 from trailhound.storage.locks import is_held
 from trailhound.topics.crawl_folder import SHARDS
@@ -86,11 +87,11 @@ class Keeper:
             with closing(sqlite3.connect(frontier)) as connection, connection:
                 connection.execute("UPDATE host SET until = max(until, ?)", (until,))
 
-    def begin(self, received: Callable[[], Received], fenced: Callable[[], None]) -> None:
+    def begin(self, fenced: Callable[[], None]) -> None:
         """Save every some seconds, in a thread; ``fenced`` is called when that is refused."""
-        self._kept = dict(received())
+        self._kept = self._received()
         self._thread = threading.Thread(
-            target=self._save_on, args=(received, fenced), name="checkpoints", daemon=True
+            target=self._save_on, args=(fenced,), name="checkpoints", daemon=True
         )
         self._thread.start()
 
@@ -117,22 +118,31 @@ class Keeper:
         self._checkpoint.save(self._folder, self._epoch, is_closed=True)
         shutil.rmtree(self._folder.parent.parent, ignore_errors=True)
 
-    def _save_on(self, received: Callable[[], Received], fenced: Callable[[], None]) -> None:
+    def _received(self) -> Received:
+        """As it is on disk: a batch that is half taken in is in no checkpoint."""
+        frontier = self._folder / "frontier.db"
+        with FRONTIER.explaining(frontier), closing(FRONTIER.open_for_reading(frontier)) as file:
+            rows = file.execute("SELECT sender, epoch, last FROM received")
+            return {sender: (epoch, last) for sender, epoch, last in rows}
+
+    def _save_on(self, fenced: Callable[[], None]) -> None:
         while True:
             self._hurried.wait(SAVE_EVERY_SECONDS)
             self._hurried.clear()
             if self._is_ending:
                 return
-            here = dict(received())
             try:
-                self._checkpoint.save(self._folder, self._epoch)
+                self._save()
             except FencedError:
                 fenced()
                 return
             except StorageError as error:
                 _log.warning("A shard could not be kept elsewhere; it is tried again: %s", error)
-            else:
-                self._kept = here
+
+    def _save(self) -> None:
+        here = self._received()  # first: what comes meanwhile may be in the checkpoint, or not
+        self._checkpoint.save(self._folder, self._epoch)
+        self._kept = here
 
 
 def _empty(folder: Path) -> None:

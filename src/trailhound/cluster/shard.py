@@ -128,7 +128,7 @@ class Shard:
         try:
             with self._crawl as crawl:
                 if self._keeper is not None:
-                    self._keeper.begin(lambda: self._inbox.last, self.stop)
+                    self._keeper.begin(self.stop)
                 for event in crawl.run():
                     self._note(event)
                 self._last = self._now()
