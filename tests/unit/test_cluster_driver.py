@@ -161,3 +161,28 @@ def test_requests_before_there_were_shards_count(here: Here, topic: TopicFolder)
             assert crawl.stop_reason is StopReason.REQUESTS_SPENT
             assert crawl.progress.requests == limit
             assert sum(look.state.requests for look in crawl._fleet.looks.values()) == limit - 30
+
+
+def test_requests_of_a_shard_that_fails_are_not_made_again_by_others(
+    here: Here, topic: TopicFolder
+) -> None:
+    with opened(topic, max_requests=100) as crawl:
+        first, second = here.shards.values()
+        for shard in (first, second):
+            shard.tell(requests=40, limit=50)
+        list(crawl._look())
+        assert not crawl._next_limits()
+        first.state = ShardState(shard=0, state="failed", why="The disk is full.")
+        first.best = []
+        list(crawl._look())  # it is opened again at once
+        assert crawl._requests() == 80
+        assert not crawl._next_limits()
+        first, _ = sorted(here.shards.values(), key=lambda shard: shard.state.shard)
+        first.state = ShardState(shard=0)
+        list(crawl._look())
+        assert not crawl._next_limits()
+        first.tell(state="waiting", epoch=2, requests=45, limit=45)
+        list(crawl._look())
+        assert not crawl._why_done()
+        limits = crawl._next_limits()
+        assert sum(limit or 0 for limit in (limits.get(0, 45), limits.get(1, 50))) <= 100

@@ -24,7 +24,7 @@ from trailhound.cluster.fleet import Fleet
 from trailhound.cluster.granting import ShardReport, able_soon, grant, slice_size
 from trailhound.cluster.keeping import refresh_copies, refresh_what_is_there, shard_url
 from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
-from trailhound.cluster.messages import Look, ShardState
+from trailhound.cluster.messages import NOT_OPEN, Look, ShardState
 from trailhound.cluster.placement import Placement
 from trailhound.cluster.status import ShardMetrics, StatusBoard
 from trailhound.counting import counted
@@ -325,7 +325,7 @@ class ClusterCrawl:
     def _report(self, look: Look) -> ShardReport:
         state, delay = look.state, polite_settings(self.settings.fetch).delay_seconds
         limit = state.requests if state.limit is None else state.limit
-        if state.state == "starting":  # it may have made all that it was granted
+        if state.state in NOT_OPEN:  # it may have made all that it was granted
             return ShardReport(state.shard, max(state.requests, limit), limit, [])
         # As far ahead as a crawl waits for a host with something better.
         able = able_soon(state.hosts_waiting, delay, self.settings.crawl.wait_for_better)

@@ -12,7 +12,7 @@ import msgspec
 
 from trailhound.cluster.balance import least_loaded, next_move
 from trailhound.cluster.connecting import NAMESPACE
-from trailhound.cluster.messages import Look, decode_look
+from trailhound.cluster.messages import NOT_OPEN, Look, decode_look
 from trailhound.errors import TrailhoundError
 
 LOOK_SECONDS = 5.0
@@ -162,16 +162,9 @@ class Fleet:
             self._note("shard-lost", shard=number, node=node, why=why)
 
     def _meet(self, number: int, look: Look) -> None:
-        state, before = look.state, self.looks.get(number)
-        if state.state == "starting" and before is not None:
-            # What it has made so far still counts.
-            known = msgspec.structs.replace(
-                before.state, state=state.state, node=state.node, pid=state.pid
-            )
-            self.looks[number] = msgspec.structs.replace(before, state=known, events=[], best=[])
-            return
-        self.looks[number] = look
-        if state.state == "starting":
+        state = look.state
+        self.looks[number] = self._with_what_is_known(number, look)
+        if state.state in NOT_OPEN:
             return
         if state.epoch != self._epochs.get(number):
             event = "reopened" if number in self._epochs else "opened"
@@ -184,6 +177,16 @@ class Fleet:
             )
         self._lost.discard(number)
         del self._deaths[number]
+
+    def _with_what_is_known(self, number: int, look: Look) -> Look:
+        """What a shard has made so far still counts while it is not open."""
+        state, before = look.state, self.looks.get(number)
+        if state.state not in NOT_OPEN or before is None:
+            return look
+        known = msgspec.structs.replace(
+            before.state, state=state.state, why=state.why, node=state.node, pid=state.pid
+        )
+        return msgspec.structs.replace(before, state=known, events=[], best=[])
 
     @property
     def is_complete(self) -> bool:
@@ -232,7 +235,8 @@ class Fleet:
         closing = {number: actor.close.remote() for number, actor in self._actors.items()}
         for number, ref in closing.items():
             try:
-                ended[number] = decode_look(self._ray.get(ref, timeout=CLOSE_SECONDS))
+                look = decode_look(self._ray.get(ref, timeout=CLOSE_SECONDS))
+                ended[number] = self._with_what_is_known(number, look)
             except self._ray.exceptions.RayError as error:  # it is on disk as it was
                 self._lose(number, error)
             self._ray.kill(self._actors[number])

@@ -53,6 +53,10 @@ class Turn(msgspec.Struct, frozen=True, array_like=True):
     """With the pause after each request; 0: not at all, and the wish is to be repeated then."""
 
 
+NOT_OPEN = ("starting", "failed")
+"""States of shards that cannot tell what they have made: others know it."""
+
+
 class ShardState(msgspec.Struct, frozen=True, kw_only=True):
     """How one shard is. Counts of all runs, unless they say otherwise."""
 
