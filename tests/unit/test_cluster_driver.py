@@ -18,11 +18,11 @@ import pytest
 from trailhound.cluster import driver, opening
 from trailhound.cluster.driver import ClusterCrawl
 from trailhound.cluster.fleet import Fleet
-from trailhound.cluster.layout import ClusterFolder
+from trailhound.cluster.layout import ClusterFolder, actor_name
 from trailhound.cluster.messages import Look, ShardState, encode_look
 from trailhound.config import configure
 from trailhound.crawling.budget import StopReason
-from trailhound.errors import UsageError
+from trailhound.errors import StorageError, UsageError
 from trailhound.storage.results import ResultsStore
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.crawl_plan import CrawlRequest
@@ -63,6 +63,8 @@ class Here:
         self.shards: dict[str, StandIn] = {}
         self.made: dict[str, int] = {}
         """Requests of shards that were closed, as their files would tell."""
+        self.born_as: dict[str, ShardState] = {}
+        """How shards begin, if not as usual."""
 
     def nodes(self) -> list[dict[str, Any]]:
         return [{"Alive": True, "NodeID": "here", "Resources": {"CPU": 2.0}}]
@@ -76,6 +78,7 @@ class Here:
         def made(spec: Any) -> Any:
             made = self.made.get(name, 0)
             self.shards[name] = StandIn(spec.number, requests=made, limit=made)
+            self.shards[name].state = self.born_as.get(name, self.shards[name].state)
             return _Handle(self.shards[name])
 
         return SimpleNamespace(remote=made)
@@ -186,3 +189,17 @@ def test_requests_of_a_shard_that_fails_are_not_made_again_by_others(
         assert not crawl._why_done()
         limits = crawl._next_limits()
         assert sum(limit or 0 for limit in (limits.get(0, 45), limits.get(1, 50))) <= 100
+
+
+def test_a_shard_that_could_not_be_opened_is_opened_when_the_cause_is_mended(
+    here: Here, topic: TopicFolder
+) -> None:
+    name = actor_name(topic, 1)
+    here.born_as[name] = ShardState(shard=1, state="failed", why="The store is away.")
+    with pytest.raises(StorageError, match="Shard 1 cannot be opened: The store is away"):
+        opened(topic, max_requests=100)
+    assert not here.shards  # nothing goes on without a driver
+    here.shards[name] = StandIn(1)  # left by one that was killed
+    here.shards[name].state = here.born_as.pop(name)
+    with opened(topic, max_requests=100) as crawl:
+        assert [look.state.state for look in crawl._fleet.looks.values()] == ["waiting"] * SHARDS

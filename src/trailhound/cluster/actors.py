@@ -150,13 +150,14 @@ class ShardActor:
                 time.sleep(1.0)
 
     def _watch(self) -> None:
-        while not self._is_over.wait(10.0):
-            if time.monotonic() - self._looked_at > ORPHANED_SECONDS:
-                self._is_closing = True
-                if self._shard is not None:
-                    self._shard.stop()
-                self._is_over.wait(ANSWER_SECONDS)
-                ray.kill(ray.get_runtime_context().current_actor)
+        """End the actor when nobody looks any more, also one that has failed."""
+        while time.monotonic() - self._looked_at <= ORPHANED_SECONDS:
+            time.sleep(10.0)
+        self._is_closing = True
+        if self._shard is not None:
+            self._shard.stop()
+        self._is_over.wait(ANSWER_SECONDS)
+        ray.kill(ray.get_runtime_context().current_actor)
 
 
 def _topic(spec: ShardSpec) -> TopicFolder:

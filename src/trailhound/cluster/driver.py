@@ -99,10 +99,12 @@ class ClusterCrawl:
         self._speed = _Speed()
         self._was_done: list[tuple[int, ...]] | None = None
         self._gathered_at = self._balanced_at = time.monotonic()
-        found = self._fleet.start()
-        if found:
-            self.notify(f"{counted(found, 'shard')} of the crawl are at work already.")
-        self._wait_until_open()
+        try:
+            self._open_shards()
+        except BaseException:
+            with suppress(Exception):  # why they cannot be opened is what the user must hear of
+                self._fleet.close()
+            raise
         requests, pages = self._requests(), self._total("pages")
         self.before = EarlierRuns(requests, pages, self.results.finds())
         self.progress = CrawlProgress(self.budget, time.time(), requests_before=requests)
@@ -132,22 +134,30 @@ class ClusterCrawl:
             kept_at=shard_url(self._kept, number) if self._kept else "",
         )
 
+    def _open_shards(self) -> None:
+        found = self._fleet.start()
+        if found:
+            self.notify(f"{counted(found, 'shard')} of the crawl are at work already.")
+        self._wait_until_open()
+
     def _wait_until_open(self) -> None:
         progress = Progress(self.notify)
         while not self._are_open():
-            opened = sum(look.state.state != "starting" for look in self._fleet.looks.values())
+            opened = sum(state.state not in NOT_OPEN for state in self._states())
             progress.tell(f"Opening the shards: {opened} of {self._shards} so far.")
             time.sleep(LOOK_EVERY_SECONDS / 2)
 
     def _are_open(self) -> bool:
         for number, look in self._fleet.look().items():
-            if look.state.state == "failed":
+            if look.state.state == "failed" and self._fleet.was_left(number):
+                self._fleet.reopen(number)  # the cause may have been mended
+            elif look.state.state == "failed":
                 raise StorageError(
                     f"Shard {number} cannot be opened: {look.state.why} Mend the cause, "
                     "and give the same command again."
                 )
         states = self._states()
-        return len(states) == self._shards and all(each.state != "starting" for each in states)
+        return len(states) == self._shards and all(each.state not in NOT_OPEN for each in states)
 
     def _states(self) -> list[ShardState]:
         return [look.state for look in self._fleet.looks.values()]

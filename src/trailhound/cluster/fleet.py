@@ -198,8 +198,13 @@ class Fleet:
         for number, limit in limits.items():
             self._actors[number].allow.remote(limit)
 
+    def was_left(self, number: int) -> bool:
+        """Whether an earlier driver has started its actor, which was not seen open since."""
+        return number in self._at_work
+
     def reopen(self, number: int) -> None:
         """Start a shard anew that has failed."""
+        self._at_work.discard(number)
         self._end(number)
         owners = {each: known.state.node for each, known in self.looks.items() if each != number}
         self._create(number, least_loaded(owners, self._machines()), is_reopened=True)
