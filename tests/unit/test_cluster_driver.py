@@ -203,3 +203,28 @@ def test_a_shard_that_could_not_be_opened_is_opened_when_the_cause_is_mended(
     here.shards[name].state = here.born_as.pop(name)
     with opened(topic, max_requests=100) as crawl:
         assert [look.state.state for look in crawl._fleet.looks.values()] == ["waiting"] * SHARDS
+
+
+def test_a_crawl_does_not_end_by_what_a_shard_said_before_it_got_work(
+    here: Here, topic: TopicFolder
+) -> None:
+    with opened(topic, max_time=3600.0) as crawl:
+        slow, other = here.shards.values()
+        for shard in (slow, other):
+            shard.tell(waiting=0, limit=None)
+            shard.best = []
+        other.tell(outgoing=1)
+        list(crawl._look())
+        slow.is_slow = True  # it takes the link in, and does not get round to telling
+        other.tell(outgoing=0, sent=1)
+        for _ in range(3):
+            list(crawl._look())
+            assert crawl._why_done() is None
+        slow.is_slow = False
+        crawl._fleet._pending.clear()
+        slow.tell(received=1)
+        told = []
+        for _ in range(2):
+            list(crawl._look())
+            told.append(crawl._why_done())
+        assert told == [None, StopReason.FRONTIER_EMPTY]

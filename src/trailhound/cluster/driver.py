@@ -279,10 +279,11 @@ class ClusterCrawl:
         """Whether nobody has had anything to do in two looks, nor has done anything in between.
 
         A shard keeps what it receives before the sender forgets it: with all outboxes empty,
-        nothing is under way.
+        nothing is under way. One that does not answer may have received something since.
         """
         states, before = self._states(), self._was_done
-        is_done = self._fleet.is_complete and all(state.is_done for state in states)
+        has_heard = self._fleet.is_complete and self._fleet.is_fresh
+        is_done = has_heard and all(state.is_done for state in states)
         self._was_done = [state.activity for state in states] if is_done else None
         if before is None or before != self._was_done or self._next_limits():
             return None

@@ -62,6 +62,8 @@ class Fleet:
         """By shard, since it was seen last."""
         self.looks: dict[int, Look] = {}
         """What was seen of each shard last."""
+        self.is_fresh = False
+        """Whether every shard has answered when it was looked at last."""
 
     def start(self) -> int:
         """Find the actors that run, and start the others; how many were found."""
@@ -130,6 +132,7 @@ class Fleet:
                 look = self._answer(number, ref)
                 if look is not None:
                     answers[number] = look
+        self.is_fresh = len(answers) == self._shards
         return answers
 
     def _answer(self, number: int, ref: Any) -> Look | None:
