@@ -6,6 +6,7 @@ a test has them tell.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -228,3 +229,15 @@ def test_a_crawl_does_not_end_by_what_a_shard_said_before_it_got_work(
             list(crawl._look())
             told.append(crawl._why_done())
         assert told == [None, StopReason.FRONTIER_EMPTY]
+
+
+@pytest.mark.parametrize("hours", [1, -1])
+def test_time_is_spent_by_a_clock_that_nobody_puts(
+    hours: int, here: Here, topic: TopicFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wall, steady = time.time, time.monotonic
+    with opened(topic, max_time=600.0) as crawl:
+        monkeypatch.setattr(time, "time", lambda: wall() + 3600 * hours)
+        assert crawl._why_over() is None
+        monkeypatch.setattr(time, "monotonic", lambda: steady() + 601)
+        assert crawl._why_over() is StopReason.TIME_SPENT

@@ -108,6 +108,7 @@ class ClusterCrawl:
         requests, pages = self._requests(), self._total("pages")
         self.before = EarlierRuns(requests, pages, self.results.finds())
         self.progress = CrawlProgress(self.budget, time.time(), requests_before=requests)
+        self._began = time.monotonic()  # the clock of the wall may be put forward or back
 
     def _note(self, event: str, **details: Any) -> None:
         """One line of the log; what went wrong is told to those who watch, too."""
@@ -267,7 +268,7 @@ class ClusterCrawl:
     def _why_over(self) -> StopReason | None:
         if self.is_stopping:
             return StopReason.INTERRUPTED
-        seconds = self.progress.elapsed(time.time())
+        seconds = time.monotonic() - self._began
         if self.budget.max_seconds is not None and seconds >= self.budget.max_seconds:
             return StopReason.TIME_SPENT
         limit = self.settings.crawl.give_up_after
