@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,14 @@ from typing import Any
 import pytest
 
 from trailhound.cluster.checkpoints import Checkpoint
-from trailhound.cluster.keeping import Keeper, refresh_copies, refresh_what_is_there, shard_url
-from trailhound.cluster.layout import ClusterFolder
+from trailhound.cluster.keeping import (
+    Keeper,
+    refresh_copies,
+    refresh_what_is_there,
+    scratch_folder,
+    shard_url,
+)
+from trailhound.cluster.layout import ClusterFolder, actor_name
 from trailhound.cluster.messages import Batch
 from trailhound.cluster.outbox import Inbox, Outbox
 from trailhound.cluster.places import Place
@@ -170,3 +177,22 @@ def test_links_count_as_kept_when_a_checkpoint_has_them(url: str, tmp_path: Path
         assert keeper.kept_of(1, 7) == (500 if is_on_disk else 0)
         frontier.commit()
     frontier.close()
+
+
+@pytest.mark.parametrize("name", ["bees/wasps", "[bees]", "honey: bees?", "../bees", "ä" * 150])
+def test_a_shard_of_any_topic_has_a_folder_of_its_own(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
+    called = actor_name(Workspace(tmp_path).folder_for(name), 7)
+    first = scratch_folder(called, 7)
+    second = scratch_folder(called, 7)
+    assert not first.exists()
+    assert second.is_dir()
+    assert [path.name for path in tmp_path.iterdir()] == ["scratch"]
+    assert len(list((tmp_path / "scratch").iterdir())) == 1
+
+
+def test_an_actor_of_a_topic_with_a_plain_name_is_called_by_it(tmp_path: Path) -> None:
+    assert actor_name(Workspace(tmp_path).folder_for("bees"), 7).startswith("bees-")

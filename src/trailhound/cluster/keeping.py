@@ -7,6 +7,7 @@ acknowledged for good when a checkpoint has them; until then their senders keep 
 
 from __future__ import annotations
 
+import glob
 import logging
 import shutil
 import sqlite3
@@ -45,7 +46,7 @@ def scratch_folder(name: str, number: int) -> Path:
     Those of earlier openings, which nobody has open, are removed.
     """
     place = Path(tempfile.gettempdir())
-    for old in place.glob(f"{name}-*"):
+    for old in place.glob(f"{glob.escape(name)}-*"):
         if not any(is_held(lock) for lock in old.glob(f"{SHARDS}/*/crawl.lock")):
             shutil.rmtree(old, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"{name}-")) / SHARDS / f"{number:03d}"

@@ -62,9 +62,9 @@ class ShardSpec:
 
 
 def actor_name(topic: TopicFolder, number: int) -> str:
-    """Under which a shard's actor is found by everybody in the cluster."""
+    """Under which a shard's actor is found by everybody in the cluster; files may be called so."""
     place = blake2b(os.fsencode(topic.path.resolve()), digest_size=6).hexdigest()
-    return f"{topic.name}-{place}-{number:03d}"
+    return f"{topic.path.name}-{place}-{number:03d}"
 
 
 class ClusterFolder(CrawlFolder):
