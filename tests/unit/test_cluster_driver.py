@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -40,6 +41,8 @@ class StandIn:
         self.state = msgspec.convert(told | {"hosts_waiting": 100} | known, ShardState)
         self.best: list[tuple[int, float]] = [(1, 0.9)] * 16
         self.is_slow = False
+        self.still_to_keep: list[int] = []
+        """Bytes of its last checkpoint, of which some are kept in each minute."""
 
     def tell(self, **changes: Any) -> None:
         self.state = msgspec.structs.replace(self.state, **changes)
@@ -50,9 +53,13 @@ class StandIn:
     def allow(self, limit: int | None) -> None:
         self.tell(limit=limit, requests=limit if limit is not None else self.state.requests)
 
-    def close(self) -> bytes:
-        self.tell(state="ended")
-        return encode_look(Look(self.state))
+    def close(self) -> tuple[bool, bytes]:
+        is_over = not self.still_to_keep
+        if is_over:
+            self.tell(state="ended")
+        else:
+            self.tell(kept=self.state.kept + self.still_to_keep.pop())
+        return is_over, encode_look(Look(self.state))
 
 
 class Here:
@@ -61,6 +68,7 @@ class Here:
     exceptions = SimpleNamespace(RayError=ConnectionError, ActorDiedError=ConnectionAbortedError)
 
     def __init__(self) -> None:
+        self.killed: list[StandIn] = []
         self.shards: dict[str, StandIn] = {}
         self.made: dict[str, int] = {}
         """Requests of shards that were closed, as their files would tell."""
@@ -91,6 +99,7 @@ class Here:
         return asked.answer
 
     def kill(self, actor: Any) -> None:
+        self.killed.append(actor.of)
         self.made |= {name: each.state.requests for name, each in self.shards.items()}
         self.shards = {name: each for name, each in self.shards.items() if each is not actor.of}
 
@@ -241,3 +250,19 @@ def test_time_is_spent_by_a_clock_that_nobody_puts(
         assert crawl._why_over() is None
         monkeypatch.setattr(time, "monotonic", lambda: steady() + 601)
         assert crawl._why_over() is StopReason.TIME_SPENT
+
+
+def test_a_shard_that_is_being_kept_is_waited_for_as_long_as_that_goes_on(
+    here: Here, topic: TopicFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    minutes = count()
+    with opened(topic, max_requests=100) as crawl:
+        large, stuck = here.shards.values()
+        large.still_to_keep, stuck.still_to_keep = [1] * 30, [0] * 30
+        monkeypatch.setattr(time, "monotonic", lambda: 60.0 * next(minutes))
+        ended = crawl._fleet.close()
+        monkeypatch.undo()
+    assert here.killed == [large, stuck]
+    assert (ended[0].state.state, ended[0].state.kept) == ("ended", 30)
+    assert ended[1].state.state == "waiting"
+    assert 15 < len(stuck.still_to_keep) < 25  # given up after ten minutes

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from hashlib import sha256
 from itertools import takewhile
@@ -96,6 +96,8 @@ class Checkpoint:
         self.fence = Fence(url)
         self.was_closed = False
         """Whether what was restored last had been closed in order."""
+        self.uploaded = 0
+        """Bytes that were written so far, also of a checkpoint that is being made."""
         self._last: _Manifest | None = None
 
     def exists(self) -> bool:
@@ -109,13 +111,16 @@ class Checkpoint:
         """
         self.fence.check(epoch)
         before = self._own(epoch)
-        uploads = _Uploads(self.place, before)
+        uploads = _Uploads(self.place, before, self._count)
         files = tuple(uploads.keep(folder, path) for path in _files_of(folder))
         (folder / _SNAPSHOT).unlink(missing_ok=True)
         self.fence.check(epoch)
         serial = before.serial + 1 if before.epoch == epoch else 0
         self._write(_Manifest(epoch, serial, files, is_closed))
         return Saved(len(files), sum(file.size for file in files), uploads.bytes)
+
+    def _count(self, uploaded: int) -> None:
+        self.uploaded += uploaded
 
     def restore(self, folder: Path, epoch: int | None = None) -> bool:
         """Bring the last checkpoint into ``folder``; whether there was one.
@@ -236,10 +241,14 @@ class Checkpoint:
 
 
 class _Uploads:
-    """Brings files to a place, chunk by chunk, unless ``before`` has them."""
+    """Brings files to a place, chunk by chunk, unless ``before`` has them.
 
-    def __init__(self, place: Place, before: _Manifest) -> None:
+    ``tell`` hears how many bytes were written, each time.
+    """
+
+    def __init__(self, place: Place, before: _Manifest, tell: Callable[[int], None]) -> None:
         self.bytes = 0
+        self._tell = tell
         self._place = place
         self._before = {_plain(file.name): file for file in before.files}
         self._known = before.chunks()
@@ -271,6 +280,7 @@ class _Uploads:
             self._place.write(f"{_CHUNKS}/{name}", content)
             self._known.add(name)
             self.bytes += len(content)
+            self._tell(len(content))
         return name
 
 

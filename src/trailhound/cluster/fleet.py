@@ -18,6 +18,9 @@ from trailhound.errors import TrailhoundError
 LOOK_SECONDS = 5.0
 """For the answers of all shards; those that come later are taken next time."""
 CLOSE_SECONDS = 90.0
+"""For one answer of a shard that is to end."""
+STUCK_SECONDS = 600.0
+"""A shard that is to end and has kept nothing more for so long is given up."""
 MAX_DEATHS = 3
 """In a row, of actors that Ray does not start again by itself."""
 NAME_SECONDS = 60.0
@@ -231,10 +234,25 @@ class Fleet:
         self._pending.pop(number, None)
         self._lost.add(number)  # until it is open elsewhere
         try:
-            self._ray.get(actor.close.remote(), timeout=CLOSE_SECONDS)
+            self._ended(actor, actor.close.remote())
         except (self._ray.exceptions.RayError, TrailhoundError) as error:
             self._note("shard-lost", shard=number, why=str(error).partition("\n")[0])
         self._ray.kill(actor)
+
+    def _ended(self, actor: Any, closing: Any) -> Look:
+        """How an actor is that is ``closing``, when it has ended, or does not come to its end.
+
+        What it has is kept once more then, however long that takes.
+        """
+        kept, give_up_at = -1, 0.0
+        while True:
+            is_over, told = self._ray.get(closing, timeout=CLOSE_SECONDS)
+            look, now = decode_look(told), time.monotonic()
+            if look.state.kept != kept:
+                kept, give_up_at = look.state.kept, now + STUCK_SECONDS
+            if is_over or now >= give_up_at:
+                return look
+            closing = actor.close.remote()
 
     def close(self) -> dict[int, Look]:
         """End all shards in order; how they have ended."""
@@ -243,7 +261,7 @@ class Fleet:
         closing = {number: actor.close.remote() for number, actor in self._actors.items()}
         for number, ref in closing.items():
             try:
-                look = decode_look(self._ray.get(ref, timeout=CLOSE_SECONDS))
+                look = self._ended(self._actors[number], ref)
                 ended[number] = self._with_what_is_known(number, look)
             except self._ray.exceptions.RayError as error:  # it is on disk as it was
                 self._lose(number, error)

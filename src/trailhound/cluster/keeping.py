@@ -96,6 +96,11 @@ class Keeper:
         )
         self._thread.start()
 
+    @property
+    def uploaded(self) -> int:
+        """Bytes that were kept so far."""
+        return self._checkpoint.uploaded
+
     def kept_of(self, sender: int, epoch: int, *, hurry: bool = False) -> int:
         """The last link of a sender that cannot be lost any more; soon more, if it must ``hurry``.
 

@@ -85,6 +85,8 @@ class ShardState(msgspec.Struct, frozen=True, kw_only=True):
     """Links received, in this opening."""
     node: str = ""
     pid: int = 0
+    kept: int = 0
+    """Bytes that went to where it is kept, in this opening."""
     put_off: int = 0
     """Hosts that are to be asked again later."""
     remark: str = ""

@@ -204,6 +204,7 @@ class Shard:
             sent=self._sending.sent,
             received=self._received,
             pid=os.getpid(),
+            kept=self._keeper.uploaded if self._keeper is not None else 0,
             put_off=len(crawler.put_off),
             remark=self._crawl.disk.state,
         )
