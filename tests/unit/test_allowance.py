@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
+from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trailhound.config import configure
 from trailhound.crawling.budget import Allowance, StopReason
 from trailhound.crawling.engine import Crawler
 from trailhound.fetching.base import MayGoOn, always
@@ -15,6 +19,9 @@ from trailhound.fetching.replay import RecordedResponse, ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FetchResult, Link, Outcome, Page, Relevance
 from trailhound.strategies.baselines import BreadthFirstStrategy
+from trailhound.topics.crawl import open_crawl
+from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.workspace import Workspace
 
 
 def test_each_fetch_has_a_request_and_may_ask_for_more() -> None:
@@ -99,3 +106,23 @@ def test_requests_stay_within_the_budget_and_nothing_is_lost(
     assert crawl.requests == len(web.addresses), "no request is made twice"
     fetched = {event.final_url for event in events if event.outcome is Outcome.FETCHED}
     assert len(fetched) == len(hops) + 1
+
+
+def test_sitemaps_are_asked_for_however_the_clock_is_put(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic = Workspace(tmp_path).folder_for("bees")
+    topic.prepare()
+    flags = {
+        "crawl.seeds": ("http://a.test/",),
+        "crawl.max_time": 600.0,
+        "judge.kind": "keywords:words=bees",
+        "fetch.user_agent": "t (+http://a.test/)",
+    }
+    wall, steady = time.time, time.monotonic
+    with open_crawl(topic, CrawlRequest(configure(flags).settings, flags)) as crawl:
+        monkeypatch.setattr(time, "time", lambda: wall() + 3600)
+        assert crawl._may_ask(0)
+        monkeypatch.setattr(time, "monotonic", lambda: steady() + 601)
+        assert not crawl._may_ask(1)
+        monkeypatch.undo()

@@ -48,6 +48,8 @@ OPEN_ATTEMPTS = 60
 """A second apart: the process that had the shard before may take so long to notice."""
 ORPHANED_SECONDS = 900.0
 """A shard whose driver has not looked for so long ends; what it has is on disk."""
+ENDING_SECONDS = 3600.0
+"""Of one without a driver, for its last checkpoint."""
 
 
 class ShardActor:
@@ -92,13 +94,17 @@ class ShardActor:
         """How many requests the shard may make, in all."""
         return await self._open().allow(limit)
 
-    async def close(self) -> bytes:
-        """End the crawl of this shard in order; how it has ended, as a look."""
+    async def close(self) -> tuple[bool, bytes]:
+        """End the crawl of this shard in order: whether it has ended by now, and how, as a look.
+
+        A last checkpoint may take long: whoever waits for it calls again.
+        """
         self._is_closing = True
         if self._shard is not None:
             self._shard.stop()
         await asyncio.to_thread(self._is_over.wait, ANSWER_SECONDS)
-        return await self.look(-1, 0)
+        is_over = self._is_over.is_set()
+        return is_over, await self.look(-1, 0)
 
     def _open(self) -> Shard:
         if self._shard is None:
@@ -150,13 +156,14 @@ class ShardActor:
                 time.sleep(1.0)
 
     def _watch(self) -> None:
-        while not self._is_over.wait(10.0):
-            if time.monotonic() - self._looked_at > ORPHANED_SECONDS:
-                self._is_closing = True
-                if self._shard is not None:
-                    self._shard.stop()
-                self._is_over.wait(ANSWER_SECONDS)
-                ray.kill(ray.get_runtime_context().current_actor)
+        """End the actor when nobody looks any more, also one that has failed."""
+        while time.monotonic() - self._looked_at <= ORPHANED_SECONDS:
+            time.sleep(10.0)
+        self._is_closing = True
+        if self._shard is not None:
+            self._shard.stop()
+        self._is_over.wait(ENDING_SECONDS)
+        ray.kill(ray.get_runtime_context().current_actor)
 
 
 def _topic(spec: ShardSpec) -> TopicFolder:

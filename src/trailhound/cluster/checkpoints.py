@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from hashlib import sha256
 from itertools import takewhile
@@ -96,6 +96,8 @@ class Checkpoint:
         self.fence = Fence(url)
         self.was_closed = False
         """Whether what was restored last had been closed in order."""
+        self.uploaded = 0
+        """Bytes that were written so far, also of a checkpoint that is being made."""
         self._last: _Manifest | None = None
 
     def exists(self) -> bool:
@@ -109,13 +111,16 @@ class Checkpoint:
         """
         self.fence.check(epoch)
         before = self._own(epoch)
-        uploads = _Uploads(self.place, before)
+        uploads = _Uploads(self.place, before, self._count)
         files = tuple(uploads.keep(folder, path) for path in _files_of(folder))
         (folder / _SNAPSHOT).unlink(missing_ok=True)
         self.fence.check(epoch)
         serial = before.serial + 1 if before.epoch == epoch else 0
         self._write(_Manifest(epoch, serial, files, is_closed))
         return Saved(len(files), sum(file.size for file in files), uploads.bytes)
+
+    def _count(self, uploaded: int) -> None:
+        self.uploaded += uploaded
 
     def restore(self, folder: Path, epoch: int | None = None) -> bool:
         """Bring the last checkpoint into ``folder``; whether there was one.
@@ -130,20 +135,33 @@ class Checkpoint:
             return False
         have = _restored(folder)
         (folder / _RESTORED).unlink(missing_ok=True)
-        for file in found.files:
-            is_complete_now = file.name not in have and file.name + OPEN_SUFFIX in have
-            if is_complete_now:
-                have[file.name] = have.pop(file.name + OPEN_SUFFIX)
-                with suppress(FileNotFoundError):
-                    (folder / (file.name + OPEN_SUFFIX)).replace(folder / file.name)
-            self._fetch(folder, file, have.get(file.name, ()))
-        write_whole(folder / _RESTORED, msgspec.json.encode(found))
-        for gone in have.keys() - {file.name for file in found.files}:
-            (folder / gone).unlink(missing_ok=True)
+        try:
+            for file in found.files:
+                self._bring(folder, file, have)
+            names = {file.name for file in found.files}
+            # Whoever was killed while it copied has noted nothing down.
+            for gone in (have.keys() | {name + OPEN_SUFFIX for name in names}) - names:
+                (folder / gone).unlink(missing_ok=True)
+                have.pop(gone, None)
+        finally:
+            _note_restored(folder, found, have)  # also after an error: the next one brings the rest
         self.was_closed = found.is_closed
         if epoch is not None:
             self._write(_Manifest(epoch, 0, found.files, found.is_closed))
         return True
+
+    def _bring(self, folder: Path, file: _File, have: dict[str, tuple[str, ...]]) -> None:
+        """Fetch a file, unless ``have`` knows that it is there; whatever happens, it knows then."""
+        is_complete_now = file.name not in have and file.name + OPEN_SUFFIX in have
+        if is_complete_now:
+            have[file.name] = have.pop(file.name + OPEN_SUFFIX)
+            with suppress(FileNotFoundError):
+                (folder / (file.name + OPEN_SUFFIX)).replace(folder / file.name)
+        before = have.pop(file.name, ())
+        if (folder / file.name).is_file():
+            have[file.name] = before[: _equal(file.chunks, before)]
+        self._fetch(folder, file, before)
+        have[file.name] = file.chunks
 
     def _own(self, epoch: int) -> _Manifest:
         """What the last checkpoint holds; nothing when there is none."""
@@ -152,9 +170,13 @@ class Checkpoint:
         return self._last or _Manifest(epoch, -1, ())
 
     def _latest(self) -> _Manifest | None:
-        """The highest that can be read: the last may be half written."""
+        """The highest that is whole: the last may be half written.
+
+        StorageError when the store does not give one at the moment: an earlier one, or none, would
+        be taken for all that there is.
+        """
         for name in reversed(self.place.names(_MANIFESTS)):
-            with suppress(StorageError, *UNREADABLE):
+            with suppress(*UNREADABLE):
                 content = self.place.read(f"{_MANIFESTS}/{name}")
                 return msgspec.json.decode(content, type=_Manifest)
         return None
@@ -192,9 +214,7 @@ class Checkpoint:
         with explaining(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             is_there = path.is_file()
-            pairs = zip(file.chunks, have, strict=False)
-            equal = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-            first = equal if is_there else 0
+            first = _equal(file.chunks, have) if is_there else 0
             for beside in ("-wal", "-shm"):  # of a database as it was
                 path.with_name(path.name + beside).unlink(missing_ok=True)
             if first == len(file.chunks) == len(have):
@@ -221,10 +241,14 @@ class Checkpoint:
 
 
 class _Uploads:
-    """Brings files to a place, chunk by chunk, unless ``before`` has them."""
+    """Brings files to a place, chunk by chunk, unless ``before`` has them.
 
-    def __init__(self, place: Place, before: _Manifest) -> None:
+    ``tell`` hears how many bytes were written, each time.
+    """
+
+    def __init__(self, place: Place, before: _Manifest, tell: Callable[[int], None]) -> None:
         self.bytes = 0
+        self._tell = tell
         self._place = place
         self._before = {_plain(file.name): file for file in before.files}
         self._known = before.chunks()
@@ -256,6 +280,7 @@ class _Uploads:
             self._place.write(f"{_CHUNKS}/{name}", content)
             self._known.add(name)
             self.bytes += len(content)
+            self._tell(len(content))
         return name
 
 
@@ -302,6 +327,21 @@ def _snapshot(path: Path, copy: Path) -> Path:
 
 def _plain(name: str) -> str:
     return name.removesuffix(OPEN_SUFFIX)
+
+
+def _equal(some: Iterable[str], others: Iterable[str]) -> int:
+    """How many first ones are the same."""
+    pairs = zip(some, others, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _note_restored(folder: Path, found: _Manifest, have: dict[str, tuple[str, ...]]) -> None:
+    sizes = {file.name: file.size for file in found.files}
+    files = tuple(_File(name, sizes.get(name, 0), chunks) for name, chunks in have.items())
+    noted = msgspec.structs.replace(found, files=files)
+    with explaining(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / _RESTORED, msgspec.json.encode(noted))
 
 
 def _restored(folder: Path) -> dict[str, tuple[str, ...]]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Self, cast
 
 import msgspec
@@ -21,9 +22,9 @@ from prometheus_client.registry import Collector
 from trailhound.cluster.connecting import dashboard_of
 from trailhound.cluster.fleet import Fleet
 from trailhound.cluster.granting import ShardReport, able_soon, grant, slice_size
-from trailhound.cluster.keeping import refresh_copies, shard_url
+from trailhound.cluster.keeping import refresh_copies, refresh_what_is_there, shard_url
 from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
-from trailhound.cluster.messages import Look, ShardState
+from trailhound.cluster.messages import NOT_OPEN, Look, ShardState
 from trailhound.cluster.placement import Placement
 from trailhound.cluster.status import ShardMetrics, StatusBoard
 from trailhound.counting import counted
@@ -69,7 +70,8 @@ class ClusterCrawl:
     ) -> None:
         self.folder = folder
         self.settings = plan.settings
-        self.budget = plan.budget(0)
+        self._record = folder.record()
+        self.budget = plan.budget(self._record.requests)
         self.is_stopping = False
         self.stop_reason: StopReason | None = None
         self.looked_at_again: frozenset[str] = frozenset()
@@ -78,7 +80,7 @@ class ClusterCrawl:
         self.disk = DiskWatch(folder.path, 0)
         self._plan = plan
         self._shards = placement.shards
-        self._kept = folder.record().checkpoint
+        self._kept = self._record.checkpoint
         self._notify = notify
         self._beacon = beacon
         self._stack = stack
@@ -97,13 +99,16 @@ class ClusterCrawl:
         self._speed = _Speed()
         self._was_done: list[tuple[int, ...]] | None = None
         self._gathered_at = self._balanced_at = time.monotonic()
-        found = self._fleet.start()
-        if found:
-            self.notify(f"{counted(found, 'shard')} of the crawl are at work already.")
-        self._wait_until_open()
-        requests, pages = self._total("requests"), self._total("pages")
+        try:
+            self._open_shards()
+        except BaseException:
+            with suppress(Exception):  # why they cannot be opened is what the user must hear of
+                self._fleet.close()
+            raise
+        requests, pages = self._requests(), self._total("pages")
         self.before = EarlierRuns(requests, pages, self.results.finds())
         self.progress = CrawlProgress(self.budget, time.time(), requests_before=requests)
+        self._began = time.monotonic()  # the clock of the wall may be put forward or back
 
     def _note(self, event: str, **details: Any) -> None:
         """One line of the log; what went wrong is told to those who watch, too."""
@@ -130,28 +135,40 @@ class ClusterCrawl:
             kept_at=shard_url(self._kept, number) if self._kept else "",
         )
 
+    def _open_shards(self) -> None:
+        found = self._fleet.start()
+        if found:
+            self.notify(f"{counted(found, 'shard')} of the crawl are at work already.")
+        self._wait_until_open()
+
     def _wait_until_open(self) -> None:
         progress = Progress(self.notify)
         while not self._are_open():
-            opened = sum(look.state.state != "starting" for look in self._fleet.looks.values())
+            opened = sum(state.state not in NOT_OPEN for state in self._states())
             progress.tell(f"Opening the shards: {opened} of {self._shards} so far.")
             time.sleep(LOOK_EVERY_SECONDS / 2)
 
     def _are_open(self) -> bool:
         for number, look in self._fleet.look().items():
-            if look.state.state == "failed":
+            if look.state.state == "failed" and self._fleet.was_left(number):
+                self._fleet.reopen(number)  # the cause may have been mended
+            elif look.state.state == "failed":
                 raise StorageError(
                     f"Shard {number} cannot be opened: {look.state.why} Mend the cause, "
                     "and give the same command again."
                 )
         states = self._states()
-        return len(states) == self._shards and all(each.state != "starting" for each in states)
+        return len(states) == self._shards and all(each.state not in NOT_OPEN for each in states)
 
     def _states(self) -> list[ShardState]:
         return [look.state for look in self._fleet.looks.values()]
 
     def _total(self, name: str) -> int:
         return sum(getattr(state, name) for state in self._states())
+
+    def _requests(self) -> int:
+        """Those of all runs, also before there were shards."""
+        return self._record.requests + self._total("requests")
 
     # As of any crawl
 
@@ -211,7 +228,7 @@ class ClusterCrawl:
             at_the_end.callback(self._beacon.end)
             gathering = at_the_end.enter_context(Gathering(self.folder))
             at_the_end.callback(gathering.settle)
-            at_the_end.callback(self._refresh)
+            at_the_end.callback(self._refresh, refresh_copies)
             at_the_end.callback(self._end)
             while self.stop_reason is None:
                 for event in self._look():
@@ -227,7 +244,7 @@ class ClusterCrawl:
         looks = self._fleet.look()
         self._board.hear(self._states())
         events = [event for look in looks.values() for event in look.events]
-        requests = self._total("requests")
+        requests = self._requests()
         for event in sorted(events, key=lambda event: event.at):
             number = self.before.pages + self.progress.pages + 1
             counted_anew = msgspec.structs.replace(event, number=number, requests_total=requests)
@@ -251,7 +268,7 @@ class ClusterCrawl:
     def _why_over(self) -> StopReason | None:
         if self.is_stopping:
             return StopReason.INTERRUPTED
-        seconds = self.progress.elapsed(time.time())
+        seconds = time.monotonic() - self._began
         if self.budget.max_seconds is not None and seconds >= self.budget.max_seconds:
             return StopReason.TIME_SPENT
         limit = self.settings.crawl.give_up_after
@@ -263,14 +280,15 @@ class ClusterCrawl:
         """Whether nobody has had anything to do in two looks, nor has done anything in between.
 
         A shard keeps what it receives before the sender forgets it: with all outboxes empty,
-        nothing is under way.
+        nothing is under way. One that does not answer may have received something since.
         """
         states, before = self._states(), self._was_done
-        is_done = self._fleet.is_complete and all(state.is_done for state in states)
+        has_heard = self._fleet.is_complete and self._fleet.is_fresh
+        is_done = has_heard and all(state.is_done for state in states)
         self._was_done = [state.activity for state in states] if is_done else None
         if before is None or before != self._was_done or self._next_limits():
             return None
-        used, most = self._total("requests"), self.budget.max_requests
+        used, most = self._requests(), self.budget.max_requests
         if most is not None and used >= most:
             return StopReason.REQUESTS_SPENT
         return StopReason.HOSTS_ASLEEP if self._total("waiting") else StopReason.FRONTIER_EMPTY
@@ -280,7 +298,7 @@ class ClusterCrawl:
         self._grant()
         now = time.monotonic()
         if now - self._gathered_at >= GATHER_EVERY_SECONDS:
-            self._refresh()
+            self._refresh(refresh_what_is_there)
             gathering.catch_up()
             self._gathered_at = time.monotonic()
         if now - self._balanced_at >= BALANCE_EVERY_SECONDS:
@@ -288,11 +306,11 @@ class ClusterCrawl:
             if self._fleet.balance():
                 self._was_done = None
 
-    def _refresh(self) -> None:
+    def _refresh(self, refresh: Callable[[str, Mapping[int, Path]], None]) -> None:
         """Bring what is kept elsewhere here, to be gathered."""
         if self._kept:
             shards = {number: self.folder.shard(number).path for number in range(self._shards)}
-            refresh_copies(self._kept, shards)
+            refresh(self._kept, shards)
 
     def _grant(self) -> None:
         limits = self._next_limits()
@@ -306,6 +324,7 @@ class ClusterCrawl:
         looks, most = self._fleet.looks, self.budget.max_requests
         if most is None:
             return {n: None for n, look in looks.items() if look.state.limit is not None}
+        most -= self._record.requests  # what is left for the shards
         reports = [self._report(look) for look in looks.values()]
         used = sum(report.used for report in reports)
         size = max(slice_size(used, len(looks)), round(self._speed.per_second))
@@ -318,7 +337,7 @@ class ClusterCrawl:
     def _report(self, look: Look) -> ShardReport:
         state, delay = look.state, polite_settings(self.settings.fetch).delay_seconds
         limit = state.requests if state.limit is None else state.limit
-        if state.state == "starting":  # it may have made all that it was granted
+        if state.state in NOT_OPEN:  # it may have made all that it was granted
             return ShardReport(state.shard, max(state.requests, limit), limit, [])
         # As far ahead as a crawl waits for a host with something better.
         able = able_soon(state.hosts_waiting, delay, self.settings.crawl.wait_for_better)
@@ -331,7 +350,7 @@ class ClusterCrawl:
         self._fleet.looks.update(ended)
         self._board.hear(self._states())
         self._board.write()
-        self.progress.requests = max(self.progress.requests, self._total("requests"))
+        self.progress.requests = max(self.progress.requests, self._requests())
         reason = self.stop_reason = self.stop_reason or StopReason.INTERRUPTED
         self._log.note(
             "end",

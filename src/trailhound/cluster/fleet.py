@@ -12,12 +12,15 @@ import msgspec
 
 from trailhound.cluster.balance import least_loaded, next_move
 from trailhound.cluster.connecting import NAMESPACE
-from trailhound.cluster.messages import Look, decode_look
+from trailhound.cluster.messages import NOT_OPEN, Look, decode_look
 from trailhound.errors import TrailhoundError
 
 LOOK_SECONDS = 5.0
 """For the answers of all shards; those that come later are taken next time."""
 CLOSE_SECONDS = 90.0
+"""For one answer of a shard that is to end."""
+STUCK_SECONDS = 600.0
+"""A shard that is to end and has kept nothing more for so long is given up."""
 MAX_DEATHS = 3
 """In a row, of actors that Ray does not start again by itself."""
 NAME_SECONDS = 60.0
@@ -62,6 +65,8 @@ class Fleet:
         """By shard, since it was seen last."""
         self.looks: dict[int, Look] = {}
         """What was seen of each shard last."""
+        self.is_fresh = False
+        """Whether every shard has answered when it was looked at last."""
 
     def start(self) -> int:
         """Find the actors that run, and start the others; how many were found."""
@@ -87,19 +92,7 @@ class Fleet:
         return {node["NodeID"]: max(1.0, node["Resources"].get("CPU", 0.0)) for node in nodes}
 
     def _create(self, number: int, machine: str, *, is_reopened: bool) -> None:
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        from trailhound.cluster.actors import ShardActor
-
-        # How many share a processor is ours to say; without any, Ray would not heed the machine.
-        options = self._ray.remote(ShardActor).options(
-            name=self._name(number),
-            namespace=NAMESPACE,
-            lifetime="detached",
-            max_restarts=-1,
-            num_cpus=0.001,
-            scheduling_strategy=NodeAffinitySchedulingStrategy(machine, soft=True),
-        )
+        options = self._actor_on(machine, self._name(number))
         give_up_at = time.monotonic() + NAME_SECONDS
         while True:
             try:
@@ -109,6 +102,22 @@ class Fleet:
                 if time.monotonic() > give_up_at:
                     raise
                 time.sleep(0.1)
+
+    def _actor_on(self, machine: str, name: str) -> Any:
+        """What makes an actor of that name."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        from trailhound.cluster.actors import ShardActor
+
+        # How many share a processor is ours to say; without any, Ray would not heed the machine.
+        return self._ray.remote(ShardActor).options(
+            name=name,
+            namespace=NAMESPACE,
+            lifetime="detached",
+            max_restarts=-1,
+            num_cpus=0.001,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(machine, soft=True),
+        )
 
     def look(self) -> dict[int, Look]:
         """How the shards are that have answered, all but those that are lost at the moment."""
@@ -126,14 +135,14 @@ class Fleet:
                 look = self._answer(number, ref)
                 if look is not None:
                     answers[number] = look
+        self.is_fresh = len(answers) == self._shards
         return answers
 
     def _answer(self, number: int, ref: Any) -> Look | None:
-        from ray.exceptions import ActorDiedError, RayError
-
+        errors = self._ray.exceptions
         try:
             look = decode_look(self._ray.get(ref))
-        except ActorDiedError as error:  # Ray does not start it again by itself
+        except errors.ActorDiedError as error:  # Ray does not start it again by itself
             self._lose(number, error)
             self._deaths[number] += 1
             if self._deaths[number] > MAX_DEATHS:
@@ -144,7 +153,7 @@ class Fleet:
             owners = {each: known.state.node for each, known in self.looks.items()}
             self._create(number, least_loaded(owners, self._machines()), is_reopened=True)
             return None
-        except RayError as error:
+        except errors.RayError as error:
             self._lose(number, error)
             return None
         self._meet(number, look)
@@ -159,16 +168,9 @@ class Fleet:
             self._note("shard-lost", shard=number, node=node, why=why)
 
     def _meet(self, number: int, look: Look) -> None:
-        state, before = look.state, self.looks.get(number)
-        if state.state == "starting" and before is not None:
-            # What it has made so far still counts.
-            known = msgspec.structs.replace(
-                before.state, state=state.state, node=state.node, pid=state.pid
-            )
-            self.looks[number] = msgspec.structs.replace(before, state=known, events=[], best=[])
-            return
-        self.looks[number] = look
-        if state.state == "starting":
+        state = look.state
+        self.looks[number] = self._with_what_is_known(number, look)
+        if state.state in NOT_OPEN:
             return
         if state.epoch != self._epochs.get(number):
             event = "reopened" if number in self._epochs else "opened"
@@ -182,6 +184,16 @@ class Fleet:
         self._lost.discard(number)
         del self._deaths[number]
 
+    def _with_what_is_known(self, number: int, look: Look) -> Look:
+        """What a shard has made so far still counts while it is not open."""
+        state, before = look.state, self.looks.get(number)
+        if state.state not in NOT_OPEN or before is None:
+            return look
+        known = msgspec.structs.replace(
+            before.state, state=state.state, why=state.why, node=state.node, pid=state.pid
+        )
+        return msgspec.structs.replace(before, state=known, events=[], best=[])
+
     @property
     def is_complete(self) -> bool:
         """Whether every shard is open, as far as is known."""
@@ -192,8 +204,13 @@ class Fleet:
         for number, limit in limits.items():
             self._actors[number].allow.remote(limit)
 
+    def was_left(self, number: int) -> bool:
+        """Whether an earlier driver has started its actor, which was not seen open since."""
+        return number in self._at_work
+
     def reopen(self, number: int) -> None:
         """Start a shard anew that has failed."""
+        self._at_work.discard(number)
         self._end(number)
         owners = {each: known.state.node for each, known in self.looks.items() if each != number}
         self._create(number, least_loaded(owners, self._machines()), is_reopened=True)
@@ -213,28 +230,40 @@ class Fleet:
 
     def _end(self, number: int) -> None:
         """Close one actor in order, and let it go."""
-        from ray.exceptions import RayError
-
         actor = self._actors.pop(number)
         self._pending.pop(number, None)
         self._lost.add(number)  # until it is open elsewhere
         try:
-            self._ray.get(actor.close.remote(), timeout=CLOSE_SECONDS)
-        except (RayError, TrailhoundError) as error:
+            self._ended(actor, actor.close.remote())
+        except (self._ray.exceptions.RayError, TrailhoundError) as error:
             self._note("shard-lost", shard=number, why=str(error).partition("\n")[0])
         self._ray.kill(actor)
 
+    def _ended(self, actor: Any, closing: Any) -> Look:
+        """How an actor is that is ``closing``, when it has ended, or does not come to its end.
+
+        What it has is kept once more then, however long that takes.
+        """
+        kept, give_up_at = -1, 0.0
+        while True:
+            is_over, told = self._ray.get(closing, timeout=CLOSE_SECONDS)
+            look, now = decode_look(told), time.monotonic()
+            if look.state.kept != kept:
+                kept, give_up_at = look.state.kept, now + STUCK_SECONDS
+            if is_over or now >= give_up_at:
+                return look
+            closing = actor.close.remote()
+
     def close(self) -> dict[int, Look]:
         """End all shards in order; how they have ended."""
-        from ray.exceptions import RayError
-
         self._pending.clear()
         ended: dict[int, Look] = {}
         closing = {number: actor.close.remote() for number, actor in self._actors.items()}
         for number, ref in closing.items():
             try:
-                ended[number] = decode_look(self._ray.get(ref, timeout=CLOSE_SECONDS))
-            except RayError as error:  # it is on disk as it was
+                look = self._ended(self._actors[number], ref)
+                ended[number] = self._with_what_is_known(number, look)
+            except self._ray.exceptions.RayError as error:  # it is on disk as it was
                 self._lose(number, error)
             self._ray.kill(self._actors[number])
         self._actors.clear()

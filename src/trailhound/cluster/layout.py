@@ -38,6 +38,8 @@ class ClusterRecord(msgspec.Struct, frozen=True, kw_only=True):
     shards: int
     checkpoint: str = ""
     """Where shards are kept, when machines have them on disks of their own."""
+    requests: int = 0
+    """Those that the crawl had made before it was put into shards, which count from 0."""
     format: str = FORMAT_NAME
     version: int = FORMAT_VERSION
 
@@ -60,9 +62,9 @@ class ShardSpec:
 
 
 def actor_name(topic: TopicFolder, number: int) -> str:
-    """Under which a shard's actor is found by everybody in the cluster."""
+    """Under which a shard's actor is found by everybody in the cluster; files may be called so."""
     place = blake2b(os.fsencode(topic.path.resolve()), digest_size=6).hexdigest()
-    return f"{topic.name}-{place}-{number:03d}"
+    return f"{topic.path.name}-{place}-{number:03d}"
 
 
 class ClusterFolder(CrawlFolder):
@@ -76,15 +78,18 @@ class ClusterFolder(CrawlFolder):
         """Whether the topic's crawl is one in shards."""
         return self.cluster_path.is_file()
 
-    def begin(self, shards: int, checkpoint: str = "") -> Placement:
-        """Fix the number of shards of a new crawl, and where they are kept."""
+    def begin(self, shards: int, checkpoint: str = "", requests: int = 0) -> Placement:
+        """Fix the number of shards, and where they are kept, of a crawl that has made ``requests``.
+
+        Those are requests that no shard knows of: none in a new crawl.
+        """
         if not 1 <= shards <= MAX_SHARDS:
             raise UsageError(
                 f"--shards {shards} is no number of shards. Give 1 to {MAX_SHARDS:,}; more than "
                 "there are processors lets the cluster grow."
             )
         self.make()
-        record = ClusterRecord(shards=shards, checkpoint=checkpoint)
+        record = ClusterRecord(shards=shards, checkpoint=checkpoint, requests=requests)
         write_whole(self.cluster_path, msgspec.json.encode(record))
         return Placement(shards)
 

@@ -53,6 +53,10 @@ class Turn(msgspec.Struct, frozen=True, array_like=True):
     """With the pause after each request; 0: not at all, and the wish is to be repeated then."""
 
 
+NOT_OPEN = ("starting", "failed")
+"""States of shards that cannot tell what they have made: others know it."""
+
+
 class ShardState(msgspec.Struct, frozen=True, kw_only=True):
     """How one shard is. Counts of all runs, unless they say otherwise."""
 
@@ -81,6 +85,8 @@ class ShardState(msgspec.Struct, frozen=True, kw_only=True):
     """Links received, in this opening."""
     node: str = ""
     pid: int = 0
+    kept: int = 0
+    """Bytes that went to where it is kept, in this opening."""
     put_off: int = 0
     """Hosts that are to be asked again later."""
     remark: str = ""

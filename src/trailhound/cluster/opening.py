@@ -15,6 +15,7 @@ from trailhound.config.settings import SourceSettings
 from trailhound.counting import counted
 from trailhound.crawling.build import OwnParts
 from trailhound.errors import TrailhoundError, UsageError
+from trailhound.storage.results_reading import Results
 from trailhound.topics.access import needs_secrets
 from trailhound.topics.crawl_beacon import CrawlBeacon
 from trailhound.topics.crawl_folder import CrawlLock
@@ -52,13 +53,17 @@ def open_cluster_crawl(
             stack.callback(folder.put_back, aside)
             placement = folder.begin(shards or DEFAULT_SHARDS, checkpoint)
         elif folder.is_sharded():
-            placement = folder.begin(folder.placement().shards, _kept_at(folder, checkpoint))
+            known_as = folder.record()
+            kept_at = _kept_at(known_as.checkpoint, checkpoint)
+            placement = folder.begin(known_as.shards, kept_at, known_as.requests)
         else:
             # Those of a scattering that was cut short are all there.
             placement = Placement(len(folder.shards()) or shards or DEFAULT_SHARDS)
+            requests = _requests_of(folder)
+            plan.budget(requests)  # raises before anything is moved
             if not folder.shards():
                 scatter(folder, placement.shards, placement.owner, record)
-            folder.begin(placement.shards, checkpoint)
+            folder.begin(placement.shards, checkpoint, requests)
         if folder.record().checkpoint:
             parts = {n: folder.shard(n).path for n in range(placement.shards)}
             keep_first(folder.record().checkpoint, parts)
@@ -71,9 +76,16 @@ def open_cluster_crawl(
         raise
 
 
-def _kept_at(folder: ClusterFolder, asked: str) -> str:
+def _requests_of(folder: ClusterFolder) -> int:
+    """Those of a crawl on one machine."""
+    if not folder.results.is_file():
+        return 0
+    with Results(folder.results) as results:
+        return results.summary().requests
+
+
+def _kept_at(known: str, asked: str) -> str:
     """Where a crawl's shards are kept; UsageError when that is elsewhere."""
-    known = folder.record().checkpoint
     if asked and known and asked != known:
         raise UsageError(
             f"The shards of the crawl are kept at {known}, not at {asked}. Leave out --checkpoint."

@@ -106,7 +106,7 @@ class Shard:
         self, request: CrawlRequest, known: Knowledge | None = None, *, limit: int | None = None
     ) -> None:
         """Open its stores, mended if need be. ``limit``: requests that it may make, in all."""
-        if self._keeper is not None and not self._folder.exists():
+        if self._keeper is not None:
             self._keeper.restore(request.settings.fetch)
         exists = self._folder.exists()
         request = replace(
@@ -128,7 +128,7 @@ class Shard:
         try:
             with self._crawl as crawl:
                 if self._keeper is not None:
-                    self._keeper.begin(lambda: self._inbox.last, self.stop)
+                    self._keeper.begin(self.stop)
                 for event in crawl.run():
                     self._note(event)
                 self._last = self._now()
@@ -204,6 +204,7 @@ class Shard:
             sent=self._sending.sent,
             received=self._received,
             pid=os.getpid(),
+            kept=self._keeper.uploaded if self._keeper is not None else 0,
             put_off=len(crawler.put_off),
             remark=self._crawl.disk.state,
         )

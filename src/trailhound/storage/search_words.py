@@ -1,6 +1,6 @@
 """Words for full-text search in scripts that are written without blanks.
 
-SQLite takes a run of letters for one word, so that it would find neither 蜜蜂 nor 巣箱 in 蜜蜂の巣箱.
+SQLite takes a run of letters for one word, so that it would not find 蜜蜂 in 蜜蜂の巣箱.
 In the index, and in what is searched for, each Chinese or Japanese sign is a word of its own: a
 blank that nobody sees stands between them, and several together are searched for as a phrase.
 """

@@ -300,6 +300,7 @@ class TopicCrawl:
         self.progress = CrawlProgress(
             self.budget, time.time(), requests_before=spent, barren=earlier.barren
         )
+        self._began = time.monotonic()
 
     def begin(self) -> None:
         """Write down what is crawled, with its seeds; :meth:`run` does so at the latest.
@@ -430,7 +431,7 @@ class TopicCrawl:
 
     def _may_ask(self, requests: int) -> bool:
         """Whether one more may follow so many requests; if so, it is counted."""
-        spent = self.budget.spent(requests, self.progress.elapsed(time.time()))
+        spent = self.budget.spent(requests, time.monotonic() - self._began)
         if spent is not None or self.is_stopping:
             return False
         self._crawler.requests = requests + 1

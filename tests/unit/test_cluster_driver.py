@@ -1,0 +1,268 @@
+"""The driver of a cluster's crawl: budgets, ends and shards that fail.
+
+Ray is not needed: what the driver asks of it is answered in this process, by shards that tell what
+a test has them tell.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from trailhound.cluster import driver, opening
+from trailhound.cluster.driver import ClusterCrawl
+from trailhound.cluster.fleet import Fleet
+from trailhound.cluster.layout import ClusterFolder, actor_name
+from trailhound.cluster.messages import Look, ShardState, encode_look
+from trailhound.config import configure
+from trailhound.crawling.budget import StopReason
+from trailhound.errors import StorageError, UsageError
+from trailhound.storage.results import ResultsStore
+from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
+from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.workspace import TopicFolder, Workspace
+
+SHARDS = 2
+
+
+class StandIn:
+    """A shard that makes all requests that it may at once, and would make more."""
+
+    def __init__(self, number: int, **known: Any) -> None:
+        told = {"shard": number, "epoch": 1, "state": "waiting", "waiting": 900, "limit": 0}
+        self.state = msgspec.convert(told | {"hosts_waiting": 100} | known, ShardState)
+        self.best: list[tuple[int, float]] = [(1, 0.9)] * 16
+        self.is_slow = False
+        self.still_to_keep: list[int] = []
+        """Bytes of its last checkpoint, of which some are kept in each minute."""
+
+    def tell(self, **changes: Any) -> None:
+        self.state = msgspec.structs.replace(self.state, **changes)
+
+    def look(self, epoch: int, seen: int) -> bytes | None:
+        return None if self.is_slow else encode_look(Look(self.state, 0, [], self.best))
+
+    def allow(self, limit: int | None) -> None:
+        self.tell(limit=limit, requests=limit if limit is not None else self.state.requests)
+
+    def close(self) -> tuple[bool, bytes]:
+        is_over = not self.still_to_keep
+        if is_over:
+            self.tell(state="ended")
+        else:
+            self.tell(kept=self.state.kept + self.still_to_keep.pop())
+        return is_over, encode_look(Look(self.state))
+
+
+class Here:
+    """In place of Ray: its actors are in this process."""
+
+    exceptions = SimpleNamespace(RayError=ConnectionError, ActorDiedError=ConnectionAbortedError)
+
+    def __init__(self) -> None:
+        self.killed: list[StandIn] = []
+        self.shards: dict[str, StandIn] = {}
+        self.made: dict[str, int] = {}
+        """Requests of shards that were closed, as their files would tell."""
+        self.born_as: dict[str, ShardState] = {}
+        """How shards begin, if not as usual."""
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return [{"Alive": True, "NodeID": "here", "Resources": {"CPU": 2.0}}]
+
+    def get_actor(self, name: str, _namespace: str) -> Any:
+        if name not in self.shards:
+            raise ValueError(name)
+        return _Handle(self.shards[name])
+
+    def start(self, name: str) -> Any:
+        def made(spec: Any) -> Any:
+            made = self.made.get(name, 0)
+            self.shards[name] = StandIn(spec.number, requests=made, limit=made)
+            self.shards[name].state = self.born_as.get(name, self.shards[name].state)
+            return _Handle(self.shards[name])
+
+        return SimpleNamespace(remote=made)
+
+    def wait(self, asked: list[Any], **_: Any) -> tuple[list[Any], list[Any]]:
+        return [each for each in asked if each.answer is not None], []
+
+    def get(self, asked: Any, timeout: float | None = None) -> Any:
+        return asked.answer
+
+    def kill(self, actor: Any) -> None:
+        self.killed.append(actor.of)
+        self.made |= {name: each.state.requests for name, each in self.shards.items()}
+        self.shards = {name: each for name, each in self.shards.items() if each is not actor.of}
+
+
+class _Handle:
+    """Calls as Ray's are."""
+
+    def __init__(self, of: StandIn) -> None:
+        self.of = of
+
+    def __getattr__(self, name: str) -> Any:
+        method: Callable[..., Any] = getattr(self.of, name)
+        return SimpleNamespace(remote=lambda *given: SimpleNamespace(answer=method(*given)))
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Here:
+    made = Here()
+
+    @contextmanager
+    def connected(_address: str) -> Iterator[Here]:
+        yield made
+
+    monkeypatch.setattr(opening, "load_ray", lambda: None)
+    monkeypatch.setattr(opening, "connected", connected)
+    monkeypatch.setattr(Fleet, "_actor_on", lambda _self, _machine, name: made.start(name))
+    monkeypatch.setattr(driver, "LOOK_EVERY_SECONDS", 0.001)
+    return made
+
+
+@pytest.fixture
+def topic(tmp_path: Path) -> TopicFolder:
+    made = Workspace(tmp_path).folder_for("bees")
+    made.prepare()
+    return made
+
+
+def opened(topic: TopicFolder, *, resume: bool = False, **more: Any) -> ClusterCrawl:
+    flags = {
+        "crawl.seeds": () if resume else ("http://a.test/",),
+        "judge.kind": "keywords:words=bees",
+        "fetch.user_agent": "t (+http://a.test/)",
+        **{f"crawl.{name}": value for name, value in more.items()},
+    }
+    request = CrawlRequest(configure(flags).settings, flags, resume=resume)
+    shards = None if resume and ClusterFolder(topic).is_sharded() else SHARDS
+    return opening.open_cluster_crawl(topic, request, "here", shards)
+
+
+def crawled_alone(topic: TopicFolder, requests: int) -> None:
+    """What a crawl on one machine leaves."""
+    folder = CrawlFolder(topic)
+    folder.make()
+    flags = {"crawl.seeds": ("http://a.test/",), "fetch.user_agent": "t (+http://a.test/)"}
+    settings = configure(flags | {"judge.kind": "keywords:words=bees"}).settings
+    folder.write(
+        CrawlRecord(topic=topic.name, settings=settings, created_at=1.0, states=0, model="")
+    )
+    store = ResultsStore(folder.results)
+    store.settle(requests, 0)
+    store.close()
+
+
+def test_requests_before_there_were_shards_count(here: Here, topic: TopicFolder) -> None:
+    crawled_alone(topic, 30)
+    with pytest.raises(UsageError, match="has made 30 requests, and its budget is 30"):
+        opened(topic, resume=True, max_requests=30)
+    assert not CrawlFolder(topic).shards()
+    for limit in (40, 55):  # the second run finds them in shards
+        with opened(topic, resume=True, max_requests=limit) as crawl:
+            assert not list(crawl.run())
+            assert crawl.stop_reason is StopReason.REQUESTS_SPENT
+            assert crawl.progress.requests == limit
+            assert sum(look.state.requests for look in crawl._fleet.looks.values()) == limit - 30
+
+
+def test_requests_of_a_shard_that_fails_are_not_made_again_by_others(
+    here: Here, topic: TopicFolder
+) -> None:
+    with opened(topic, max_requests=100) as crawl:
+        first, second = here.shards.values()
+        for shard in (first, second):
+            shard.tell(requests=40, limit=50)
+        list(crawl._look())
+        assert not crawl._next_limits()
+        first.state = ShardState(shard=0, state="failed", why="The disk is full.")
+        first.best = []
+        list(crawl._look())  # it is opened again at once
+        assert crawl._requests() == 80
+        assert not crawl._next_limits()
+        first, _ = sorted(here.shards.values(), key=lambda shard: shard.state.shard)
+        first.state = ShardState(shard=0)
+        list(crawl._look())
+        assert not crawl._next_limits()
+        first.tell(state="waiting", epoch=2, requests=45, limit=45)
+        list(crawl._look())
+        assert not crawl._why_done()
+        limits = crawl._next_limits()
+        assert sum(limit or 0 for limit in (limits.get(0, 45), limits.get(1, 50))) <= 100
+
+
+def test_a_shard_that_could_not_be_opened_is_opened_when_the_cause_is_mended(
+    here: Here, topic: TopicFolder
+) -> None:
+    name = actor_name(topic, 1)
+    here.born_as[name] = ShardState(shard=1, state="failed", why="The store is away.")
+    with pytest.raises(StorageError, match="Shard 1 cannot be opened: The store is away"):
+        opened(topic, max_requests=100)
+    assert not here.shards  # nothing goes on without a driver
+    here.shards[name] = StandIn(1)  # left by one that was killed
+    here.shards[name].state = here.born_as.pop(name)
+    with opened(topic, max_requests=100) as crawl:
+        assert [look.state.state for look in crawl._fleet.looks.values()] == ["waiting"] * SHARDS
+
+
+def test_a_crawl_does_not_end_by_what_a_shard_said_before_it_got_work(
+    here: Here, topic: TopicFolder
+) -> None:
+    with opened(topic, max_time=3600.0) as crawl:
+        slow, other = here.shards.values()
+        for shard in (slow, other):
+            shard.tell(waiting=0, limit=None)
+            shard.best = []
+        other.tell(outgoing=1)
+        list(crawl._look())
+        slow.is_slow = True  # it takes the link in, and does not get round to telling
+        other.tell(outgoing=0, sent=1)
+        for _ in range(3):
+            list(crawl._look())
+            assert crawl._why_done() is None
+        slow.is_slow = False
+        crawl._fleet._pending.clear()
+        slow.tell(received=1)
+        told = []
+        for _ in range(2):
+            list(crawl._look())
+            told.append(crawl._why_done())
+        assert told == [None, StopReason.FRONTIER_EMPTY]
+
+
+@pytest.mark.parametrize("hours", [1, -1])
+def test_time_is_spent_by_a_clock_that_nobody_puts(
+    hours: int, here: Here, topic: TopicFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wall, steady = time.time, time.monotonic
+    with opened(topic, max_time=600.0) as crawl:
+        monkeypatch.setattr(time, "time", lambda: wall() + 3600 * hours)
+        assert crawl._why_over() is None
+        monkeypatch.setattr(time, "monotonic", lambda: steady() + 601)
+        assert crawl._why_over() is StopReason.TIME_SPENT
+
+
+def test_a_shard_that_is_being_kept_is_waited_for_as_long_as_that_goes_on(
+    here: Here, topic: TopicFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    minutes = count()
+    with opened(topic, max_requests=100) as crawl:
+        large, stuck = here.shards.values()
+        large.still_to_keep, stuck.still_to_keep = [1] * 30, [0] * 30
+        monkeypatch.setattr(time, "monotonic", lambda: 60.0 * next(minutes))
+        ended = crawl._fleet.close()
+        monkeypatch.undo()
+    assert here.killed == [large, stuck]
+    assert (ended[0].state.state, ended[0].state.kept) == ("ended", 30)
+    assert ended[1].state.state == "waiting"
+    assert 15 < len(stuck.still_to_keep) < 25  # given up after ten minutes
