@@ -19,15 +19,15 @@ import pytest
 from app_server import ServedApp
 from command_line import Command, Done
 from loopback import served
-from trailhound.config.settings import FetchSettings
+from trailhound.config.settings import CrawlSettings, FetchSettings, Settings
 from trailhound.fetching.base import always
 from trailhound.fetching.browser.parts import Asked, Blocklist, KeptParts, PageParts
 from trailhound.fetching.cookies import Cookie
 from trailhound.fetching.http import HttpFetcher
-from trailhound.fetching.keyring import HostKeys, Keyring, read_access
+from trailhound.fetching.keyring import AccessFile, HostKeys, Keyring, read_access
 from trailhound.fetching.resolver import MappedResolver
 from trailhound.records import FetchResult, Outcome
-from trailhound.topics.access import needs_secrets, with_access
+from trailhound.topics.access import hosts_that_miss_headers, needs_secrets, with_access
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.running import wait_for_end
 
@@ -346,3 +346,16 @@ def test_pages_of_other_hosts_get_nothing_as_the_person(web_at: tuple[Web, int])
     assert [h.get("Authorization") for _, path, h in web.asked if path == "/b"][1] is None
     assert "/logout" not in web.paths("members.test")
     assert web.leaks() == []
+
+
+def test_headers_that_will_not_be_sent_are_told_of(tmp_path: Path) -> None:
+    kept = {"a.test": HostKeys(headers=(("X", "y"),)), "b.test": HostKeys(headers=(("X", "y"),))}
+    kept["c.test"] = HostKeys(headers=(("X", "y"),), in_clear=True)
+    path = tmp_path / "access.json"
+    path.write_bytes(msgspec.json.encode(AccessFile(kept)))
+    seeds = ("http://A.test/", "https://b.test/", "http://c.test/")
+    settings = Settings(
+        crawl=CrawlSettings(seeds=seeds),
+        fetch=FetchSettings(access_file=str(path), as_me=tuple(kept)),
+    )
+    assert hosts_that_miss_headers(settings) == ["a.test"]

@@ -283,3 +283,9 @@ def test_a_terminal_that_lacks_letters_shows_the_others(tmp_path: Path) -> None:
     assert b"??" in shown.stdout
     told = subprocess.run([*command, "--json"], env=environment, capture_output=True, check=True)
     assert "蜜蜂" in str(json.loads(told.stdout))
+
+
+def test_a_crawl_that_cannot_begin_leaves_no_topic(trailhound: Command) -> None:
+    flags = ["--seed", "http://a.test/", "--judge", "keywords:words=x", "--from", "nobody"]
+    assert trailhound("crawl", "never", *flags, "--user-agent", "bot (+http://a.test/)").code == 2
+    assert "never" not in trailhound("topics", "--json").out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -269,18 +269,25 @@ def _open(
 
     place = options.open_workspace(workspace)
     folder = place.folder_for(topic)
-    if folder.exists() or request.resume or not needs_no_session(request.settings):
-        folder = place.topic(topic)
-    else:
+    is_new = not (folder.exists() or request.resume) and needs_no_session(request.settings)
+    if is_new:
         folder.prepare()
-    if cluster is not None:
-        from trailhound.cluster.opening import open_cluster_crawl
+    else:
+        folder = place.topic(topic)
+    try:
+        if cluster is not None:
+            from trailhound.cluster.opening import open_cluster_crawl
 
-        # It shows itself as any other crawl does.
-        opened = open_cluster_crawl(folder, request, cluster, shards, say, checkpoint)
-        return cast("TopicCrawl", opened)
-    _unite(CrawlFolder(folder), request)
-    return open_crawl(folder, request, say)
+            # It shows itself as any other crawl does.
+            opened = open_cluster_crawl(folder, request, cluster, shards, say, checkpoint)
+            return cast("TopicCrawl", opened)
+        _unite(CrawlFolder(folder), request)
+        return open_crawl(folder, request, say)
+    except BaseException:
+        if is_new:
+            with suppress(OSError):
+                folder.discard_unless_used()
+        raise
 
 
 def _unite(folder: CrawlFolder, request: CrawlRequest) -> None:

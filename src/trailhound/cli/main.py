@@ -117,7 +117,7 @@ def main(
 ) -> None:
     """A focused web crawler that learns from how people browse.
 
-    Try 'trailhound demo' first: it needs no network and takes under a minute.
+    Try 'trailhound demo' first: it needs no network and takes a minute or two.
     """
     del version
     if verbose:

@@ -346,9 +346,10 @@ class HttpClient:
             detail = f"the answer is not valid HTTP: {_words(error)}"
             return Answer(failure=Outcome.SERVER_ERROR, detail=detail)
         secure = "secure " if isinstance(error, aiohttp.ClientSSLError) else ""
+        to = " to the proxy" if isinstance(error, aiohttp.ClientProxyConnectionError) else ""
         return Answer(
             failure=Outcome.UNREACHABLE,
-            detail=f"no {secure}connection: {_words(error)}",
+            detail=f"no {secure}connection{to}: {_words(error)}",
             was_kept_too_long=attempt.was_sent and not attempt.is_new,
         )
 

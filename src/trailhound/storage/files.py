@@ -33,6 +33,9 @@ def explaining(path: Path) -> Iterator[None]:
         raise StorageError(f"{path} {_advice(error)} ({error.strerror or error})") from error
 
 
+_AGAIN = "then try again (a crawl: with --resume)."
+
+
 def _advice(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return (
@@ -40,9 +43,9 @@ def _advice(error: OSError) -> str:
             "the last finished page is safe."
         )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "cannot be written. Check that you may write in its folder, then resume the crawl."
+        return f"cannot be written. Check that you may write in its folder, {_AGAIN}"
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
-        return "cannot be opened. Check that its folder exists, then resume the crawl."
+        return f"cannot be opened. Check that its folder exists, {_AGAIN}"
     return (
         "cannot be read or written. Once the disk is well, resume the crawl; everything up to the "
         "last finished page is safe."

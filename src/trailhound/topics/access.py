@@ -238,3 +238,14 @@ def hosts_without_keys(settings: Settings) -> list[str]:
         return []
     kept = read_access(Path(settings.fetch.access_file)).hosts
     return [host for host in settings.fetch.as_me if host not in kept]
+
+
+def hosts_that_miss_headers(settings: Settings) -> list[str]:
+    """Hosts whose headers are for https alone, and that a seed asks over http."""
+    if not settings.fetch.as_me or not settings.fetch.access_file:
+        return []
+    kept = read_access(Path(settings.fetch.access_file)).hosts
+    seeds = (canonicalize(each) or "" for each in settings.crawl.seeds)
+    in_clear = {host_key(each) for each in seeds if each.startswith("http://")}
+    chosen = ((host, kept.get(host)) for host in settings.fetch.as_me if host in in_clear)
+    return [host for host, keys in chosen if keys and keys.headers and not keys.in_clear]

@@ -30,7 +30,7 @@ from trailhound.records import PageEvent
 from trailhound.sources import Sources
 from trailhound.storage.results import ResultsProgress, ResultsStore
 from trailhound.storage.visit_reading import found_at
-from trailhound.topics.access import hosts_without_keys
+from trailhound.topics.access import hosts_that_miss_headers, hosts_without_keys
 from trailhound.topics.backlinks import asked_on_the_way
 from trailhound.topics.crawl_beacon import CrawlBeacon
 from trailhound.topics.crawl_end import CrawlEnd
@@ -106,6 +106,11 @@ def open_crawl(
             notify(
                 f"No cookies or headers are kept for {host} any more: it is read as anybody. Give "
                 f"them with --cookies FILE --for-host {host}"
+            )
+        for host in hosts_that_miss_headers(plan.settings):
+            notify(
+                f"The headers for {host} are sent over https alone, and the crawl asks it over "
+                f"http. If they may go over http, give them again with --for-host http://{host}"
             )
         return TopicCrawl(folder, plan, known, own, stack, notify, beacon)
     except BaseException:

@@ -23,6 +23,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
+import shutil
 import unicodedata
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -116,6 +117,13 @@ class TopicFolder:
             self.record()
         else:
             self._write(TopicRecord(self.name))
+
+    def discard_unless_used(self) -> None:
+        """Take back what :meth:`prepare` has made, when nothing has come of it."""
+        made = {"topic.json", "sessions", "crawl.lock"}
+        is_used = any(each.name not in made for each in self.path.iterdir())
+        if not is_used and not any(self.sessions_path.iterdir()):
+            shutil.rmtree(self.path)
 
     def exists(self) -> bool:
         """Whether the topic was ever saved."""
