@@ -191,13 +191,13 @@ class Visit:
     async def _run(self, expression: str) -> Any:
         """Run a script of ours in the page, in a world that the page's own scripts cannot reach."""
         if not self._world:
-            tree = await self._send("Page.getFrameTree")
-            frame = {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "trailhound"}
-            world = await self._send("Page.createIsolatedWorld", frame)
-            await asyncio.gather(
-                self._evaluate(_IN_PAGE, world["executionContextId"]),
+            tree, _ = await asyncio.gather(
+                self._send("Page.getFrameTree"),
                 self._send("Page.resetNavigationHistory"),  # no way back to an earlier page
             )
+            frame = {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "trailhound"}
+            world = await self._send("Page.createIsolatedWorld", frame)
+            await self._evaluate(_IN_PAGE, world["executionContextId"])
             self._world = world["executionContextId"]
         return await self._evaluate(expression, self._world)
 
