@@ -23,7 +23,8 @@ from trailhound.config.settings import Settings
 from trailhound.records import FinishedPage, Relevance
 from trailhound.sessions.events import Event, Mark, Session, Visit
 from trailhound.sessions.files import write_session
-from trailhound.storage.results import ResultsStore, index_for_search
+from trailhound.storage.results import ResultsStore
+from trailhound.storage.text_index import index_for_search
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.workspace import Workspace
 from trailhound.web import AppServer, load_token

@@ -29,7 +29,8 @@ from trailhound.records import (
     PageEvent,
     Relevance,
 )
-from trailhound.storage.results import ResultsStore, index_for_search
+from trailhound.storage.results import ResultsStore
+from trailhound.storage.text_index import index_for_search
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.workspace import TopicFolder
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 
 from trailhound.config import configure
+from trailhound.crawling import build
 from trailhound.demo import DemoWeb
 from trailhound.demo.files import with_sources
+from trailhound.fetching.http import polite_settings
 from trailhound.topics.crawl import TopicCrawl, open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.learning import LearningRequest, learn_into
@@ -177,3 +179,12 @@ class TinySite:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+def back_off_shortly(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Hosts that do not answer are asked again after so long, in crawls that are opened here."""
+    monkeypatch.setattr(
+        build,
+        "polite_settings",
+        lambda fetch: replace(polite_settings(fetch), backoff_seconds=seconds),
+    )

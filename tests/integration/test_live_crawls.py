@@ -12,18 +12,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from live_webs import Resource, Site, TinySite
+from live_webs import Resource, Site, TinySite, back_off_shortly
 from rich.console import Console
 
 from trailhound.cli.crawl_view import CrawlDisplay
 from trailhound.config import configure
-from trailhound.crawling import build
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import OwnParts
 from trailhound.crawling.metrics import CrawlMetrics, metrics_served
 from trailhound.demo import DemoWeb
 from trailhound.errors import ConfigError, UsageError
-from trailhound.fetching.http import HttpFetcher, polite_settings
+from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.polite_settings import polite_delay
 from trailhound.fetching.politeness import Politeness
 from trailhound.fetching.resolver import MappedResolver, mapped_resolver
@@ -501,11 +500,7 @@ def test_settings_that_cannot_work_are_found_before_anything_is_written(
 def test_a_host_without_dns_costs_two_requests_whatever_leads_there(
     topic: TopicFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        build,
-        "polite_settings",
-        lambda fetch: replace(polite_settings(fetch), backoff_seconds=0.01),
-    )
+    back_off_shortly(monkeypatch, 0.01)
     dead = [f"http://dead.test/{number}" for number in range(30)]
     with TinySite({"/": page(*dead, "/a"), "/a": page()}) as server:
         flags = tiny(topic, server).flags(crawl__seeds=["http://tiny.test/"])

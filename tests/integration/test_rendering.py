@@ -8,21 +8,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import pytest
 from archived_exchanges import read_folder
-from live_webs import USER_AGENT
+from live_webs import USER_AGENT, back_off_shortly
 from single_page_webs import SinglePageWeb, kept_libraries, spa_web
 
 import trailhound as th
 from command_line import COMMAND, Command
 from loopback import served
-from trailhound.crawling import build
-from trailhound.fetching.http import polite_settings
 from trailhound.topics.archived_pages import ArchivedContent
 
 
@@ -208,11 +205,7 @@ class FalteringApp(BaseHTTPRequestHandler):
 def test_a_page_whose_parts_cannot_be_had_comes_again(
     spa: Spa, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        build,
-        "polite_settings",
-        lambda fetch: replace(polite_settings(fetch), backoff_seconds=0.1),
-    )
+    back_off_shortly(monkeypatch, 0.1)
     FalteringApp.asked.clear()
     with served(FalteringApp) as port:
         seeds = ["http://faltering.spa.test/"]

@@ -14,7 +14,7 @@ from trailhound.errors import StorageError
 from trailhound.records import (
     Outcome,
 )
-from trailhound.storage import results
+from trailhound.storage import text_index
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
 
@@ -252,7 +252,7 @@ def test_a_search_lets_the_crawl_write_between(
     for name in "abc":
         keep(store, name, score=0.9, text="bees and mites")
     store._connection.execute("PRAGMA busy_timeout = 0")
-    monkeypatch.setattr(results, "INDEX_CHARS_TOGETHER", 20)
+    monkeypatch.setattr(text_index, "INDEX_CHARS_TOGETHER", 20)
     pauses: list[float] = []
 
     def pause(seconds: float) -> None:
@@ -260,6 +260,6 @@ def test_a_search_lets_the_crawl_write_between(
         keep(store, f"later{len(pauses)}", score=0.1)
 
     monkeypatch.setattr(time, "sleep", pause)
-    results.index_for_search(path)
-    assert pauses == [results.INDEX_PAUSE_SECONDS] * 2
+    text_index.index_for_search(path)
+    assert pauses == [text_index.INDEX_PAUSE_SECONDS] * 2
     assert store._connection.execute("SELECT count(*) FROM unindexed").fetchone() == (0,)

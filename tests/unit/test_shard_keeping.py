@@ -18,7 +18,8 @@ from trailhound.cluster.keeping import (
     shard_url,
 )
 from trailhound.cluster.layout import ClusterFolder, actor_name
-from trailhound.cluster.messages import Batch
+from trailhound.cluster.messages import Batch, Receipt, Turn, TurnWish
+from trailhound.cluster.news import Heard, Letter
 from trailhound.cluster.outbox import Inbox, Outbox
 from trailhound.cluster.places import Place
 from trailhound.cluster.shard import Shard
@@ -44,6 +45,19 @@ class Hiccup(Place):
             self._file = None
             raise StorageError("The store did not answer.")
         return super().read(name)
+
+
+class Nobody:
+    """The others of a shard that is alone."""
+
+    async def deliver(self, shard: int, batch: bytes) -> Receipt:
+        raise ConnectionError
+
+    async def ask_turn(self, shard: int, wish: TurnWish) -> Turn:
+        raise ConnectionError
+
+    async def ask_news(self, shard: int, receiver: int, heard: Heard) -> Letter:
+        raise ConnectionError
 
 
 @pytest.fixture
@@ -72,7 +86,7 @@ def shard_in(folder: Path, topic: TopicFolder, url: str) -> Shard:
     placement = ClusterFolder(topic).begin(1, url)
     here = folder / "shards" / "000"
     here.mkdir(parents=True)
-    return Shard(CrawlFolder(topic, here), placement, None, kept_at=url)  # type: ignore[arg-type]
+    return Shard(CrawlFolder(topic, here), placement, Nobody(), kept_at=url)
 
 
 LAST = b"what comes last"

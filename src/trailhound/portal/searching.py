@@ -23,8 +23,8 @@ from trailhound.storage.listed_pages import (
     Passage,
 )
 from trailhound.storage.results_reading import StoredPage
-from trailhound.storage.search_words import apart
 from trailhound.storage.snippets import tidied
+from trailhound.storage.text_index import apart
 from trailhound.urls import host_key
 
 MAX_QUERY_CHARS = 300

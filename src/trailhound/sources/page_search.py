@@ -12,6 +12,7 @@ with k = 1.2 and b = 0.75. A page that holds any of the words is a result.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,8 +25,8 @@ from typing import NamedTuple
 from trailhound.errors import CorpusError, SourceError, StorageError, UsageError
 from trailhound.records import Page
 from trailhound.sources import SearchHit
-from trailhound.storage.results import LISTED, RESULTS, index_for_search
-from trailhound.storage.search_words import apart, together
+from trailhound.storage.results import LISTED, RESULTS
+from trailhound.storage.text_index import apart, index_for_search, together
 from trailhound.text.extract import extract_page
 from trailhound.urls import canonicalize
 from trailhound.web_archives import ArchiveDamageError, find_archives, read_captures
@@ -177,7 +178,7 @@ class KeptPagesSearch:
         words = any_word_of(query)
         if not words or limit < 1:
             return []
-        index_for_search(self._path)
+        await asyncio.to_thread(index_for_search, self._path)  # the crawl may write meanwhile
         try:
             with (
                 RESULTS.explaining(self._path),

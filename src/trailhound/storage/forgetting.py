@@ -24,9 +24,9 @@ from trailhound.storage.results import (
     RESULTS,
     ROBOTS_REQUESTS,
     UNARCHIVED,
-    index_waiting,
 )
 from trailhound.storage.sqlite import purge, transaction
+from trailhound.storage.text_index import index_waiting
 from trailhound.storage.warc_records import page_address
 from trailhound.storage.warc_repair import (
     WARC_SUFFIX,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 from trailhound.errors import UsageError
 from trailhound.storage.results import LISTED, RESULTS, SEARCHABLE
 from trailhound.storage.results_reading import StoredPage, stored_page
-from trailhound.storage.search_words import together
+from trailhound.storage.text_index import together
 
 MATCH_STARTS, MATCH_ENDS = "\x02", "\x03"
 """Around words that were searched for. A page that holds them too has the wrong words marked."""

@@ -33,9 +33,8 @@ both, or in the results only: then it is fetched again, and the last row counts.
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Container, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,6 @@ from trailhound.errors import StorageError
 from trailhound.records import FinishedPage, Outcome
 from trailhound.storage.event_rows import INSERT_EVENT, event_row, kept_fingerprints, storable
 from trailhound.storage.kept_words import pack_words
-from trailhound.storage.search_words import apart
 from trailhound.storage.sqlite import DatabaseKind, transaction
 from trailhound.storage.visits import VISITS, note_visit
 
@@ -108,11 +106,6 @@ LISTED = "current AND relevant AND duplicate_of IS NULL AND NOT noindex"
 """Of events: those that are results. It is put into queries; values only ever are parameters."""
 PATIENCE = "PRAGMA busy_timeout = 60000"
 """In ms, for those that must write: others who write to the file take their time, too."""
-INDEX_TOGETHER = 200
-INDEX_CHARS_TOGETHER = 300_000
-"""Pages, and characters, that are indexed in one transaction, in about a fifth of a second."""
-INDEX_PAUSE_SECONDS = 0.12
-"""Between two of them: a crawl that waits for the file looks every 0.1 s whether it is free."""
 REQUESTS = "requests"
 """In ``state``: all requests of the crawl, also those that came to no page or are being made."""
 ROBOTS_REQUESTS = "robots-requests"
@@ -305,7 +298,6 @@ class ResultsStore:
         copied = sqlite3.connect(IN_MEMORY, isolation_level=None, check_same_thread=False)
         with RESULTS.explaining(self.path):
             self._connection.backup(copied)
-            index_waiting(copied)
         return copied
 
     def close(self) -> None:
@@ -354,60 +346,6 @@ def _heeded(connection: sqlite3.Connection, row: dict[str, Any]) -> dict[str, ob
     mark = (row["address"], marked[0], bool(row["relevant"]))
     connection.execute("INSERT OR REPLACE INTO marked VALUES (?, ?, ?)", mark)
     return {"relevant": True, "duplicate_of": None} if marked[0] else {"relevant": False}
-
-
-def index_texts(path: Path, texts: Iterable[tuple[int, str, str]]) -> None:
-    """Let some rows be found by these words: ``(id, title, text)`` each."""
-    rows = [
-        (row, storable(title), storable(text[:MAX_INDEXED_CHARS])) for row, title, text in texts
-    ]
-    with (
-        RESULTS.explaining(path),
-        closing(RESULTS.open(path)) as connection,
-        transaction(connection),
-    ):
-        connection.executemany("DELETE FROM found WHERE rowid = ?", [row[:1] for row in rows])
-        connection.executemany("INSERT OR REPLACE INTO unindexed VALUES (?, ?, ?)", rows)
-
-
-def index_waiting(connection: sqlite3.Connection) -> None:
-    """Let the full-text index catch up, in turns with a crawl that may be writing."""
-    connection.create_function("apart", 1, apart, deterministic=True)
-    last = _last_to_index(connection)
-    while last is not None:
-        with transaction(connection):
-            connection.execute(
-                "INSERT INTO found (rowid, title, text) "
-                "SELECT id, apart(title), apart(text) FROM unindexed WHERE id <= ?",
-                (last,),
-            )
-            connection.execute("DELETE FROM unindexed WHERE id <= ?", (last,))
-        last = _last_to_index(connection)
-        if last is not None:
-            time.sleep(INDEX_PAUSE_SECONDS)
-
-
-def _last_to_index(connection: sqlite3.Connection) -> int | None:
-    """The number of the last row that is indexed together with the first; none when none waits."""
-    some = "SELECT id, length(text) FROM unindexed ORDER BY id LIMIT ?"
-    last, chars = None, 0
-    for row, length in connection.execute(some, (INDEX_TOGETHER,)).fetchall():
-        chars += length
-        if last is not None and chars > INDEX_CHARS_TOGETHER:
-            break
-        last = row
-    return last
-
-
-def index_for_search(path: Path) -> None:
-    """The same for a file that is only read: as far as it can be written, also while crawling."""
-    if path.is_file():
-        with (
-            suppress(StorageError),
-            RESULTS.explaining(path),
-            closing(RESULTS.open(path)) as connection,
-        ):
-            index_waiting(connection)
 
 
 def may_hold_pages(path: Path) -> bool:

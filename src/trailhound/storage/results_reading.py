@@ -17,10 +17,9 @@ from trailhound.storage.results import (
     RESULTS,
     UNARCHIVED,
     ResultsStore,
-    index_for_search,
 )
-from trailhound.storage.search_words import apart, together
 from trailhound.storage.snippets import tidied
+from trailhound.storage.text_index import apart, index_for_search, index_waiting, together
 
 MAX_PATH_PAGES = 200
 """Of a path from a seed; depths beyond this are a trap's."""
@@ -152,7 +151,10 @@ class Results:
     @classmethod
     def of(cls, store: ResultsStore) -> Self:
         """What a store holds that lives in memory: open as long as the store is."""
-        return cls(store.path, store.copy())
+        copied = store.copy()
+        with RESULTS.explaining(store.path):
+            index_waiting(copied)
+        return cls(store.path, copied)
 
     def ranked(
         self,

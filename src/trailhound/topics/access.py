@@ -234,18 +234,24 @@ def needs_secrets(settings: FetchSettings) -> bool:
 
 def hosts_without_keys(settings: Settings) -> list[str]:
     """Hosts that a crawl is to read as the person, and for which nothing is kept."""
-    if not settings.fetch.as_me or not settings.fetch.access_file:
-        return []
-    kept = read_access(Path(settings.fetch.access_file)).hosts
-    return [host for host in settings.fetch.as_me if host not in kept]
+    return [host for host, keys in _chosen_keys(settings).items() if keys is None]
 
 
 def hosts_that_miss_headers(settings: Settings) -> list[str]:
     """Hosts whose headers are for https alone, and that a seed asks over http."""
-    if not settings.fetch.as_me or not settings.fetch.access_file:
-        return []
-    kept = read_access(Path(settings.fetch.access_file)).hosts
     seeds = (canonicalize(each) or "" for each in settings.crawl.seeds)
     in_clear = {host_key(each) for each in seeds if each.startswith("http://")}
-    chosen = ((host, kept.get(host)) for host in settings.fetch.as_me if host in in_clear)
-    return [host for host, keys in chosen if keys and keys.headers and not keys.in_clear]
+    return [
+        host
+        for host, keys in _chosen_keys(settings).items()
+        if keys is not None and keys.headers and not keys.in_clear and host in in_clear
+    ]
+
+
+def _chosen_keys(settings: Settings) -> dict[str, HostKeys | None]:
+    """What is kept for the hosts that a crawl is to read as the person."""
+    fetch = settings.fetch
+    if not fetch.as_me or not fetch.access_file:
+        return {}
+    kept = read_access(Path(fetch.access_file)).hosts
+    return {host: kept.get(host) for host in fetch.as_me}

@@ -23,9 +23,10 @@ from trailhound.errors import UNREADABLE, TrailhoundError
 from trailhound.storage.archive_check import repair_whole_archive
 from trailhound.storage.event_log import events_named
 from trailhound.storage.files import explaining
-from trailhound.storage.results import RESULTS, index_texts
+from trailhound.storage.results import RESULTS
 from trailhound.storage.results_reading import Results
 from trailhound.storage.sqlite import transaction
+from trailhound.storage.text_index import index_texts
 from trailhound.text.extract import extract_page
 from trailhound.topics.checking import Checking, StoreCheck, index_damage
 from trailhound.topics.crawl import open_crawl

@@ -143,7 +143,10 @@ class Visit:
             self._routes[url] = self._routes.get(url) or words
 
     async def _show(self) -> None:
-        await self._page.goto(self._url, wait_until="commit", timeout=0)
+        """In the place of what its tab shows: there is no way back to an earlier page."""
+        replace = f"location.replace({json.dumps(self._url)})"
+        async with self._page.expect_navigation(wait_until="commit", timeout=0):
+            await self._send("Runtime.evaluate", {"expression": replace})
 
     async def _use(self) -> None:
         """What people do: reject cookies, go down as far as it goes, follow what is clickable."""
@@ -191,10 +194,7 @@ class Visit:
     async def _run(self, expression: str) -> Any:
         """Run a script of ours in the page, in a world that the page's own scripts cannot reach."""
         if not self._world:
-            tree, _ = await asyncio.gather(
-                self._send("Page.getFrameTree"),
-                self._send("Page.resetNavigationHistory"),  # no way back to an earlier page
-            )
+            tree = await self._send("Page.getFrameTree")
             frame = {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "trailhound"}
             world = await self._send("Page.createIsolatedWorld", frame)
             await self._evaluate(_IN_PAGE, world["executionContextId"])

@@ -13,9 +13,9 @@ from trailhound.errors import UsageError
 from trailhound.portal.languages import language_name
 from trailhound.portal.searching import Segment, fts_expression, hit_of
 from trailhound.storage.listed_pages import ListedPages, Passage
-from trailhound.storage.results import index_for_search
 from trailhound.storage.results_browsing import Filter, Kind, Listed, Place, ResultsBrowser
 from trailhound.storage.results_reading import Results
+from trailhound.storage.text_index import index_for_search
 from trailhound.text.encoding import decode
 from trailhound.topics.archived_pages import ArchivedContent
 from trailhound.topics.crawl_folder import CrawlFolder

@@ -15,7 +15,7 @@ from trailhound.sources.page_search import IndexedPage, KeptPagesSearch, PageInd
 from trailhound.storage.listed_pages import MATCH_ENDS, MATCH_STARTS, ListedPages
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
-from trailhound.storage.search_words import apart, together
+from trailhound.storage.text_index import apart, together
 
 TEXT = "養蜂家は蜜蜂の巣箱を作る。SQLite入門と蜂蜜のページ"
 WORDS = ["蜜蜂", "養蜂", "巣箱", "蜜蜂の巣箱", "SQLite", "入門", "ページ"]
