@@ -280,6 +280,10 @@ def test_the_app_and_forgetting_a_topic(
         (["--cookies", "cookies.txt"], "add --for-host HOST"),
         (["--for-host", "members.test"], "Nothing is kept with which members.test"),
         (["--cookies", "cookies.txt", "--for-host", "a.example"], "is for a.example"),
+        (
+            ["--cookies", "empty.txt", "--for-host", "a.example"],
+            "There are no cookies for a.example",
+        ),
         (["--cookies", "broken.txt", "--for-host", "a.example"], "line 1 has 2 fields"),
         (["--cookies", "no.json", "--for-host", "a.example"], "cookie 1 says no domain"),
         (["--header", f"Authorization: {HEADER}"], "--for-host HOST"),
@@ -303,6 +307,7 @@ def test_mistakes_are_told_without_secrets(
     trailhound: Command, tmp_path: Path, arguments: list[str], complaint: str
 ) -> None:
     cookies_txt(tmp_path / "cookies.txt")
+    (tmp_path / "empty.txt").write_text("")
     (tmp_path / "broken.txt").write_text(f"members.test\t{COOKIE}\n")
     (tmp_path / "no.json").write_text(json.dumps({"cookies": [{"name": "a", "value": COOKIE}]}))
     done = crawl(trailhound, 9, "--seed", "http://members.test/", *arguments)

@@ -258,6 +258,14 @@ def test_wrong_options_are_explained(
     assert message in " ".join(done.err.split())
 
 
+def test_an_unknown_kind_is_told_which_there_are(trailhound: Command) -> None:
+    done = trailhound("import", "nokind", "x.har", "--topic", "bees")
+    assert done.code == 2
+    told = " ".join(done.err.split())
+    assert "Unknown kind of import 'nokind'. Known: " in told
+    assert "firefox" in told
+
+
 def test_titles_with_terminal_codes_and_hostile_names_do_no_harm(
     trailhound: Command, workspace: Workspace, tmp_path: Path
 ) -> None:

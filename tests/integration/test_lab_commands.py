@@ -169,6 +169,9 @@ def test_an_unwritable_folder_is_named(trailhound: Command, corpus: Path, tmp_pa
     (tmp_path / "out").write_text("a file stands here")
     done = trailhound("lab", "run", corpus, *RUN_OPTIONS, "-o", tmp_path / "out")
     assert_clean_failure(done, 1, "Cannot write", "out")
+    done = trailhound("demo", "--out", tmp_path / "out")
+    assert_clean_failure(done, 1, "out cannot be made", "Choose another name")
+    assert not done.out, "before the work, not after it"
 
 
 def test_report_without_results_says_what_to_do(trailhound: Command, tmp_path: Path) -> None:

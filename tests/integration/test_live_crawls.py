@@ -147,6 +147,19 @@ def test_a_crawl_that_has_nothing_left_says_so(topic: TopicFolder) -> None:
             assert (event.url, event.number) == ("http://tiny.test/more", 3)
 
 
+def test_where_a_seed_leads_is_not_called_a_seed(topic: TopicFolder) -> None:
+    resources = {"/": Resource(b"", 302, {"Location": "/home"}), "/home": page()}
+    with TinySite(resources) as server:
+        with tiny(topic, server).begun(crawl__seeds=["http://tiny.test/"]) as crawl:
+            run(crawl)
+        with Results(crawl.folder.results) as results:
+            tell = Explainer(crawl.folder, results, lambda _: {})
+            assert "It is a seed." in tell.explain("http://tiny.test/").details
+            home = tell.explain("http://tiny.test/home").details
+    assert "http://tiny.test/ redirects to it." in home
+    assert "http://tiny.test/ is a seed." in home
+
+
 @pytest.mark.parametrize("concurrency", [1, 4])
 @pytest.mark.parametrize("max_requests", [2, 3, 6])
 def test_redirects_never_cost_more_than_the_budget(

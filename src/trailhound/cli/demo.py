@@ -63,11 +63,14 @@ def demo(
     from trailhound.cli.terminal import output
     from trailhound.config.layers import check_variables
     from trailhound.demo import DemoWeb
+    from trailhound.storage.files import explaining
 
     check_variables(os.environ)
     if write_sessions is not None:
         _write_sessions(DemoWeb.generate(seed), write_sessions)
         return
+    with explaining(out):
+        out.mkdir(parents=True, exist_ok=True)
     output.print("[bold]1[/bold]  Generating the demo web …")
     web = DemoWeb.generate(seed)
     output.print(

@@ -81,11 +81,14 @@ class ImporterCommands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of one importer; a broken one says so when it is used."""
-        from trailhound.errors import TrailhoundError
+        from trailhound.errors import TrailhoundError, unknown_name
         from trailhound.sessions.importers import importer
 
-        if cmd_name not in self.list_commands(ctx) and not cmd_name.endswith(".py"):
-            return None
+        known = self.list_commands(ctx)
+        if cmd_name not in known and not cmd_name.endswith(".py"):
+            if ctx.resilient_parsing:  # a shell completes a name
+                return None
+            raise unknown_name("kind of import", cmd_name, known)
         try:
             return _command(cmd_name, importer(cmd_name))
         except TrailhoundError as error:

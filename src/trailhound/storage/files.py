@@ -46,6 +46,8 @@ def _advice(error: OSError) -> str:
         return f"cannot be written. Check that you may write in its folder, {_AGAIN}"
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return f"cannot be opened. Check that its folder exists, {_AGAIN}"
+    if error.errno == errno.EEXIST:
+        return "cannot be made: something of that name is there. Choose another name."
     return (
         "cannot be read or written. Once the disk is well, resume the crawl; everything up to the "
         "last finished page is safe."

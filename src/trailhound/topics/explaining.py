@@ -144,7 +144,8 @@ class Explainer:
         if page.url != page.address:
             other = page.address if url == page.url else page.url
             yield f"It redirects to {other}." if url == page.url else f"{other} redirects to it."
-        yield _how_it_was_queued(page.parent, page.priority, page.depth)
+        asked = "It" if url == page.url else page.url
+        yield _how_it_was_queued(page.parent, page.priority, page.depth, asked)
         if page.outcome is Outcome.FETCHED:
             yield from _what_it_gave(page)
 
@@ -218,15 +219,17 @@ def _what_came_of_it(page: StoredPage) -> str:
     return f"It was fetched, and {verdict}{score}."
 
 
-def _how_it_was_queued(parent: str | None, priority: float, depth: int) -> str:
+def _how_it_was_queued(parent: str | None, priority: float, depth: int, asked: str = "It") -> str:
     if parent is None and depth == 0:
-        return "It is a seed."
+        return f"{asked} is a seed."
     if parent is None or is_blanked(parent):
         parent = "a page that was forgotten"
     if priority >= SEED_PRIORITY / 100:
-        return f"It was queued next to the seeds: from a sitemap of {parent}, or to be refreshed."
+        return (
+            f"{asked} was queued next to the seeds: from a sitemap of {parent}, or to be refreshed."
+        )
     distance = counted(depth, "link")
-    return f"It was found on {parent}, {distance} from a seed, with priority {priority:g}."
+    return f"{asked} was found on {parent}, {distance} from a seed, with priority {priority:g}."
 
 
 def _what_it_gave(page: StoredPage) -> Iterator[str]:
