@@ -1,13 +1,14 @@
 """Pages per CPU-second of a crawl on a cluster, against one of two worker processes without Ray.
 
-    python -m benchmarks.cluster_cost [--pages 4000] [--rounds 3] [--shards 4] [--least-bytes 28000]
+    python -m benchmarks.cluster_cost [--pages 8000] [--rounds 3] [--shards 4] [--least-bytes 28000]
 
 The web is :mod:`benchmarks.wide_web`, served from another process that does not count; the crawl is
 ``trailhound crawl`` with the default strategy. All processes of the crawl count: its own, its
 workers, and everything of Ray. The first quarter of the pages does not count, as processes are
-started then; nor does the last tenth, as some end, and their whole time would be their parents'.
-Nobody waits for hosts: a crawl that does has the machine to itself meanwhile, and its CPU is faster
-then. Machines change their speed by the minute: several rounds are worth more than long ones.
+started then, also those for pages that might do harm; nor does the last tenth, as some end, and
+their whole time would be their parents'. Nobody waits for hosts: a crawl that does has the machine
+to itself meanwhile, and its CPU is faster then. Machines change their speed by the minute, and are
+never faster than they can be: the best of several rounds is compared.
 Exits with 1 when the cluster has less than 0.85 of the pages per CPU-second.
 """
 
@@ -15,14 +16,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.wide_web import SMALL, in_process, read_log
+from benchmarks.wide_web import SMALL, in_process
 from trailhound.demo import DemoWeb
 from trailhound.demo.files import with_sources
 from trailhound.topics.learning import LearningRequest, learn_into
@@ -56,6 +56,11 @@ def _descends(process: int, ancestor: int, parents: dict[int, int]) -> bool:
     return process == ancestor
 
 
+def asked_so_far(log: Path) -> int:
+    """Requests that the server has answered."""
+    return log.read_bytes().count(b"\n")
+
+
 def measure(workspace: Path, port: int, log: Path, pages: int, options: list[str]) -> float:
     """Pages per CPU-second while all of its processes are there."""
     wide = DemoWeb.generate(parameters=SMALL)
@@ -66,14 +71,14 @@ def measure(workspace: Path, port: int, log: Path, pages: int, options: list[str
     command += ["--delay", "0", "--allow-impolite", "--set", "fetch.address_delay_seconds=0"]
     command += ["--set", "crawl.wait_for_better=0"]
     command += ["--set", "crawl.concurrency=16", "--json", *options]
-    asked = len(read_log(log))
+    asked = asked_so_far(log)
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as crawl:
-        while len(read_log(log)) < asked + pages // 4 and crawl.poll() is None:
+        while asked_so_far(log) < asked + pages // 4 and crawl.poll() is None:
             time.sleep(0.2)
-        first, before = len(read_log(log)), cpu_seconds(crawl.pid)
+        first, before = asked_so_far(log), cpu_seconds(crawl.pid)
         after, last = before, first
         while crawl.poll() is None:
-            now = len(read_log(log))
+            now = asked_so_far(log)
             if last < now <= asked + 0.9 * pages:
                 after, last = cpu_seconds(crawl.pid), now
             time.sleep(0.2)
@@ -83,7 +88,7 @@ def measure(workspace: Path, port: int, log: Path, pages: int, options: list[str
 def main(arguments: list[str] | None = None) -> int:
     """Measure and compare with the limit."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster_cost", description=__doc__)
-    parser.add_argument("--pages", type=int, default=4000)
+    parser.add_argument("--pages", type=int, default=8000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--shards", type=int, default=4)
     parser.add_argument("--least-bytes", type=int, default=0, help="of a page; as it is: 4 KB")
@@ -106,7 +111,7 @@ def main(arguments: list[str] | None = None) -> int:
                     rate = measure(Path(folder), port, log, options.pages, more)
                     found[kind].append(rate)
                     print(f"{kind:12} {rate:7.1f} pages per CPU-second", flush=True)
-    alone, cluster = (statistics.median(rates) for rates in found.values())
+    alone, cluster = (max(rates) for rates in found.values())
     missed = cluster / alone < LEAST
     print(f"ratio {cluster / alone:.2f} (at least {LEAST} wanted){'  MISSED' * missed}")
     return int(missed)

@@ -128,6 +128,20 @@ def test_trail_without_links_learns_how_pages_turned_out() -> None:
     assert gap > before
 
 
+def test_trail_does_not_read_links_of_which_none_is_for_it() -> None:
+    told = crawl(made("trail"), WEB)
+    shown = CrawledPage(
+        page("new", "new list", *NAMES, "jam/new"), Relevance(0.1, False), Candidate(H, 0.0)
+    )
+    found = []
+    for news in (told, [News(each.for_all) for each in told]):
+        copy = made("trail")
+        copy.join(lambda url: url.startswith("http://elsewhere.test"))
+        copy.heed(news)
+        found.append(priorities(copy, shown))
+    assert found[0] == found[1]
+
+
 def test_content_link_shares_its_table_and_its_limit() -> None:
     one, copy = made("content-link"), made("content-link")
     told = crawl(one, WEB)

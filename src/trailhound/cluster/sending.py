@@ -11,7 +11,7 @@ from trailhound.cluster.messages import Batch, Peers, encode_batch
 from trailhound.cluster.outbox import MAX_BATCH, Outbox
 from trailhound.crawling.engine import Crawler
 
-GATHER_SECONDS = 0.5
+GATHER_SECONDS = 1.0
 """Links are gathered for so long before they travel, so that they travel together."""
 FIRST_RETRY_SECONDS = 0.1
 LAST_RETRY_SECONDS = 5.0

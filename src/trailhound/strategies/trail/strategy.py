@@ -42,8 +42,8 @@ REFIT_EVERY = 20
 """Pages between two fits at first; later, when a page is less of what is known, a tenth of all."""
 REFIT_AT_LEAST_EVERY = 1_000
 """Tables may exceed their bounds until then."""
-LEAST_OWN_SHARE, LEAST_OWN, MOST_OWN = 40, 5, 250
-"""A fit takes time: one of several copies fits after a fortieth of its own pages at the soonest,
+LEAST_OWN_SHARE, LEAST_OWN, MOST_OWN = 20, 5, 250
+"""A fit takes time: one of several copies fits after a twentieth of its own pages at the soonest,
 within these numbers, however many pages the others have."""
 GATEWAYS_EVERY = 50
 """Pages, at most, after which the worth of gateways is found out anew; a fit does it sooner."""
@@ -315,13 +315,22 @@ class TrailStrategy:
         for turnout, said in told:
             node = table.node(turnout.url)
             page = Page(turnout.url, title=said.title, language=said.language, links=said.links)
-            if self._is_to_read(node, page):
+            wanted = any(self._may_fetch(link.url) for link in said.links)
+            if wanted and self._is_to_read(node, page):
                 pages[node], sizes[node] = page, said.n_links
         if pages:
             labels = table.nodes["label"]
             self._read(*((page, float(labels[node])) for node, page in pages.items()))
             slots = table.nodes["page"][np.fromiter(sizes, np.int64, len(sizes))]
             table.pages["out"][slots] = np.log1p(list(sizes.values()))
+
+    def _may_fetch(self, url: str) -> bool:
+        """Whether the address is fetched here, and was not yet."""
+        table = self._table
+        if table.owns is not None and not table.owns(url):
+            return False
+        known = table.numbers.get(url)
+        return known is None or not table.nodes["done"][known]
 
     def _is_to_read(self, node: int, page: Page) -> bool:
         if self._table.nodes["browsed"][node]:
@@ -332,6 +341,8 @@ class TrailStrategy:
         """What a page links to waits now; who told of it gave it another priority than we would."""
         nodes = self._table.nodes
         asked, node = self._table.node(turnout.asked), self._table.node(turnout.url)
+        if nodes["page"][node] < 0:  # it has nothing for us
+            return
         nodes["page"][asked] = nodes["page"][node]
         waiting = self._open_children(node)
         waiting = waiting[~nodes["known"][waiting]]
