@@ -1,4 +1,4 @@
-"""What a URL costs in the SQLite frontier as it grows from 100 thousand to 10 million.
+"""What a URL costs in the SQLite frontier as it grows from 100 thousand to 10 or 100 million.
 
     python -m benchmarks.frontier_scale [--urls 10_000_000] [--folder DIR] [--strict]
 
