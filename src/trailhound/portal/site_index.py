@@ -25,7 +25,6 @@ import msgspec
 
 from trailhound.portal.searching import Hit
 from trailhound.storage.snippets import tidied
-from trailhound.storage.text_index import SPACELESS
 
 PAGES_PER_FILE = 100
 TERM_BYTES_PER_FILE = 120_000
@@ -40,8 +39,10 @@ _LETTERS = "ABCDEFGHIJKLMNOP"
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 _WORD = re.compile(r"[^\W_]+")
-_RUN = re.compile(f"[{SPACELESS}]+|[^{SPACELESS}]+")
-_IS_SPACELESS = re.compile(f"[{SPACELESS}]")
+_SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Signs of Chinese and Japanese: the same as in ``search.js``, which looks for what is made here."""
+_RUN = re.compile(f"[{_SPACELESS}]+|[^{_SPACELESS}]+")
+_IS_SPACELESS = re.compile(f"[{_SPACELESS}]")
 
 
 def terms_of(text: str) -> Iterator[str]:

@@ -25,9 +25,8 @@ INDEX_CHARS_TOGETHER = 300_000
 INDEX_PAUSE_SECONDS = 0.12
 """Between two of them: a crawl that waits for the file looks every 0.1 s whether it is free."""
 
-SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-"""Signs of Chinese and Japanese, which put no blanks between words; for a set in a pattern."""
-_NEXT_TO_SIGN = re.compile(rf"(?<=[{SPACELESS}])(?=\w)|(?<=\w)(?=[{SPACELESS}])")
+_SIGN = "[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+_NEXT_TO_SIGN = re.compile(rf"(?<={_SIGN})(?=\w)|(?<=\w)(?={_SIGN})")
 _BETWEEN = "\u200b"
 """A blank without width: no letter to SQLite, and nothing on a page."""
 

@@ -102,7 +102,9 @@ class Access:
             name = without_port(host.key)
             fitting = tuple(each.cookie for each in cookies if each.is_for(name))[:MAX_COOKIES]
             if not fitting and host.key not in known:
-                none = f"None of the {len(cookies)} is" if cookies else "There are no cookies"
+                none = (
+                    f"None of the {len(cookies)} cookies is" if cookies else "There are no cookies"
+                )
                 raise UsageError(
                     f"{none} for {host.key}. Log in there with your browser, and export its "
                     "cookies again."

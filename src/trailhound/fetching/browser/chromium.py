@@ -210,7 +210,7 @@ class HostContext:
         if keep:
             with suppress(Exception):  # it is closed then
                 await tab.page.goto("about:blank")
-                await tab.cdp.send("Page.resetNavigationHistory")
+                await tab.cdp.send("Page.resetNavigationHistory")  # nothing before the next page
                 self._kept = tab
                 return
         await tab.page.close()

@@ -313,10 +313,11 @@ class TrailStrategy:
         """Take what pages of others say of addresses that are fetched here into the table."""
         table, pages, sizes = self._table, dict[int, Page](), dict[int, int]()
         for turnout, said in told:
+            if not any(self._may_fetch(link.url) for link in said.links):
+                continue
             node = table.node(turnout.url)
             page = Page(turnout.url, title=said.title, language=said.language, links=said.links)
-            wanted = any(self._may_fetch(link.url) for link in said.links)
-            if wanted and self._is_to_read(node, page):
+            if self._is_to_read(node, page):
                 pages[node], sizes[node] = page, said.n_links
         if pages:
             labels = table.nodes["label"]
