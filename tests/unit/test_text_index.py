@@ -56,3 +56,7 @@ def test_signs_in_another_order_are_not_found(path: Path) -> None:
 def test_what_is_put_apart_can_be_put_together(text: str) -> None:
     assert together(apart(text)) == text
     assert apart(apart(text)) == apart(text)
+
+
+def test_rare_signs_are_words_of_their_own() -> None:
+    assert apart("人々𠮷𠮷").split("\u200b") == ["人", "々", "𠮷", "𠮷"]

@@ -40,7 +40,7 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 _WORD = re.compile(r"[^\W_]+")
 _SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-"""Signs of Chinese and Japanese: the same as in ``search.js``, which looks for what is made here."""
+"""Signs of Chinese and Japanese: the same as in ``search.js``, which searches what is made here."""
 _RUN = re.compile(f"[{_SPACELESS}]+|[^{_SPACELESS}]+")
 _IS_SPACELESS = re.compile(f"[{_SPACELESS}]")
 
