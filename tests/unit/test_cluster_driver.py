@@ -127,6 +127,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Here:
     monkeypatch.setattr(opening, "connected", connected)
     monkeypatch.setattr(Fleet, "_actor_on", lambda _self, _machine, name: made.start(name))
     monkeypatch.setattr(driver, "LOOK_EVERY_SECONDS", 0.001)
+    monkeypatch.setattr(driver, "IDLE_LOOK_SECONDS", 0.001)
     return made
 
 

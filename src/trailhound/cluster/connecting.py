@@ -29,6 +29,8 @@ LOCAL_STORE_BYTES = 256 * 2**20
 """Memory for objects that processes of a local cluster share; Ray would take a third of all."""
 
 _KNOCK_SECONDS = 10.0
+_UNWATCHED = {"task_events_report_interval_ms": 0, "enable_metrics_collection": False}
+"""What Ray counts for its dashboard, which a local cluster does not have."""
 
 
 def load_ray() -> ModuleType:
@@ -106,6 +108,7 @@ def _start_here(
             namespace=NAMESPACE,
             include_dashboard=False,
             object_store_memory=LOCAL_STORE_BYTES,
+            _system_config=_UNWATCHED,
             _temp_dir=None if temp_folder is None else str(temp_folder),
             **quiet,
         )

@@ -25,6 +25,7 @@ from trailhound.cluster.granting import ShardReport, able_soon, grant, slice_siz
 from trailhound.cluster.keeping import refresh_copies, refresh_what_is_there, shard_url
 from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
 from trailhound.cluster.messages import NOT_OPEN, Look, ShardState
+from trailhound.cluster.pace import Pace, Speed
 from trailhound.cluster.placement import Placement
 from trailhound.cluster.status import ShardMetrics, StatusBoard
 from trailhound.counting import counted
@@ -45,11 +46,14 @@ from trailhound.topics.failures import NOTHING_WRONG, Failure, failures_of
 from trailhound.topics.gathering import Gathering
 from trailhound.topics.notices import Notify, Progress
 
-LOOK_EVERY_SECONDS = 0.4
+LOOK_EVERY_SECONDS = 1.0
+"""At most, while all shards are at work."""
+IDLE_LOOK_SECONDS = 0.4
+"""While some wait, for others or for the end."""
 GATHER_EVERY_SECONDS = 5.0
 BALANCE_EVERY_SECONDS = 5.0
-GRANT_AHEAD_SECONDS = 1.0
-"""Shards are granted what they need for so long at their present speed, at least."""
+GRANT_AHEAD = 2.0
+"""Shards are granted what they need until the next look at their present speed, so many times."""
 MAX_FAILURES = 3
 """Times that one shard may fail to go on before the crawl gives up."""
 
@@ -96,7 +100,7 @@ class ClusterCrawl:
         self._board = StatusBoard(folder, dashboard=dashboard_of(ray))
         self._failures: Counter[int] = Counter()
         self._granted: dict[int, int] = {}
-        self._speed = _Speed()
+        self._speed = Speed()
         self._was_done: list[tuple[int, ...]] | None = None
         self._gathered_at = self._balanced_at = time.monotonic()
         try:
@@ -109,6 +113,7 @@ class ClusterCrawl:
         self.before = EarlierRuns(requests, pages, self.results.finds())
         self.progress = CrawlProgress(self.budget, time.time(), requests_before=requests)
         self._began = time.monotonic()  # the clock of the wall may be put forward or back
+        self._pace = Pace(LOOK_EVERY_SECONDS)
 
     def _note(self, event: str, **details: Any) -> None:
         """One line of the log; what went wrong is told to those who watch, too."""
@@ -146,7 +151,7 @@ class ClusterCrawl:
         while not self._are_open():
             opened = sum(state.state not in NOT_OPEN for state in self._states())
             progress.tell(f"Opening the shards: {opened} of {self._shards} so far.")
-            time.sleep(LOOK_EVERY_SECONDS / 2)
+            time.sleep(IDLE_LOOK_SECONDS / 2)
 
     def _are_open(self) -> bool:
         for number, look in self._fleet.look().items():
@@ -237,7 +242,7 @@ class ClusterCrawl:
                 self.stop_reason = self._why_over()
                 if self.stop_reason is None:
                     self._tend(gathering)
-                    time.sleep(LOOK_EVERY_SECONDS)
+                    time.sleep(self._pause_seconds())
 
     def _look(self) -> Generator[PageEvent]:
         """New pages of all shards, in the order in which they were dealt with."""
@@ -306,6 +311,11 @@ class ClusterCrawl:
             if self._fleet.balance():
                 self._was_done = None
 
+    def _pause_seconds(self) -> float:
+        """Until the next look."""
+        at_work = all(state.state == "running" for state in self._states())
+        return self._pace.seconds if at_work else min(self._pace.seconds, IDLE_LOOK_SECONDS)
+
     def _refresh(self, refresh: Callable[[str, Mapping[int, Path]], None]) -> None:
         """Bring what is kept elsewhere here, to be gathered."""
         if self._kept:
@@ -327,12 +337,16 @@ class ClusterCrawl:
         most -= self._record.requests  # what is left for the shards
         reports = [self._report(look) for look in looks.values()]
         used = sum(report.used for report in reports)
-        size = max(slice_size(used, len(looks)), round(self._speed.per_second))
+        size = max(slice_size(used, len(looks)), self._soon())
         limits: dict[int, int | None] = dict(grant(reports, most, size))
         if not limits and used < most:
             idle = (report for report in reports if report.best == [])
             limits = {each.shard: each.used for each in idle if each.limit > each.used}
         return limits
+
+    def _soon(self) -> int:
+        """Requests that all shards make until they are looked at again, and some more."""
+        return round(GRANT_AHEAD * self._pause_seconds() * self._speed.per_second)
 
     def _report(self, look: Look) -> ShardReport:
         state, delay = look.state, polite_settings(self.settings.fetch).delay_seconds
@@ -381,18 +395,3 @@ class GatheredFinds:
         with suppress(StorageError), Results(self._folder.results) as results:
             return results.summary().relevant
         return 0
-
-
-class _Speed:
-    """Requests of all shards per second, lately."""
-
-    def __init__(self) -> None:
-        self.per_second = 0.0
-        self._last: tuple[float, int] | None = None
-
-    def note(self, requests: int) -> None:
-        now = time.monotonic()
-        if self._last is not None and now > self._last[0]:
-            latest = max(0, requests - self._last[1]) / (now - self._last[0])
-            self.per_second = max(latest, 0.8 * self.per_second)
-        self._last = now, requests

@@ -9,10 +9,11 @@ from functools import partial
 from trailhound.cluster.epochs import Epoch
 from trailhound.cluster.messages import Batch, Peers, encode_batch
 from trailhound.cluster.outbox import MAX_BATCH, Outbox
+from trailhound.cluster.pace import Pace
 from trailhound.crawling.engine import Crawler
 
-GATHER_SECONDS = 1.0
-"""Links are gathered for so long before they travel, so that they travel together."""
+GATHER_SECONDS = 2.0
+"""Links are gathered for so long at most before they travel, so that they travel together."""
 FIRST_RETRY_SECONDS = 0.1
 LAST_RETRY_SECONDS = 5.0
 
@@ -30,7 +31,7 @@ class Sending:
         self._outbox = outbox
         self._peers = peers
         # A hundred times the shards would otherwise be a hundred times the messages.
-        self._gather_seconds = GATHER_SECONDS * max(1.0, shards / 32)
+        self._pace = Pace(GATHER_SECONDS * max(1.0, shards / 32))
         self._hurried = asyncio.Event()
         self._senders: dict[int, asyncio.Task[None]] = {}
 
@@ -59,7 +60,7 @@ class Sending:
         """A little while, or less when the crawl waits."""
         self._hurried.clear()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._hurried.wait(), self._gather_seconds)
+            await asyncio.wait_for(self._hurried.wait(), self._pace.seconds)
 
     async def _send_to(self, shard: int, crawler: Crawler) -> None:
         """All that waits for one shard, batch after batch."""

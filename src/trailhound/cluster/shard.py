@@ -37,6 +37,7 @@ from trailhound.cluster.messages import (
 )
 from trailhound.cluster.news import Heard, Letter, NewsDesk
 from trailhound.cluster.outbox import Inbox, Outbox, RoutedFrontier
+from trailhound.cluster.pace import Pace
 from trailhound.cluster.placement import Placement
 from trailhound.cluster.sending import Sending
 from trailhound.config.settings import Settings
@@ -55,7 +56,7 @@ from trailhound.topics.crawl_plan import CrawlRequest
 T = TypeVar("T")
 
 NEWS_SECONDS = 2.0
-"""In which all others are asked once what they have learned."""
+"""In which all others are asked once what they have learned; less at first."""
 HEARD_TOGETHER = 16
 """Shards that are asked at once: news of many pages cost less together."""
 KEPT_EVENTS = 10_000
@@ -305,10 +306,11 @@ class Shard:
     async def _hear_news(self, crawler: Crawler) -> None:
         """Learn what the others have learned, from some after the other."""
         others = [shard for shard in range(self._placement.shards) if shard != self.number]
+        pace = Pace(NEWS_SECONDS)
         while self._desk.is_of_use:
             for first in range(0, max(1, len(others)), HEARD_TOGETHER):
                 some = others[first : first + HEARD_TOGETHER]
-                await asyncio.sleep(NEWS_SECONDS * len(some) / max(1, len(others)))
+                await asyncio.sleep(pace.seconds * len(some) / max(1, len(others)))
                 heard = await asyncio.gather(*map(self._news_of, some))
                 if news := [each for letter in heard for each in letter]:
                     await crawler.between_pages(partial(crawler.heed, news))

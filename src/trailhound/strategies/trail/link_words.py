@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count, islice
 from urllib.parse import unquote
 
 import numpy as np
@@ -30,16 +30,36 @@ class PageLinks:
 
 def read_links(page: Page, phrases: Phrases) -> PageLinks:
     """All links of a page but those to itself."""
-    merged = links_by_url(page)
-    texts = link_texts(page, merged)
-    found = phrases.find(texts, page.language)
-    matrix = np.empty((len(merged), len(FIELDS)), np.int64)
-    for column, said in enumerate(found):
-        matrix[:, column] = said  # the title is all links' own
+    return read_links_of([page], phrases)[0]
+
+
+def read_links_of(pages: Sequence[Page], phrases: Phrases) -> list[PageLinks]:
+    """The same of several; those in one language together, which costs less."""
+    merged = list(map(links_by_url, pages))
+    texts = list(map(link_texts, pages, merged))
+    matrices = [np.empty((len(links), len(FIELDS)), np.int64) for links in merged]
+    places: dict[str, list[int]] = {}
+    for place, page in enumerate(pages):
+        places.setdefault(page.language, []).append(place)
+    for language, some in places.items():
+        together = {
+            field: list(chain.from_iterable(texts[place][field] for place in some))
+            for field in FIELDS
+        }
+        for column, said in enumerate(map(iter, phrases.find(together, language))):
+            for place in some:
+                own = list(islice(said, len(texts[place][FIELDS[column]])))
+                matrices[place][:, column] = own  # the title is all links' own
+    return [
+        PageLinks(list(links), _groups(said), matrix)
+        for links, said, matrix in zip(merged, texts, matrices, strict=True)
+    ]
+
+
+def _groups(texts: Mapping[str, list[str]]) -> Ids:
     lists = list(zip(texts["heading"], texts["place"], strict=True))
     numbers = dict(zip(dict.fromkeys(lists), count(), strict=False))
-    groups = np.array([numbers[each] for each in lists], np.int64)
-    return PageLinks(list(merged), groups, matrix)
+    return np.array([numbers[each] for each in lists], np.int64)
 
 
 def links_by_url(page: Page) -> dict[str, list[Link]]:

@@ -13,6 +13,7 @@ from itertools import islice
 
 import msgspec
 import numpy as np
+from isal import isal_zlib
 
 from trailhound.records import CrawledPage, Link
 from trailhound.strategies.base import News
@@ -90,7 +91,7 @@ def make_news(
     said = b""
     if links:
         said = msgspec.msgpack.encode(LinksTold(page.title, page.language, len(linked), links))
-    return News(msgspec.msgpack.encode(turnout), zlib.compress(said, 1) if said else b"")
+    return News(msgspec.msgpack.encode(turnout), isal_zlib.compress(said, 1) if said else b"")
 
 
 def read_news(news: News) -> tuple[Turnout, Described | None, LinksTold | None]:

@@ -20,7 +20,7 @@ from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_
 from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
-from trailhound.strategies.trail.link_words import read_links
+from trailhound.strategies.trail.link_words import read_links_of
 from trailhound.strategies.trail.news import (
     Described,
     Example,
@@ -42,8 +42,8 @@ REFIT_EVERY = 20
 """Pages between two fits at first; later, when a page is less of what is known, a tenth of all."""
 REFIT_AT_LEAST_EVERY = 1_000
 """Tables may exceed their bounds until then."""
-LEAST_OWN_SHARE, LEAST_OWN, MOST_OWN = 20, 5, 250
-"""A fit takes time: one of several copies fits after a twentieth of its own pages at the soonest,
+LEAST_OWN_SHARE, LEAST_OWN, MOST_OWN = 10, 5, 250
+"""A fit takes time: one of several copies fits after a tenth of its own pages at the soonest,
 within these numbers, however many pages the others have."""
 GATEWAYS_EVERY = 50
 """Pages, at most, after which the worth of gateways is found out anew; a fit does it sooner."""
@@ -114,7 +114,7 @@ class TrailStrategy:
         """Take pages and their relevance into the table; together, they cost less than alone."""
         table, phrases = self._table, self._table.phrases
         new, first = phrases.columns.size, table.links.size
-        found = [read_links(page, phrases) for page, _ in pages]
+        found = read_links_of([page for page, _ in pages], phrases)
         phrases.sum_up(new, likeness=self._wanted.tables, models=self._model.tables)
         for (page, relevance), links in zip(pages, found, strict=True):
             table.add_page(table.node(page.url), links, relevance)
@@ -286,6 +286,8 @@ class TrailStrategy:
     def heed(self, news: Sequence[News]) -> None:
         """Take pages of others for examples; their links that are fetched here are ranked anew."""
         told = list(map(read_news, news))
+        named = (url for turnout, _, _ in told for url in (turnout.asked, turnout.url))
+        self._table.nodes_of(list(dict.fromkeys(named)))  # at once, which costs less
         self._hear([(turnout, described) for turnout, described, _ in told])
         read = [(turnout, said) for turnout, _, said in told if said is not None]
         self._read_others(read)
