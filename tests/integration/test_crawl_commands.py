@@ -173,6 +173,8 @@ def test_a_second_crawl_is_refused_and_a_resumed_one_needs_a_larger_budget(
     assert len(re.findall(r"^\d+ fetched .*http://.*priority", more.err, re.MULTILINE)) >= 10
     told = json.loads(more.out)
     assert (told["reason"], told["requests"] >= 170) == ("requests-spent", True)
+    before = told["earlier_runs"]
+    assert (before["requests"], before["pages"] + told["pages"] > 150) == (150, True)
     both = crawled("crawl", TOPIC, "--resume", "--restart")
     assert (both.code, "Give one of them" in both.err) == (2, True)
     both = crawled("crawl", TOPIC, "--resume", "--fresh")

@@ -203,6 +203,13 @@ def test_a_crawl_does_not_idle_when_all_hosts_want_to_be_left_alone(topic: Topic
             run(crawl)
             assert crawl.stop_reason is StopReason.HOSTS_ASLEEP
             assert crawl.stats().waiting == 2
+        asked = next(path for path, status in server.asked if status == 503)
+        with Results(crawl.folder.results) as results:
+            story = Explainer(crawl.folder, results, lambda _: {}).explain(
+                f"http://tiny.test{asked}"
+            )
+        assert story.verdict == "waiting"
+        assert "It waits for another attempt: HTTP 503" in story.because
 
 
 def test_a_refresh_asks_relevant_pages_for_news(topic: TopicFolder, bodies: list[bytes]) -> None:

@@ -184,6 +184,7 @@ def told_to_machines(crawl: TopicCrawl) -> dict[str, Any]:
         "reason_in_words": reason.value if reason else None,
         "pages": progress.pages,
         "requests": progress.requests,
+        "earlier_runs": crawl.before._asdict(),
         "robots_requests": crawl.robots_requests,
         "relevant": progress.relevant,
         "duplicates": progress.duplicates,

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,13 +22,17 @@ _BEGINNING = 80
 """Bytes within which a line says what it is about."""
 _FIRST_WINDOW = 1 << 16
 _WIDER = 8
+_LOOKED_THROUGH = 4
+"""Windows in which a URL is looked for: the last is 32 MB, about 60,000 pages."""
+PUT_OFF = "put-off"
 
 
 class EventLog:
     """Appends to ``path``. Every line has ``at`` (seconds since 1970) and ``event``.
 
     Events: ``start`` and ``end`` of each run, ``page`` for each page dealt with, ``notice`` for
-    what a person was told, ``problem`` for errors inside, ``mended`` when lost lines are back.
+    what a person was told, ``put-off`` for a URL that waits for another attempt, ``problem`` for
+    errors inside, ``mended`` when lost lines are back.
     """
 
     def __init__(self, path: str | Path, clock: Callable[[], float]) -> None:
@@ -119,6 +124,26 @@ def events_named(path: Path, name: str) -> list[dict[str, Any]]:
     with explaining(path), path.open("rb") as file:
         lines = [content for content in file if _line(content).event == name]
     return [msgspec.json.decode(content) for content in lines]
+
+
+class PutOff(msgspec.Struct):
+    """Why a URL waits for another attempt."""
+
+    at: float
+    why: str
+    seconds: float
+    """From then on."""
+
+
+def last_put_off(path: Path, url: str) -> PutOff | None:
+    """How a URL was put off last, if it was among the last events."""
+    said = msgspec.json.encode({"event": PUT_OFF, "url": url})[1:-1]
+    for lines in islice(_ever_more_lines(path), _LOOKED_THROUGH):
+        for content in reversed(lines):
+            if said in content:
+                with suppress(*UNREADABLE):
+                    return msgspec.json.decode(content, type=PutOff)
+    return None
 
 
 def other_lines(path: Path, start: int) -> tuple[list[dict[str, Any]], int]:

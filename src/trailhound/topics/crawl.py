@@ -26,8 +26,9 @@ from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import FrontierStats
 from trailhound.judges.base import RelevanceJudge
-from trailhound.records import PageEvent
+from trailhound.records import Candidate, FetchResult, Outcome, PageEvent
 from trailhound.sources import Sources
+from trailhound.storage.event_log import PUT_OFF
 from trailhound.storage.results import ResultsProgress, ResultsStore
 from trailhound.storage.visit_reading import found_at
 from trailhound.topics.access import hosts_that_miss_headers, hosts_without_keys
@@ -43,7 +44,7 @@ from trailhound.topics.crawl_plan import (
     needs_no_session,
 )
 from trailhound.topics.crawl_stores import CrawlStores
-from trailhound.topics.failures import Failure, SeedWatch
+from trailhound.topics.failures import Failure, SeedWatch, why_put_off
 from trailhound.topics.heeding import heed_marks
 from trailhound.topics.judging import OWN_JUDGE, judged_by, threshold_in
 from trailhound.topics.mending import Mending
@@ -200,7 +201,7 @@ class TopicCrawl:
         theirs = own.neighbours.own if own.neighbours is not None else lambda _: False
         self._own_seeds = [url for url in plan.all_seeds if not theirs(url)]
         self._seeds = SeedWatch(self._own_seeds, self._notices.tell_trouble)
-        self._crawler.put_off_heard = self._seeds.put_off
+        self._crawler.put_off_heard = self._note_put_off
         if self._sitemaps_wanted:
             self._http_fetcher("--sitemaps")
         if plan.record is not None and plan.newly_as_me:
@@ -389,6 +390,13 @@ class TopicCrawl:
     def more_metrics(self) -> tuple[Collector, ...]:
         """Figures for Prometheus besides those of any crawl."""
         return ()
+
+    def _note_put_off(self, candidate: Candidate, result: FetchResult) -> None:
+        """A URL waits for another attempt. That its host was to be spared says nothing of it."""
+        if result.outcome is not Outcome.POSTPONED:
+            why, seconds = why_put_off(result), result.retry_after_seconds
+            self._notices.log(PUT_OFF, url=candidate.url, why=why, seconds=seconds)
+            self._seeds.put_off(candidate, result)
 
     def notify(self, message: str) -> None:
         """Tell a person, and the log."""

@@ -15,6 +15,7 @@ from trailhound.frontier.base import UrlState, UrlStatus
 from trailhound.frontier.forgetting import is_blanked
 from trailhound.frontier.reading import look_up, queue_place
 from trailhound.records import Candidate, Outcome
+from trailhound.storage.event_log import last_put_off
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.base import Reason
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
@@ -139,8 +140,7 @@ class Explainer:
         return explanation
 
     def _details(self, url: str, page: StoredPage) -> Iterator[str]:
-        moment = datetime.fromtimestamp(page.at).astimezone()
-        yield f"It was number {page.number:,} of the crawl, at {moment:%Y-%m-%d %H:%M:%S}."
+        yield f"It was number {page.number:,} of the crawl, at {_moment(page.at)}."
         if page.url != page.address:
             other = page.address if url == page.url else page.url
             yield f"It redirects to {other}." if url == page.url else f"{other} redirects to it."
@@ -155,12 +155,10 @@ class Explainer:
         details = [_how_it_was_queued(candidate.parent, candidate.priority, candidate.depth)]
         if place is not None:
             details.append(f"{place.ahead:,} of {place.waiting:,} waiting URLs come before it.")
-        ended = self._record.ended
-        because = f"It waits: the crawl ended before its turn came, as {ended.partition(':')[0]}."
         return Explanation(
             url=url,
             verdict="waiting",
-            because=because if ended else "It waits for its turn.",
+            because=self._why_it_waits(url, home),
             details=details,
             path=self._path_behind(candidate),
             priority=candidate.priority,
@@ -168,6 +166,15 @@ class Explainer:
             reasons=self._reasons(url, candidate.memory, candidate.parent),
             ahead=place.ahead if place is not None else None,
         )
+
+    def _why_it_waits(self, url: str, home: CrawlFolder) -> str:
+        put_off, ended = last_put_off(home.log, url), self._record.ended
+        if put_off is not None:
+            told, again = map(_moment, (put_off.at, put_off.at + put_off.seconds))
+            return f"It waits for another attempt: {put_off.why}, at {told}. Not before {again}."
+        if ended:
+            return f"It waits: the crawl ended before its turn came, as {ended.partition(':')[0]}."
+        return "It waits for its turn."
 
     def _path_behind(self, candidate: Candidate) -> list[str]:
         events = self._results.events_of(candidate.parent) if candidate.parent else []
@@ -208,6 +215,10 @@ def _before(parent: str | None, depth: int) -> list[str]:
     """What stood before a page that is no seed although nothing leads to it any more."""
     is_gone = is_blanked(parent) if parent is not None else depth > 0
     return [FORGOTTEN] if is_gone else []
+
+
+def _moment(at: float) -> str:
+    return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def _what_came_of_it(page: StoredPage) -> str:
