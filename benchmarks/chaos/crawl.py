@@ -156,22 +156,18 @@ def _is_tracker(pid: int) -> bool:
 
 
 class MemoryWatch:
-    """Samples what a process and its children hold in memory, all the time."""
+    """Samples what a process and its children hold in memory, as long as it lives."""
 
     def __init__(self) -> None:
         self.peak_bytes = 0
-        self._pid: int | None = None
-        threading.Thread(target=self._sample, daemon=True).start()
 
     def watch(self, pid: int) -> None:
         """Look at this one from now on."""
-        self._pid = pid
+        threading.Thread(target=self._sample, args=(pid,), daemon=True).start()
 
-    def _sample(self) -> None:
-        while True:
-            if self._pid is not None:
-                held = held_bytes([self._pid, *children_of(self._pid)])
-                self.peak_bytes = max(self.peak_bytes, held)
+    def _sample(self, pid: int) -> None:
+        while held := held_bytes([pid, *children_of(pid)]):  # nothing is held by one that is gone
+            self.peak_bytes = max(self.peak_bytes, held)
             time.sleep(0.05)
 
 

@@ -396,7 +396,7 @@ class TopicCrawl:
         if result.outcome is not Outcome.POSTPONED:
             why, seconds = why_put_off(result), result.retry_after_seconds
             self._notices.log(PUT_OFF, url=candidate.url, why=why, seconds=seconds)
-            self._seeds.put_off(candidate, result)
+        self._seeds.put_off(candidate, result)
 
     def notify(self, message: str) -> None:
         """Tell a person, and the log."""

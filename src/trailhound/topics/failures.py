@@ -101,10 +101,11 @@ class SeedWatch:
         self._note(event.url, f"was not fetched: {why}.{_advice(event.outcome, event.final_url)}")
 
     def put_off(self, candidate: Candidate, result: FetchResult) -> None:
-        """A URL waits for another attempt."""
-        why, seconds = why_put_off(result), result.retry_after_seconds or 0.0
-        told = f"cannot be fetched now: {why}. It may be asked for again in {seconds:.0f} s."
-        self._note(candidate.url, told)
+        """A URL waits for another attempt. That its host was to be spared is no failure."""
+        if result.outcome is not Outcome.POSTPONED:
+            why, seconds = why_put_off(result), result.retry_after_seconds or 0.0
+            told = f"cannot be fetched now: {why}. It may be asked for again in {seconds:.0f} s."
+            self._note(candidate.url, told)
 
     def _note(self, url: str, what: str) -> None:
         if url not in self._seeds or not self._left:
