@@ -19,17 +19,16 @@ async function tabBelow() {
 }
 
 async function ask(type, more = {}) {
-  const answer = await chrome.runtime.sendMessage({ type, tabId: await tabBelow(), ...more });
-  failed = answer?.error ?? "";
-  return answer;
+  const message = { type, tabId: await tabBelow(), ...more };
+  // A browser may stop the worker at the wrong moment; its answer never comes then.
+  return chrome.runtime.sendMessage(message).catch(() => ({ error: "The extension was interrupted. Try again." }));
 }
 
+/** What a person does: its failure stays on the screen until the next thing is done. */
 async function act(type, more) {
-  await ask(type, more);
-  const kept = failed;
+  showProblem((failed = ""));
+  failed = (await ask(type, more)).error ?? "";
   await refresh();
-  failed = kept;
-  showProblem(kept);
 }
 
 function showProblem(text) {
@@ -105,20 +104,22 @@ async function showLast(session) {
 }
 
 async function refresh() {
-  const before = failed;
   const state = await ask("state");
-  failed = before;
-  if (state?.session !== undefined) {
-    show(state);
-    await showLast(state.session);
-  }
+  if (state.session === undefined) return;
+  show(state);
+  await showLast(state.session);
 }
 
 /** What is new: at once as far as it is known, then as the app tells it. */
 async function refreshNews(type, more) {
   const news = await ask(type, more);
-  if (news?.topics) showNews(find("news"), news, refreshNews, MOST_FINDS);
-  else showProblem(failed);
+  if (news.topics) showNews(find("news"), news, actOnNews, MOST_FINDS);
+  else showProblem((failed = news.error));
+}
+
+async function actOnNews(type, more) {
+  showProblem((failed = ""));
+  await refreshNews(type, more);
 }
 
 function onSubmit(id, action) {
@@ -129,11 +130,10 @@ function onSubmit(id, action) {
 }
 
 onSubmit("pairing", async () => {
-  await ask("pair", { code: find("code").value });
-  if (!failed) {
-    pairingWanted = false;
-    find("code").value = "";
-  }
+  await act("pair", { code: find("code").value });
+  if (failed) return;
+  pairingWanted = false;
+  find("code").value = "";
   await refresh();
 });
 onSubmit("beginning", async () => {

@@ -23,6 +23,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PAIRING_ATTEMPTS = 3
+"""A machine that has much to do may not answer a browser in time; people press the button again."""
 
 
 class RunningCollector:
@@ -102,9 +104,17 @@ class RecordingBrowser:
     def pair(self, code: str) -> None:
         popup = self.popup()
         popup.fill("#code", code)
-        popup.click("#pairing button")
-        popup.wait_for_selector("#beginning:not([hidden])")
+        problems = [self._pairing_problem(popup)]
+        while problems[-1]:
+            assert len(problems) < PAIRING_ATTEMPTS, problems
+            problems.append(self._pairing_problem(popup))
         popup.close()
+
+    def _pairing_problem(self, popup: Page) -> str:
+        """What the popup complains about when the code is sent; empty when all is well."""
+        popup.click("#pairing button")
+        popup.wait_for_selector("#beginning:not([hidden]), #problem:not([hidden])")
+        return "" if popup.is_visible("#beginning") else popup.inner_text("#problem")
 
     def start(self, topic: str) -> None:
         popup = self.popup()

@@ -99,7 +99,6 @@ class ClusterCrawl:
         )
         self._board = StatusBoard(folder, dashboard=dashboard_of(ray))
         self._failures: Counter[int] = Counter()
-        self._granted: dict[int, int] = {}
         self._speed = Speed()
         self._was_done: list[tuple[int, ...]] | None = None
         self._gathered_at = self._balanced_at = time.monotonic()

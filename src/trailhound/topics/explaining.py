@@ -171,7 +171,9 @@ class Explainer:
         put_off, ended = last_put_off(home.log, url), self._record.ended
         if put_off is not None:
             told, again = map(_moment, (put_off.at, put_off.at + put_off.seconds))
-            return f"It waits for another attempt: {put_off.why}, at {told}. Not before {again}."
+            why = f"It waits for another attempt: {put_off.why}, at {told}."
+            how = "the crawl has ended, and goes on with --resume" if ended else "the crawl goes on"
+            return f"{why} It may be asked for again from {again} on; {how}."
         if ended:
             return f"It waits: the crawl ended before its turn came, as {ended.partition(':')[0]}."
         return "It waits for its turn."
