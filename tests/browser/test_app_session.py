@@ -86,6 +86,15 @@ def test_sessions_arrive_while_the_topic_is_looked_at(page: Page, app: ServedApp
     see(page, "Next: crawl")
 
 
+def test_what_is_unfolded_stays_so_when_something_else_happens(page: Page, app: ServedApp) -> None:
+    unfold = page.locator("summary", has_text="Pair your browser")
+    for topic, is_open in (("wasps", True), ("bees", False), ("hornets", True)):
+        app.post(f"/api/topics/{topic}")
+        see(page, topic)
+        expect(page.locator("details")).to_have_js_property("open", is_open)
+        unfold.click()
+
+
 def test_a_page_is_chosen_marked_and_forgotten(page: Page, app: ServedApp) -> None:
     app.browsed(park_session())
     wait_until(lambda: app.get("/api/topics/bees")["learned"])

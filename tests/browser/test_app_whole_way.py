@@ -143,7 +143,9 @@ def create_topic(page: Page) -> str:
     page.get_by_role("button", name="Create").click()
     see(page, "Next: browse")
     page.get_by_role("button", name="Pair your browser").click()
-    return page.locator("li", has_text="enter the pairing code").locator("code").inner_text()
+    code = page.locator("li", has_text="enter the pairing code").locator("code")
+    expect(code).to_be_visible()
+    return code.inner_text()
 
 
 def record_session(browser: RecordingBrowser, page: Page, plan: list[Event]) -> None:

@@ -48,6 +48,17 @@ export function replace(place, ...children) {
   place.replaceChildren(...present(children));
 }
 
+/** Asked each time before a view is drawn: whether what it shows differs from the last time. If not, what is open or in focus stays. */
+export function changes() {
+  let shown;
+  return (...data) => shown !== (shown = JSON.stringify(data));
+}
+
+/** Whether the first part to be unfolded is open now; "otherwise" when there is none yet. */
+export function isUnfolded(place, otherwise) {
+  return place.querySelector("details")?.open ?? otherwise;
+}
+
 let counter = 0;
 
 /** A field with its label, and a word of explanation. */

@@ -1,13 +1,16 @@
 // All topics at a glance; for a newcomer, the way from nothing to the first crawl in three steps.
 
 import { get, path, post, remove } from "../lib/api.js";
-import { counted, field, h, number, replace } from "../lib/dom.js";
+import { changes, counted, field, h, isUnfolded, number, replace } from "../lib/dom.js";
 import { attempt, go, notice, oneAtATime, topicLink, whenever } from "../lib/shell.js";
 
 export async function home(place) {
+  const differs = changes();
   const draw = oneAtATime(async () => {
     const [found, pairing] = await Promise.all([get("/api/home"), get("/api/pairing")]);
-    replace(place, found.topics.length ? topicList(found.topics, draw) : firstRun(), pairingCard(pairing, !found.topics.length),
+    if (!differs(found, pairing)) return;
+    const open = isUnfolded(place, !found.topics.length);
+    replace(place, found.topics.length ? topicList(found.topics, draw) : firstRun(), pairingCard(pairing, open),
       h("p.quiet.small", `Everything is kept in ${found.workspace}. Trailhound ${found.version}.`));
   });
   await draw();

@@ -1,7 +1,7 @@
 // A topic at a glance: what it has, what to do next, its sessions as they arrive, its name and its end.
 
 import { get, path, post, remove } from "../lib/api.js";
-import { counted, field, h, number, replace, table, when } from "../lib/dom.js";
+import { changes, counted, field, h, isUnfolded, number, replace, table, when } from "../lib/dom.js";
 import { jobWatch } from "../lib/jobs.js";
 import { attempt, go, notice, oneAtATime, topicHead, topicLink, whenever } from "../lib/shell.js";
 import { pairingCard } from "./home.js";
@@ -10,6 +10,7 @@ export async function topic(place, [name]) {
   const jobs = jobWatch(name, () => draw().catch(() => {}));
   const next = h("div"), figures = h("div"), sessions = h("div"), settings = h("div");
 
+  const differs = changes();
   let ending = false;
   /** Does what ends the topic under this name; nothing is asked about it meanwhile. */
   const whileEnding = async (work) => { ending = true; try { return await work(); } catch (error) { ending = false; throw error; } };
@@ -18,7 +19,10 @@ export async function topic(place, [name]) {
     const [found, listed, learning, running] = await Promise.all([
       get(path`/api/topics/${name}`), get(path`/api/topics/${name}/sessions`), get(path`/api/topics/${name}/learning`), jobs.look()]);
     const busy = running.some((job) => job.kind === "learn");
-    replace(next, found.problem ? h("p.trouble", found.problem) : null, busy ? null : nextStep(found, learning, jobs, await pairing(found)));
+    const pairing = found.sessions ? null : await get("/api/pairing"); // of use when nothing was browsed yet
+    if (!differs(found, listed, learning, busy, pairing)) return;
+    const how = pairing && pairingCard(pairing, isUnfolded(next, false));
+    replace(next, found.problem ? h("p.trouble", found.problem) : null, busy ? null : nextStep(found, learning, jobs, how));
     replace(figures, figureList(found, learning));
     replace(sessions, sessionTable(name, listed, jobs));
   });
@@ -28,11 +32,6 @@ export async function topic(place, [name]) {
   replace(place, topicHead(name, ""), jobs.element, next, figures, sessions, settings);
   const silence = whenever(["session", "topic", "crawl"], (heard) => { if (!heard.topic || heard.topic === name) draw().catch(() => {}); });
   return () => { silence(); jobs.end(); };
-}
-
-/** How to pair a browser, when nothing was browsed yet. */
-async function pairing(found) {
-  return found.sessions ? null : pairingCard(await get("/api/pairing"), false);
 }
 
 function nextStep(found, learning, jobs, how) {
