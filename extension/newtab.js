@@ -1,14 +1,15 @@
 // A new tab that begins with what was found, when the popup's setting says so.
 import { showNews } from "./lib/news_view.js";
+import { tellWorker } from "./lib/worker.js";
 
 const MOST_FINDS = 20;
 const find = (id) => document.getElementById(id);
 
 async function act(type, more = {}) {
-  const answer = await chrome.runtime.sendMessage({ type, ...more });
-  find("problem").hidden = !answer?.error;
-  find("problem").textContent = answer?.error ?? "";
-  if (answer?.topics) show(answer);
+  const answer = await tellWorker({ type, ...more });
+  find("problem").hidden = !answer.error;
+  find("problem").textContent = answer.error ?? "";
+  if (answer.topics) show(answer);
 }
 
 function show(news) {

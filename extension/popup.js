@@ -2,6 +2,7 @@
 // words from the web go in as text, never as HTML.
 import { handOver, webAddress } from "./lib/as_you.js";
 import { showNews } from "./lib/news_view.js";
+import { tellWorker } from "./lib/worker.js";
 
 const REFRESH_MILLISECONDS = 1000;
 const MOST_FINDS = 5;
@@ -19,9 +20,7 @@ async function tabBelow() {
 }
 
 async function ask(type, more = {}) {
-  const message = { type, tabId: await tabBelow(), ...more };
-  // A browser may stop the worker at the wrong moment; its answer never comes then.
-  return chrome.runtime.sendMessage(message).catch(() => ({ error: "The extension was interrupted. Try again." }));
+  return tellWorker({ type, tabId: await tabBelow(), ...more });
 }
 
 /** What a person does: its failure stays on the screen until the next thing is done. */
@@ -97,7 +96,7 @@ async function showLast(session) {
   const done = session?.state === "submitted";
   find("last").hidden = !done;
   if (!done) return;
-  const { learning, message } = await chrome.runtime.sendMessage({ type: "learned" });
+  const { learning, message } = await tellWorker({ type: "learned" });
   const said = { running: "Learning …", done: message, failed: message }[learning];
   const next = said ?? `Learn from it with: trailhound learn ${JSON.stringify(session.topic)}`;
   find("last").textContent = `“${session.topic}” was submitted: ${session.pages} pages, ${session.targets} useful. ${next}`;

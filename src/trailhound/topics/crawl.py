@@ -26,7 +26,7 @@ from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import FrontierStats
 from trailhound.judges.base import RelevanceJudge
-from trailhound.records import Candidate, FetchResult, Outcome, PageEvent
+from trailhound.records import Candidate, FetchResult, PageEvent
 from trailhound.sources import Sources
 from trailhound.storage.event_log import PUT_OFF
 from trailhound.storage.results import ResultsProgress, ResultsStore
@@ -392,9 +392,9 @@ class TopicCrawl:
         return ()
 
     def _note_put_off(self, candidate: Candidate, result: FetchResult) -> None:
-        """A URL waits for another attempt. That its host was to be spared says nothing of it."""
-        if result.outcome is not Outcome.POSTPONED:
-            why, seconds = why_put_off(result), result.retry_after_seconds
+        """A URL waits for another attempt."""
+        why, seconds = why_put_off(result), result.retry_after_seconds or 0.0
+        if why is not None:
             self._notices.log(PUT_OFF, url=candidate.url, why=why, seconds=seconds)
         self._seeds.put_off(candidate, result)
 

@@ -80,9 +80,10 @@ def _broken_plugins(troubles: Troubles) -> Iterator[Failure]:
         yield Failure(f"{who} failed", times, troubles.first[who])
 
 
-def why_put_off(result: FetchResult) -> str:
-    """Why a URL waits for another attempt."""
-    return result.detail or ENDS[result.outcome]
+def why_put_off(result: FetchResult) -> str | None:
+    """Why a URL waits for another attempt; that its host was to be spared is no failure."""
+    is_spared = result.outcome is Outcome.POSTPONED
+    return None if is_spared else result.detail or ENDS[result.outcome]
 
 
 class SeedWatch:
@@ -101,9 +102,9 @@ class SeedWatch:
         self._note(event.url, f"was not fetched: {why}.{_advice(event.outcome, event.final_url)}")
 
     def put_off(self, candidate: Candidate, result: FetchResult) -> None:
-        """A URL waits for another attempt. That its host was to be spared is no failure."""
-        if result.outcome is not Outcome.POSTPONED:
-            why, seconds = why_put_off(result), result.retry_after_seconds or 0.0
+        """A URL waits for another attempt."""
+        why, seconds = why_put_off(result), result.retry_after_seconds or 0.0
+        if why is not None:
             told = f"cannot be fetched now: {why}. It may be asked for again in {seconds:.0f} s."
             self._note(candidate.url, told)
 
