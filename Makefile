@@ -7,6 +7,8 @@ PYWB := $(VENV)/pywb
 DOCS := $(VENV)/docs
 OUT ?= out
 TOPICS ?= bee-health batteries manuscripts
+# Compiled modules are kept, whatever the machine says: tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install browser pywb demo test e2e check format bench lock package dist image docs audit clean
 

@@ -16,7 +16,6 @@ import msgspec
 from trailhound.records import Candidate, CrawledPage, FetchResult, Page, Relevance, ScoredLink
 from trailhound.text.documents import UnreadableDocumentError
 from trailhound.text.extract import extract_apart, extract_harmless
-from trailhound.text.near_duplicates import fingerprint
 from trailhound.text.parse_guard import BEARABLE, ParseLimits
 
 if TYPE_CHECKING:  # a strong room has neither, and starts in half the time without them
@@ -102,7 +101,7 @@ class Analyst:
         self.apart: ParseLimits | None = BEARABLE
         self._judge = judge
         self._strategy = strategy
-        self._with_fingerprints = with_fingerprints
+        self._fingerprint = _fingerprinter() if judge and with_fingerprints else None
         self._surroundings = surroundings
         self._feeds = feeds
 
@@ -128,8 +127,8 @@ class Analyst:
             return
         analysis.relevance = self._judge.judge(page)
         # Copies matter where they would count as finds; reading every page for them costs 6 %.
-        if self._with_fingerprints and analysis.relevance.relevant:
-            analysis.fingerprint = fingerprint(page)
+        if self._fingerprint is not None and analysis.relevance.relevant:
+            analysis.fingerprint = self._fingerprint(page)
         if self._strategy is not None:
             crawled = CrawledPage(page, analysis.relevance, job.candidate)
             analysis.scores = list(map(link_score, self._strategy.score_links(crawled)))
@@ -141,6 +140,12 @@ class Analyst:
         return extract_apart(
             *page, surroundings=self._surroundings, feeds=self._feeds, limits=self.apart
         )
+
+
+def _fingerprinter() -> Callable[[Page], int | None]:
+    from trailhound.text.near_duplicates import fingerprint  # here: not every process loads NumPy
+
+    return fingerprint
 
 
 AnalystRecipe = Callable[[], Analyst]

@@ -2,12 +2,8 @@
 
 Each has a socket of its own, which the loop reads and writes like any other: no threads, and a
 worker that dies is noticed at once. Processes are spawned, not forked, so that no lock or open file
-of the parent leaks into them, and it works alike on every system.
-
-Messages are msgpack with their length in front. The first that a worker sends tells how it started,
-and each later one answers the oldest job that it has not answered. A worker owns nothing that
-could be lost; when its parent is gone, however that happened, so is the other end of the socket,
-and the worker ends too.
+of the parent leaks into them, and it works alike on every system. What they do, and how they talk,
+is in :mod:`trailhound.crawling.worker`.
 
 A page that takes more than its limits costs that page: a worker that is late is killed, one that
 asks for too much memory is refused it, and another takes its place.
@@ -16,93 +12,21 @@ asks for too much memory is refused it, and another takes its place.
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import multiprocessing
 import socket
-import struct
 from collections import deque
 from dataclasses import dataclass
 from itertools import count
 from multiprocessing.context import SpawnProcess
-from typing import BinaryIO
 
 import msgspec
-from threadpoolctl import threadpool_limits
 
-from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, note_failure
-from trailhound.crawling.page_limits import MAX_LOOKS, PageLimits, cpu_seconds, limit_memory
+from trailhound.crawling.analysis import Analysis, AnalystRecipe, PageJob
+from trailhound.crawling.page_limits import MAX_LOOKS, PageLimits, cpu_seconds
+from trailhound.crawling.worker import LENGTH, serve
 from trailhound.crawling.worker_start import start_process
 from trailhound.errors import TrailhoundError
-from trailhound.signals import leave_signals_to_parent
-from trailhound.text.extract import extract_page
-
-_LENGTH = struct.Struct("<I")
-"""In front of every message: how many bytes follow."""
-
-_SOME_PAGE = b"<p>" + b"Every language has its own table, which is read at need. " * 10
-
-_encoder = msgspec.msgpack.Encoder()
-_job_decoder = msgspec.msgpack.Decoder(PageJob)
-
-
-def serve(connection: socket.socket, recipe: AnalystRecipe, memory_bytes: int | None) -> None:
-    """Run a worker that may take so much memory for a page."""
-    leave_signals_to_parent()
-    # One thread: the matrices are small, and the cores have workers of their own.
-    with connection, threadpool_limits(limits=1):
-        analyst, start = _start(recipe)
-        gc.freeze()  # model and memos stay: looking through them for garbage would be in vain
-        try:
-            _send(connection, _encoder.encode(start))
-            if analyst is not None:
-                if memory_bytes is not None and limit_memory(memory_bytes):
-                    analyst.apart = None
-                _answer_jobs(connection, analyst)
-        except ConnectionError:
-            return
-
-
-def _start(recipe: AnalystRecipe) -> tuple[Analyst | None, Analysis]:
-    """The analyst, and an empty analysis that tells of the failure if there is none."""
-    start = Analysis()
-    try:
-        # What is read from disk at need is read now: the first page has to be in time as well.
-        extract_page(_SOME_PAGE, "http://example.org/")
-        return recipe(), start
-    except Exception as error:
-        note_failure(start, error)
-        return None, start
-
-
-def _answer_jobs(connection: socket.socket, analyst: Analyst) -> None:
-    with connection.makefile("rb") as jobs:
-        while (message := _receive(jobs)) is not None:
-            _send(connection, _encoded(analyst.analyse(_job_decoder.decode(message))))
-
-
-def _encoded(analysis: Analysis) -> bytes:
-    try:
-        return _encoder.encode(analysis)
-    except Exception as error:  # text that UTF-8 cannot carry
-        failed = Analysis()
-        note_failure(failed, error)
-        return _encoder.encode(failed)
-
-
-def _receive(jobs: BinaryIO) -> bytes | None:
-    """The next message; ``None`` when the other end is gone."""
-    header = jobs.read(_LENGTH.size)
-    if len(header) < _LENGTH.size:
-        return None
-    (length,) = _LENGTH.unpack(header)
-    message = jobs.read(length)
-    return message if len(message) == length else None
-
-
-def _send(connection: socket.socket, message: bytes) -> None:
-    connection.sendall(_LENGTH.pack(len(message)) + message)
-
 
 JOBS_PER_WORKER = 3
 """Pages handed to a worker at a time: the next is there before the loop has taken the last one."""
@@ -115,6 +39,7 @@ MAX_FAILED_STARTS = 3
 
 _EXIT_SECONDS = 5.0
 _LAUNCH_AGAIN_SECONDS = 2.0
+_job_encoder = msgspec.msgpack.Encoder()
 _analysis_decoder = msgspec.msgpack.Decoder(Analysis)
 _log = logging.getLogger(__name__)
 
@@ -162,11 +87,11 @@ class _Worker(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         received = self._received
         received += data
-        while len(received) >= _LENGTH.size:
-            end = _LENGTH.size + _LENGTH.unpack_from(received)[0]
+        while len(received) >= LENGTH.size:
+            end = LENGTH.size + LENGTH.unpack_from(received)[0]
             if len(received) < end:
                 return
-            message = bytes(memoryview(received)[_LENGTH.size : end])
+            message = bytes(memoryview(received)[LENGTH.size : end])
             del received[:end]
             self._take(_analysis_decoder.decode(message))
 
@@ -315,8 +240,8 @@ class WorkerPool:
     def submit(self, job: PageJob) -> asyncio.Future[Analysis]:
         """Have a page analysed. Raises, through the future, only when no worker can be had."""
         answer: asyncio.Future[Analysis] = asyncio.get_running_loop().create_future()
-        body = _encoder.encode(job)
-        waiting = _Job(job.url, _LENGTH.pack(len(body)) + body, answer, job.is_set_apart)
+        body = _job_encoder.encode(job)
+        waiting = _Job(job.url, LENGTH.pack(len(body)) + body, answer, job.is_set_apart)
         if self._failure is not None:
             self._refuse(waiting, self._failure)
             return answer
