@@ -1,13 +1,15 @@
 """Pages per CPU-second of a crawl on a cluster, against one of two worker processes without Ray.
 
-    python -m benchmarks.cluster_cost [--pages 8000] [--rounds 2] [--shards 4] [--least-bytes 28000]
+    python -m benchmarks.cluster_cost [--requests 8000] [--rounds 2] [--shards 4]
+                                      [--least-bytes 28000]
 
 The web is :mod:`benchmarks.wide_web`, served from another process that does not count; the crawl is
 ``trailhound crawl`` with the default strategy. All processes of the crawl count: its own, its
-workers, and everything of Ray. The first quarter of the pages does not count, as processes are
-started then, also those for pages that might do harm; nor does the last tenth, as some end, and
-their whole time would be their parents'. Nobody waits for hosts: a crawl that does has the machine
-to itself meanwhile, and its CPU is faster then.
+workers, and everything of Ray. A page is an answer with something to read; robots.txt, redirects
+and errors cost little. The first quarter of the requests does not count, as processes are started
+then, also those for pages that might do harm, unless a shard meets its first such page later; nor
+does the last tenth, as some end, and their whole time would be their parents'. Nobody waits for
+hosts: a crawl that does has the machine to itself meanwhile, and its CPU is faster then.
 
 Machines change their speed by the minute, by half and more. So both crawls run in turns, a few
 seconds each, while all processes of the other are stopped: each has the whole machine in its turn,
@@ -46,14 +48,17 @@ _TICK = os.sysconf("SC_CLK_TCK")
 class Race:
     """One crawl, which can be held up and counted. ``log`` is that of its own server."""
 
-    def __init__(self, workspace: Path, port: int, log: Path, pages: int, more: list[str]) -> None:
-        self._log, self._pages = log, pages
+    def __init__(
+        self, workspace: Path, port: int, log: Path, requests: int, more: list[str]
+    ) -> None:
+        self._log, self._requests = log, requests
         self._crawl = subprocess.Popen(
-            _command(workspace, port, pages, more),
+            _command(workspace, port, requests, more),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         self._first: tuple[int, float] | None = None
+        """Pages and CPU seconds when counting began."""
         self._last = 0, 0.0
 
     @property
@@ -79,14 +84,16 @@ class Race:
         self._signal(signal.SIGSTOP)
 
     def _count(self) -> None:
-        asked = self._asked()
-        if 0.25 * self._pages <= asked <= 0.9 * self._pages:
-            self._last = asked, sum(_processes(self._crawl.pid).values())
+        requests, pages = self._asked()
+        if 0.25 * self._requests <= requests <= 0.9 * self._requests:
+            self._last = pages, sum(_processes(self._crawl.pid).values())
             self._first = self._first or self._last
 
-    def _asked(self) -> int:
-        """Requests that the server has answered."""
-        return self._log.read_bytes().count(b"\n") if self._log.exists() else 0
+    def _asked(self) -> tuple[int, int]:
+        """Requests that the server has answered, and those among them that brought a page."""
+        log = self._log.read_bytes() if self._log.exists() else b""
+        robots = log.count(b"/robots.txt\t200\n")
+        return log.count(b"\n"), log.count(b"\t200\n") - robots
 
     def _signal(self, number: signal.Signals) -> None:
         for process in _processes(self._crawl.pid):
@@ -115,10 +122,10 @@ def _descends(process: int, ancestor: int, parents: dict[int, int]) -> bool:
     return process == ancestor
 
 
-def _command(workspace: Path, port: int, pages: int, more: list[str]) -> list[str]:
+def _command(workspace: Path, port: int, requests: int, more: list[str]) -> list[str]:
     wide = DemoWeb.generate(parameters=SMALL)
     command = [sys.executable, "-m", "trailhound", "crawl", TOPIC, "--seed", wide.start_urls[0]]
-    command += ["--restart", "--workspace", str(workspace), "--max-requests", str(pages)]
+    command += ["--restart", "--workspace", str(workspace), "--max-requests", str(requests)]
     command += ["--user-agent", "benchmark (+http://www.demo.test/about)"]
     command += ["--resolve", f"*.demo.test=127.0.0.1:{port}", "--allow-address", "*.demo.test"]
     command += ["--delay", "0", "--allow-impolite", "--set", "fetch.address_delay_seconds=0"]
@@ -126,7 +133,7 @@ def _command(workspace: Path, port: int, pages: int, more: list[str]) -> list[st
     return [*command, "--set", "crawl.concurrency=16", "--json", *more]
 
 
-def race(folder: Path, least_bytes: int, pages: int, kinds: dict[str, list[str]]) -> list[float]:
+def race(folder: Path, least_bytes: int, requests: int, kinds: dict[str, list[str]]) -> list[float]:
     """Pages per CPU-second of each kind of crawl, all in turns."""
     with ExitStack() as stack:
         runs = []
@@ -135,7 +142,7 @@ def race(folder: Path, least_bytes: int, pages: int, kinds: dict[str, list[str]]
             log = workspace.with_suffix(".log")
             log.unlink(missing_ok=True)
             port = stack.enter_context(in_process(REPLICAS, log, least_bytes))
-            runs.append(Race(workspace, port, log, pages, more))
+            runs.append(Race(workspace, port, log, requests, more))
         while running := [run for run in runs if not run.is_over]:
             for run in running:
                 run.take_turn(TURN_SECONDS)
@@ -145,7 +152,7 @@ def race(folder: Path, least_bytes: int, pages: int, kinds: dict[str, list[str]]
 def main(arguments: list[str] | None = None) -> int:
     """Measure and compare with the limit."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster_cost", description=__doc__)
-    parser.add_argument("--pages", type=int, default=8000)
+    parser.add_argument("--requests", type=int, default=8000)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--shards", type=int, default=4)
     parser.add_argument("--least-bytes", type=int, default=0, help="of a page; as it is: 4 KB")
@@ -162,7 +169,7 @@ def main(arguments: list[str] | None = None) -> int:
             workspace = Workspace(Path(folder) / kind.replace(" ", "-"))
             learn_into(workspace, LearningRequest(TOPIC, [session]))
         for _ in range(options.rounds):
-            alone, cluster = race(Path(folder), options.least_bytes, options.pages, kinds)
+            alone, cluster = race(Path(folder), options.least_bytes, options.requests, kinds)
             ratios.append(cluster / alone)
             print(f"{cluster:.1f} pages per CPU-second in shards, {alone:.1f} without:", end=" ")
             print(f"{ratios[-1]:.3f}", flush=True)

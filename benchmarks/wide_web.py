@@ -164,7 +164,7 @@ class WideServer:
         if self._log is None:
             self.asked.append(asked)
         else:
-            self._log.write("\t".join(map(str, asked)) + "\n")
+            self._log.write("\t".join(map(str, (*asked, response.status))) + "\n")
         return response
 
     def _link_of_chain(self, path: str) -> web.Response:
