@@ -15,16 +15,18 @@ export async function queueFigures() {
   return { ...EMPTY, ...(await chrome.storage.local.get("queue")).queue };
 }
 
-/** Call inside serially(). When there is no room, pages lose their content, then are left out. */
+/** Whether all of it waits now. Call inside serially(). When there is no room, pages lose their
+ * content, then are left out. */
 export async function enqueue(item) {
   const queue = await queueFigures();
   const full = queue.next - queue.first >= MOST_ITEMS;
-  if (!full && (await keep(queue, item))) return;
+  if (!full && (await keep(queue, item))) return true;
   if (!full && item.event?.html) {
     const { html, ...event } = item.event;
-    if (await keep({ ...queue, bare: queue.bare + 1 }, { ...item, event })) return;
+    if (await keep({ ...queue, bare: queue.bare + 1 }, { ...item, event })) return false;
   }
   await chrome.storage.local.set({ queue: { ...queue, lost: queue.lost + 1 } });
+  return false;
 }
 
 /** Whether the item found room. */

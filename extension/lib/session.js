@@ -35,11 +35,12 @@ export async function recordVisit(session, visit, fingerprint) {
   page.title = visit.title || page.title;
   const sent = { event: "visit", ...visit };
   if (fingerprint && page.fingerprint === fingerprint) delete sent.html;
-  if (visit.html) page.fingerprint = fingerprint;
   session.pages[visit.url] = page;
   session.first ??= visit.url;
   for (const name of Object.keys(sent)) if (sent[name] === null || sent[name] === "") delete sent[name];
-  await enqueue({ session: session.id, topic: session.topic, event: sent });
+  const kept = await enqueue({ session: session.id, topic: session.topic, event: sent });
+  // What found no room is sent when the page is shown again.
+  if (sent.html && kept) page.fingerprint = fingerprint;
 }
 
 export async function recordMark(session, url, useful) {

@@ -374,12 +374,23 @@ def test_a_full_queue_keeps_pages_without_content_and_says_so(
     popup.wait_for_selector("#queue:has-text('pages are kept without their content')")
     look(popup, "popup-full")
     collector.start()
+    page.goto(f"{ODD}target")  # what is sent next takes along what waits
+    wait_for(partial(is_all_sent, recording), "the queue")
+    page.goto(f"{ODD}big4")
+    wait_for(lambda: lengths(collector).count(2_000_000) == 4, "its content")
     popup.click("#submit")
     wait_for(lambda: any("submitted" in line for line in collector.said), "the submit")
-    lengths = [
-        len(event.html or "") for event in session_events(collector) if isinstance(event, Visit)
-    ]
-    assert lengths == [2_000_000] * 3 + [0] * 2
+    assert lengths(collector)[:5] == [2_000_000] * 3 + [0] * 2
+
+
+def lengths(collector: RunningCollector) -> list[int]:
+    events = session_events(collector)
+    return [len(event.html or "") for event in events if isinstance(event, Visit)]
+
+
+def is_all_sent(recording: RecordingBrowser) -> bool:
+    queue = recording.stored("queue")
+    return bool(queue["first"] == queue["next"])
 
 
 def has_pages(recording: RecordingBrowser, n_pages: int) -> bool:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from aiohttp import ClientSession
 
-from app_server import ServedApp, app
+from app_server import ServedApp, app, serving_app
+from trailhound.collector import load_pairing
 from trailhound.errors import StorageError, UsageError
 from trailhound.library.app_client import AppClient, RefusedError
+from trailhound.topics.workspace import Workspace
+from trailhound.web import AppServer, load_token
 from trailhound.web.documents import MOST_KEPT, Documents
 from trailhound.web.openapi import describe
-from trailhound.web.routes import ALL_ROUTES
+from trailhound.web.routes import ALL_ROUTES, topics
 from trailhound.web.server import Listening
 
 __all__ = ["app"]
@@ -179,3 +185,45 @@ def test_listening_wider_needs_tls_or_a_word() -> None:
     with pytest.raises(UsageError, match="--certificate"):
         Listening(host="0.0.0.0").check()
     Listening(host="0.0.0.0", allow_plain=True).check()
+
+
+def test_a_program_goes_on_after_the_app_was_started_again(tmp_path: Path) -> None:
+    with serving_app(tmp_path) as app, AppClient(app.base, app.token) as client:
+        client.ask("create_topic", topic="bees")
+        assert client.ask("show_topic", topic="bees", nothing=None)["topic"] == "bees"
+        sock = client._connection.sock
+        assert sock is not None
+        sock.shutdown(socket.SHUT_RDWR)
+        assert client.ask("show_topic", topic="bees")["topic"] == "bees"
+
+
+def test_a_topic_that_goes_while_it_is_looked_at_is_told(
+    app: ServedApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.post("/api/topics/bees")
+    monkeypatch.setattr(topics, "overview", lambda _: iter(()))
+    assert app.ask("GET", "/api/topics/bees")[0] == 404
+
+
+def test_a_renaming_that_was_cut_short_is_finished_here_too(app: ServedApp) -> None:
+    app.post("/api/topics/bees")
+    record = app.workspace.folder_for("bees").path / "topic.json"
+    record.write_bytes(record.read_bytes().replace(b"bees", b"wasps"))
+    assert app.ask("POST", "/api/topics/wasps", {})[0] == 409
+    assert [each["topic"] for each in app.get("/api/home")["topics"]] == ["wasps"]
+    assert app.get("/api/topics/wasps")["problem"] == ""
+    assert app.ask("GET", "/api/topics/bees")[0] == 404
+
+
+def test_the_app_is_read_at_the_loopback_of_ipv6(tmp_path: Path) -> None:
+    async def look() -> int:
+        server = AppServer(Workspace(tmp_path), load_pairing(tmp_path), load_token(tmp_path))
+        await server.start(Listening(port=0, host="::1"))
+        try:
+            assert server.address().startswith(f"http://[::1]:{server.port}/#token=")
+            async with ClientSession() as http, http.get(server.address()) as answer:
+                return answer.status
+        finally:
+            await server.stop()
+
+    assert asyncio.run(look()) == 200

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,10 @@ from trailhound.collector.store import EventsMessage, SessionStore, without_page
 from trailhound.errors import ConfigError
 from trailhound.sessions.events import Mark, Submit, Visit
 from trailhound.sessions.files import read_session
+from trailhound.topics.forgetting import forget_pages, one_url
 from trailhound.topics.learning import LearningRequest, learn_into
 from trailhound.topics.marking import marks_of
+from trailhound.topics.renaming import rename
 from trailhound.topics.workspace import Workspace
 
 EXTENSION = "chrome-extension://" + "abcdefghijklmnop" * 2
@@ -133,6 +136,66 @@ def test_what_is_sent_twice_is_kept_once_also_after_a_restart(tmp_path: Path) ->
     with_collector(tmp_path, first)
     with_collector(tmp_path, second, paired=False)  # the pairing has survived as well
     assert [event.time for event in recorded(tmp_path)] == [1.0, 2.0, 3.0]
+
+
+def test_nothing_that_is_recorded_while_a_page_is_forgotten_is_lost(tmp_path: Path) -> None:
+    workspace, store = Workspace(tmp_path), SessionStore(Workspace(tmp_path))
+
+    def record(number: int, html: str | None = None) -> None:
+        event = Visit(float(number), f"{PAGE}{number}", html=html)
+        store.append(EventsMessage(SESSION, "bees", [event]))
+
+    for number in range(20):
+        record(number, "<p>bees</p>" * 50_000)
+    forgetting = threading.Thread(
+        target=forget_pages, args=(workspace, "bees", one_url(f"{PAGE}3"))
+    )
+    forgetting.start()
+    number = 100
+    while forgetting.is_alive():
+        record(number)
+        number += 1
+    forgetting.join()
+    store.close()
+    kept = workspace.topic("bees").sessions().values()
+    found = {event.url for session in kept for event in session.events if isinstance(event, Visit)}
+    wanted = {*range(20), *range(100, number)} - {3}
+    assert found == {f"{PAGE}{each}" for each in wanted}
+
+
+def test_a_topic_may_be_renamed_while_it_is_recorded(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+
+    async def use(speaker: Speaker) -> None:
+        await speaker.send(visit())
+        rename(workspace, workspace.topic("bees"), "wasps")
+        await speaker.send({"event": "mark", "time": 2.0, "url": PAGE})
+        await speaker.ask("/v1/forget", {"session": SESSION, "topic": "bees", "url": f"{PAGE}x"})
+
+    assert with_collector(tmp_path, use)[-1] == f"wasps: Useful: {PAGE}"
+    assert workspace.topics() == ("wasps",)
+    assert recorded(tmp_path, topic="wasps") == [Visit(1.0, PAGE), Mark(2.0, PAGE)]
+
+
+def test_learning_that_breaks_is_told(tmp_path: Path) -> None:
+    def learn(topic: str) -> str:
+        raise OSError(28, "No space left on device")
+
+    async def use(speaker: Speaker) -> None:
+        await speaker.send(visit(), {"event": "submit", "time": 3})
+        await asyncio.sleep(0.2)
+        _, body, _ = await speaker.ask("/v1/status", {"session": SESSION, "topic": "bees"})
+        assert body["learning"] == "failed"
+        assert "No space left" in body["message"]
+
+    assert "something broke: OSError" in with_collector(tmp_path, use, learn=learn)[-1]
+
+
+def test_a_token_of_any_bytes_is_wrong_and_no_more(tmp_path: Path) -> None:
+    async def use(speaker: Speaker) -> None:
+        assert (await speaker.ask("/v1/pair", {}, token="\udcff\udcfe"))[0] == 401
+
+    with_collector(tmp_path, use, paired=False)
 
 
 def test_sessions_of_several_browsers_stay_apart(tmp_path: Path) -> None:

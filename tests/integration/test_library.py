@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -262,6 +263,34 @@ def test_a_loop_may_be_left_and_a_crawl_stopped(
     assert again.stop_reason is th.StopReason.INTERRUPTED
     with th.crawl(learned, folder=tmp_path) as crawl:
         assert next(crawl).event.number == pages[-1].event.number + 1
+
+
+def test_a_loop_left_without_with_holds_its_folder_no_longer(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
+) -> None:
+    for page in th.crawl(learned, web.start_urls, tmp_path, max_requests=5, **reach):
+        assert page.event.number == 1
+        break
+    gc.collect()
+    with th.crawl(learned, folder=tmp_path) as crawl:
+        assert next(crawl).event.number == 2
+
+
+def test_a_document_has_the_same_source_now_and_later(tmp_path: Path) -> None:
+    notes = Resource(b"Bees & <b>hives", headers={"Content-Type": "text/plain"})
+    with TinySite({"/": notes}) as server:
+        way = {
+            **reaching("tiny.test", server.port),
+            "judge": lambda _: True,
+            "strategy": "breadth-first",
+        }
+        with th.crawl(None, "http://tiny.test/", tmp_path, **way) as crawl:
+            page = next(crawl)
+            now = page.html
+            assert now is not None
+            assert "Bees &amp; &lt;b&gt;hives" in now
+            assert not list(crawl)
+        assert page.html == now
 
 
 class ShortUrls:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
+import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -10,7 +13,10 @@ import pytest
 
 from app_server import RefusedError, ServedApp, serving_app, wait_until
 from found_pages import Find, add_finds, crawl_of
+from trailhound.portal.publishing import publication, publication_of, publish
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.workspace import Workspace
+from trailhound.web import PortalListening, PortalServer
 
 HIVE = "https://bees.example/hive"
 FINDS = (
@@ -129,3 +135,51 @@ def test_two_topics_cannot_have_one_name(app: ServedApp) -> None:
     app.put("/api/topics/wasps/portal", {"title": "Wasps & co"})
     listed = asked(address.removesuffix("bees/"))[1]
     assert '<a href="wasps-co/">Wasps &amp; co</a>' in listed
+
+
+def test_two_topics_are_published_at_once(app: ServedApp) -> None:
+    for topic in ("bees", "wasps"):
+        crawl_of(app.workspace.folder, FINDS, topic=topic)
+        app.workspace.folder_for(topic).prepare()
+    with ThreadPoolExecutor(2) as both:
+        told = list(
+            both.map(lambda topic: app.put(f"/api/topics/{topic}/portal", {}), ("bees", "wasps"))
+        )
+    assert all(asked(each["address"])[0] == 200 for each in told)
+
+
+def test_a_port_that_is_taken_costs_no_publication(tmp_path: Path) -> None:
+    crawl_of(tmp_path, FINDS)
+    topic = Workspace(tmp_path).folder_for("bees")
+    topic.prepare()
+    before = publication(topic, "hives", "A title", "A description")
+    with socket.create_server(("127.0.0.1", 0)) as taken, serving_app(tmp_path) as app:
+        listening = PortalListening(port=taken.getsockname()[1])
+        app.server.app.portal = PortalServer(app.workspace, listening)
+        with pytest.raises(RefusedError, match=r"409.*cannot listen"):
+            app.put("/api/topics/bees/portal", {"title": "New"})
+        assert publication_of(topic) is None
+        publish(app.workspace, topic, before)
+        with pytest.raises(RefusedError, match=r"409.*cannot listen"):
+            app.put("/api/topics/bees/portal", {"name": "hives", "title": "New"})
+        assert publication_of(topic) == before
+        assert app.delete("/api/topics/bees/portal")["published"] is False
+
+
+def test_it_can_be_read_at_the_loopback_of_ipv6(tmp_path: Path) -> None:
+    crawl_of(tmp_path, FINDS)
+    workspace = Workspace(tmp_path)
+    topic = workspace.folder_for("bees")
+    topic.prepare()
+    publish(workspace, topic, publication(topic, "hives", "", ""))
+    portal = PortalServer(workspace, PortalListening(port=0, host="::1"))
+
+    async def look() -> int:
+        await portal.follow()
+        try:
+            return (await asyncio.to_thread(asked, portal.address("hives")))[0]
+        finally:
+            await portal.stop()
+
+    assert asyncio.run(look()) == 200
+    assert portal.address() == ""

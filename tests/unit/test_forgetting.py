@@ -37,7 +37,8 @@ from trailhound.topics.forgetting import (
 )
 from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.learning import LearningRequest, learn_into
-from trailhound.topics.renaming import rename
+from trailhound.topics.marking import MARKS_FILE, mark_visited, marks_of
+from trailhound.topics.renaming import merge_sessions, rename
 from trailhound.topics.workspace import Workspace
 
 SECRET = "http://secret.test/diary"
@@ -169,6 +170,35 @@ def test_marks_go_with_their_pages(tmp_path: Path) -> None:
     (session,) = all_sessions(workspace)
     marks = [event.url for event in session.events if isinstance(event, Mark)]
     assert marks == [HOST + "bee2", HOST + "bee3"]
+
+
+def test_marks_made_beside_sessions_outlive_a_forgotten_one(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    topic = workspace.topic("bees")
+    for page in ("bee1", "bee2", "gate"):
+        mark_visited(topic, HOST + page, useful=page != "gate", now=5.0)
+    forget_pages(workspace, "bees", one_url(HOST + "bee1"))
+    assert marks_of(topic) == {HOST + "bee2": True, HOST + "gate": False}
+    mark_visited(topic, HOST + "gate", useful=None, now=6.0)
+    assert marks_of(topic) == {HOST + "bee2": True}
+    forget_pages(workspace, "bees", one_host("park.test"))
+    assert not (topic.sessions_path / MARKS_FILE).exists()
+
+
+def test_sessions_are_merged_again_when_they_have_gone_on(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    source, target = workspace.folder_for("bees"), workspace.folder_for("wasps")
+    source.prepare()
+    target.prepare()
+    visits = tuple(Visit(float(number), f"{HOST}p{number}", "") for number in range(3))
+    write_session(Session("bees", visits[:2]), source.sessions_path / "one.jsonl")
+    assert [merge_sessions(source, target) for _ in range(2)] == [1, 0]
+    write_session(Session("bees", visits), source.sessions_path / "one.jsonl")
+    assert merge_sessions(source, target) == 1
+    assert target.sessions()["one.jsonl"].events == visits
+    write_session(Session("wasps", visits[:1]), target.sessions_path / "one.jsonl")
+    write_session(Session("bees", visits[1:]), source.sessions_path / "one.jsonl")
+    assert merge_sessions(source, target) == 0, "what was changed here stays as it is"
 
 
 def test_a_model_of_nothing_is_removed(tmp_path: Path) -> None:

@@ -66,7 +66,8 @@ class Pairing:
 
     def knows(self, token: str) -> bool:
         """Whether this is the token; takes as long for a near miss as for a far one."""
-        return hmac.compare_digest(token.encode(), self.token.encode())
+        sent = token.encode("utf-8", "surrogateescape")  # a header may hold any bytes
+        return hmac.compare_digest(sent, self.token.encode())
 
     def is_paired(self, origin: str) -> bool:
         """Whether the extension at ``origin`` was paired."""

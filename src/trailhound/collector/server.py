@@ -112,6 +112,10 @@ class Learner:
                 note_submit(self._workspace.folder_for(topic), time.time())
             except TrailhoundError as error:
                 self._status[topic] = LearningStatus("failed", f"Learning failed: {error}")
+            except Exception as error:
+                # A mistake of ours is told, as the app tells it, and ends no collector.
+                broke = f"Learning failed, something broke: {type(error).__name__}: {error}"
+                self._status[topic] = LearningStatus("failed", broke)
         self._report(self._status[topic].message)
 
 
@@ -228,6 +232,7 @@ class Collector:
 
     async def _events(self, request: web.Request) -> web.Response:
         message = read_message(await request.read(), EventsMessage)
+        message.topic = self._store.topic_of(message)
         try:
             added = self._store.append(message)
         except TrailhoundError as error:
@@ -241,6 +246,7 @@ class Collector:
 
     async def _forget(self, request: web.Request) -> web.Response:
         message = read_message(await request.read(), ForgetMessage)
+        message.topic = self._store.topic_of(message)
         try:
             forgotten = self._store.forget(message)
         except TrailhoundError as error:
@@ -252,6 +258,7 @@ class Collector:
 
     async def _status(self, request: web.Request) -> web.Response:
         message = read_message(await request.read(), StatusMessage)
+        message.topic = self._store.topic_of(message)
         if self._learner is None:
             return _answer({"learning": "no"})
         return _answer(self._learner.status(message.topic))

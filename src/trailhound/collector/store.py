@@ -20,10 +20,11 @@ from trailhound.sessions.events import Event, Mark, Submit, Visit, event_line, e
 from trailhound.sessions.files import (
     SESSION_SUFFIX,
     SessionRecorder,
+    header_of,
     read_with_problems,
     write_session,
 )
-from trailhound.topics.workspace import Workspace, checked_name
+from trailhound.topics.workspace import SessionsLock, TopicFolder, Workspace, checked_name
 
 MAX_SESSION_BYTES = 1_000_000_000
 MAX_OPEN_FILES = 32
@@ -122,10 +123,26 @@ class SessionStore:
         self._max_session_bytes = max_session_bytes
         self._open: OrderedDict[Path, _Recording] = OrderedDict()
 
+    def topic_of(self, message: StatusMessage) -> str:
+        """The topic of a session: by its new name when it was renamed while it was recorded."""
+        if not self._workspace.folder_for(message.topic).exists():
+            for topic in self._workspace.topics():
+                path = self._path(topic, message.session)
+                if path.exists() and header_of(path).topic == message.topic:
+                    return topic
+        return message.topic
+
     def append(self, message: EventsMessage) -> list[Event]:
         """Write the events that are not there yet; returns them."""
+        folder = self._workspace.folder_for(message.topic)
+        if not folder.exists():
+            folder.prepare()
+        with SessionsLock(folder):
+            return self._append(folder, message)
+
+    def _append(self, folder: TopicFolder, message: EventsMessage) -> list[Event]:
         path = self._path(message.topic, message.session)
-        recording = self._recording(path, message)
+        recording = self._recording(path, folder, message)
         added = []
         for event in message.events:
             line = event_line(event)
@@ -148,9 +165,10 @@ class SessionStore:
         self._close(path)
         if not path.exists():
             return 0
-        session = read_with_problems(path, strict=False).session
-        kept = without_page(session.events, message.url)
-        write_session(msgspec.structs.replace(session, events=kept), path)
+        with SessionsLock(self._workspace.folder_for(message.topic)):
+            session = read_with_problems(path, strict=False).session
+            kept = without_page(session.events, message.url)
+            write_session(msgspec.structs.replace(session, events=kept), path)
         return len(session.events) - len(kept)
 
     def counts(self, topic: str, session: str) -> tuple[int, int]:
@@ -168,10 +186,12 @@ class SessionStore:
     def _path(self, topic: str, session: str) -> Path:
         return self._workspace.folder_for(topic).sessions_path / f"{session}{SESSION_SUFFIX}"
 
-    def _recording(self, path: Path, message: EventsMessage) -> _Recording:
+    def _recording(self, path: Path, folder: TopicFolder, message: EventsMessage) -> _Recording:
+        if not path.exists():  # a page was forgotten: what is left has another name
+            self._close(path)
         recording = self._open.pop(path, None)
-        if recording is None or not path.exists():
-            self._workspace.folder_for(message.topic).prepare()
+        if recording is None:
+            folder.prepare()
             recorder = SessionRecorder(path, message.topic, recorder=message.recorder)
             lines = path.read_bytes().splitlines(keepends=True)
             known = {hashlib.sha256(line).digest() for line in lines}

@@ -26,6 +26,7 @@ from trailhound.errors import StorageError, TrailhoundError, UsageError, unknown
 
 DEFAULT_ADDRESS = "http://127.0.0.1:8917"
 _SECONDS = 60.0
+_WITHOUT_BODY = ("GET", "DELETE")
 _NAMES = re.compile(r"\{(\w+)\}")
 
 
@@ -74,8 +75,12 @@ class AppClient:
         if missing:
             raise UsageError(f"'{operation}' needs {missing[0]}=…, which says what it is about.")
         path = _NAMES.sub(lambda found: quote(str(values[found[1]]), safe=""), path)
-        others = {name: value for name, value in values.items() if name not in in_path}
-        if method in ("GET", "DELETE"):
+        others = {
+            name: value
+            for name, value in values.items()
+            if name not in in_path and (value is not None or method not in _WITHOUT_BODY)
+        }
+        if method in _WITHOUT_BODY:
             query = urlencode(others, doseq=True)
             return self._answer(method, f"{path}?{query}" if query else path, None)
         return self._answer(method, path, json.dumps(others).encode())
@@ -123,8 +128,7 @@ class AppClient:
 
     def _answer(self, method: str, path: str, body: bytes | None) -> Any:
         try:
-            self._connection.request(method, path, body, self._headers)
-            response = self._connection.getresponse()
+            response = self._asked(method, path, body)
             if response.status != 200:
                 raise _refusal(response)
             content = response.read()
@@ -135,6 +139,19 @@ class AppClient:
             ) from error
         is_json = response.headers.get_content_type() == "application/json"
         return json.loads(content) if is_json else content
+
+    def _asked(self, method: str, path: str, body: bytes | None) -> HTTPResponse:
+        """An app that was started again has closed the connection: a question is asked anew."""
+        may_repeat = method == "GET" and self._connection.sock is not None
+        try:
+            self._connection.request(method, path, body, self._headers)
+            return self._connection.getresponse()
+        except ConnectionError:  # RemoteDisconnected is one
+            self._connection.close()
+            if not may_repeat:
+                raise
+        self._connection.request(method, path, body, self._headers)
+        return self._connection.getresponse()
 
 
 def _refusal(response: HTTPResponse) -> RefusedError:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -168,10 +168,10 @@ class Crawl:
     """
 
     def __init__(self, wish: _Wish, notify: Callable[[str], None]) -> None:
-        self.notices: list[str] = []
+        self._tell = _Teller(notify)
+        self.notices: list[str] = self._tell.notices
         """What a person should know about this run."""
         self._wish = wish
-        self._notify = notify
         self._running: TopicCrawl | None = None
         self._events: Generator[PageEvent]
         self._latest = _Latest()
@@ -206,6 +206,11 @@ class Crawl:
         if self._running is not None:
             self._events.close()
             self._running.close()
+
+    def __del__(self) -> None:
+        """A loop that was left without ``with`` holds its folder no longer than its crawl lives."""
+        with suppress(Exception):
+            self.close()
 
     def __enter__(self) -> Self:
         self._opened()
@@ -310,12 +315,6 @@ class Crawl:
         kept = running.folder.is_kept and running.settings.output.archive
         return running.folder.archive if kept else None
 
-    def _tell(self, message: str) -> None:
-        message = in_arguments(message)
-        self.notices.append(message)
-        _log.info(message)
-        self._notify(message)
-
     @contextmanager
     def _read(self) -> Iterator[Results]:
         running = self._opened()
@@ -328,6 +327,21 @@ class Crawl:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="trailhound-crawl")
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+class _Teller:
+    """Keeps what is told, and passes it on. The running crawl has this, and not the :class:`Crawl`,
+    which could not go while anything of it runs."""
+
+    def __init__(self, notify: Callable[[str], None]) -> None:
+        self.notices: list[str] = []
+        self._notify = notify
+
+    def __call__(self, message: str) -> None:
+        message = in_arguments(message)
+        self.notices.append(message)
+        _log.info(message)
+        self._notify(message)
 
 
 class _Latest:

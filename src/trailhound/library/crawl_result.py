@@ -6,8 +6,9 @@ from pathlib import Path
 
 from trailhound.records import FinishedPage, Link, Outcome, Page, PageEvent
 from trailhound.sessions.shown_pages import page_from_source
-from trailhound.text.encoding import decode
 from trailhound.topics.marking import archived_sources
+from trailhound.topics.page_sources import PageSources
+from trailhound.web_archives import ServerAnswer
 
 
 class CrawlResult:
@@ -68,12 +69,14 @@ class CrawlResult:
 
     @property
     def html(self) -> str | None:
-        """The page's source; ``None`` when nothing was fetched."""
+        """The page's source; of a document, HTML that says the same. ``None`` without either."""
         if self.outcome is not Outcome.FETCHED:
             return None
         if self._finished is not None:
             result = self._finished.result
-            return decode(result.body, result.content_type).text
+            answer = ServerAnswer(self.url, 200, result.content_type, body=result.body)
+            with PageSources() as sources:
+                return sources.html(answer, self.url)
         return archived_sources(self._archive, {self.url}).get(self.url) if self._archive else None
 
     @property

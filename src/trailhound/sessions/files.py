@@ -76,11 +76,11 @@ def marks_in(path: Path) -> Iterator[Mark]:
             yield event
 
 
-def recorder_of(path: Path) -> str:
-    """What wrote the session, without reading it; empty when that is not told."""
+def header_of(path: Path) -> Header:
+    """What a session says of itself, without reading it; empty when that is not told."""
     with suppress(*UNREADABLE, OSError), path.open("rb") as file:
-        return msgspec.json.decode(file.readline(), type=Header).recorder
-    return ""
+        return msgspec.json.decode(file.readline(), type=Header)
+    return Header("", 0)
 
 
 def load_sessions(

@@ -16,7 +16,7 @@ import msgspec
 from trailhound.crawling.gate import without_hosts
 from trailhound.errors import UNREADABLE, ModelError, TrailhoundError, UsageError
 from trailhound.frontier.forgetting import forget_urls
-from trailhound.sessions.events import Session, Visit, events_without
+from trailhound.sessions.events import Mark, Session, Visit, events_without
 from trailhound.sessions.files import read_session, write_session
 from trailhound.sources.crawled_links import forget_linked
 from trailhound.sources.kept_answers import forget_answers
@@ -35,8 +35,14 @@ from trailhound.topics.crawl_folder import (
 )
 from trailhound.topics.crawl_status import forget_status
 from trailhound.topics.learning import learn_into, same_request
+from trailhound.topics.marking import MARKS_FILE, MarksLock
 from trailhound.topics.schedule import SCHEDULE
-from trailhound.topics.workspace import TopicFolder, Workspace, session_file_name
+from trailhound.topics.workspace import (
+    SessionsLock,
+    TopicFolder,
+    Workspace,
+    session_file_name,
+)
 from trailhound.urls import canonicalize, host_key, without_port
 
 Forgotten = Callable[[str], bool]
@@ -168,14 +174,18 @@ class _Forgetting:
         """Visits and marks; how many there were."""
         removed = 0
         for name in sorted(self._folder.session_names()):
-            path = self._folder.sessions_path / name
-            session = read_session(path, strict=False)
-            kept = events_without(session.events, self._forgotten)
-            removed += len(session.events) - len(kept)
-            if kept != session.events and not self._dry_run:
-                _write_anew(path, msgspec.structs.replace(session, events=kept))
+            lock = MarksLock if name == MARKS_FILE else SessionsLock
+            with nullcontext() if self._dry_run else lock(self._folder):
+                removed += self._in_session(self._folder.sessions_path / name)
         self.report.add("visits and marks in sessions", removed)
         return removed
+
+    def _in_session(self, path: Path) -> int:
+        session = read_session(path, strict=False)
+        kept = events_without(session.events, self._forgotten)
+        if kept != session.events and not self._dry_run:
+            _write_anew(path, msgspec.structs.replace(session, events=kept))
+        return len(session.events) - len(kept)
 
     def in_contents(self) -> int:
         """Pages that were looked up or fetched for sessions; how many the model may know."""
@@ -285,9 +295,15 @@ def _without_items(value: Any, forgotten: Forgotten) -> tuple[Any, int]:
 
 
 def _write_anew(path: Path, session: Session) -> None:
-    """Under a new name: whoever still has the old file open must notice that it is gone."""
-    if any(isinstance(event, Visit) for event in session.events):
-        write_session(session, path.with_name(session_file_name(session)))
+    """Under a new name: whoever still has the old file open must notice that it is gone.
+
+    The file of marks keeps its own. It is never left open, and looked for by its name.
+    """
+    if any(isinstance(event, Visit | Mark) for event in session.events):
+        is_of_marks = path.name == MARKS_FILE
+        write_session(session, path if is_of_marks else path.with_name(session_file_name(session)))
+        if is_of_marks:
+            return
     try:
         path.unlink()
     except OSError as error:

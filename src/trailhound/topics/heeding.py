@@ -14,7 +14,7 @@ from pathlib import Path
 
 from trailhound.errors import StorageError
 from trailhound.sessions.events import Mark
-from trailhound.sessions.files import marks_in, recorder_of
+from trailhound.sessions.files import header_of, marks_in
 from trailhound.sessions.path_sessions import SEARCH_TURNS
 from trailhound.storage.results_reading import Results
 from trailhound.storage.verdicts import Changes, Verdicts, marks_are_from
@@ -77,7 +77,7 @@ def _time(mark: Mark) -> float:
 def _sessions(topic: TopicFolder) -> list[Path]:
     """Those that people recorded."""
     paths = [topic.sessions_path / name for name in sorted(topic.session_names())]
-    return [path for path in paths if recorder_of(path) != SEARCH_TURNS]
+    return [path for path in paths if header_of(path).recorder != SEARCH_TURNS]
 
 
 def _checksum(topic: TopicFolder) -> bytes:

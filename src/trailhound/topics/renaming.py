@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 
 from trailhound.errors import UsageError
-from trailhound.sessions.files import write_session
+from trailhound.sessions.events import Session
+from trailhound.sessions.files import read_session, write_session
 from trailhound.storage.files import explaining, write_whole
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock
+from trailhound.topics.marking import MARKS_FILE
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 
@@ -37,13 +41,20 @@ def rename(workspace: Workspace, topic: TopicFolder, name: str) -> TopicFolder:
 
 
 def merge_sessions(source: TopicFolder, target: TopicFolder) -> int:
-    """Copy the sessions of ``source`` into ``target``; how many it did not have already."""
+    """Copy the sessions of ``source`` into ``target``; how many are new there, or have grown."""
     added = 0
     for name, session in source.sessions().items():
         path = target.sessions_path / name
-        if path.exists() and name in ("marks.jsonl",):
+        is_of_marks = name == MARKS_FILE
+        if path.exists() and is_of_marks:
             path = target.sessions_path / f"marks-of-{source.path.name}.jsonl"
-        if not path.exists():
+        if not path.exists() or is_of_marks or _has_grown(path, session):
             write_session(msgspec.structs.replace(session, topic=target.name), path)
             added += 1
     return added
+
+
+def _has_grown(copy: Path, session: Session) -> bool:
+    """Whether the session has gone on since it was copied, and nothing else has happened to it."""
+    before = read_session(copy, strict=False).events
+    return len(before) < len(session.events) and session.events[: len(before)] == before

@@ -38,6 +38,7 @@ from trailhound.errors import UNREADABLE, ModelError, StorageError, UsageError, 
 from trailhound.sessions.events import Session, session_lines
 from trailhound.sessions.files import SESSION_SUFFIX, read_session, write_session
 from trailhound.storage.files import cannot_write, write_whole
+from trailhound.storage.locks import Ownership
 
 WORKSPACE_VARIABLE = "TRAILHOUND_WORKSPACE"
 
@@ -120,7 +121,7 @@ class TopicFolder:
 
     def discard_unless_used(self) -> None:
         """Take back what :meth:`prepare` has made, when nothing has come of it."""
-        made = {"topic.json", "sessions", "crawl.lock"}
+        made = {"topic.json", "sessions", "crawl.lock", "sessions.lock"}
         is_used = any(each.name not in made for each in self.path.iterdir())
         if not is_used and not any(self.sessions_path.iterdir()):
             shutil.rmtree(self.path)
@@ -233,6 +234,26 @@ class TopicFolder:
             (self.path / "sessions").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise cannot_write(self.path, error) from error
+
+
+_PATIENCE_SECONDS = 30.0
+
+
+class SessionsLock(Ownership):
+    """Held while a session's file grows, or is written anew: nothing that is added gets lost."""
+
+    def __init__(self, topic: TopicFolder) -> None:
+        path = topic.path / "sessions.lock"
+        super().__init__(
+            path,
+            in_use=StorageError(
+                f"A page of the topic '{topic.name}' is being forgotten. Try again in a moment."
+            ),
+            unwritable=lambda reason: StorageError(
+                f"{path} cannot be written ({reason}). Check that you may write in that folder."
+            ),
+            patience_seconds=_PATIENCE_SECONDS,
+        )
 
 
 class Workspace:

@@ -164,7 +164,9 @@ class Jobs:
             job.message = work(handle)
             job.state = "stopped" if handle.is_stopping() else "done"
         except TrailhoundError as error:
-            job.state, job.message = "failed", str(error)
+            # One that was stopped may have no other way to end.
+            job.state = "stopped" if handle.is_stopping() else "failed"
+            job.message = str(error)
         except Exception as error:
             # A mistake of ours in one job is told, and takes no other along.
             job.state, job.message = "failed", f"Something broke: {type(error).__name__}: {error}"

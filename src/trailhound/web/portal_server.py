@@ -23,9 +23,9 @@ from trailhound.portal.publishing import Publication, published
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.workspace import TopicFolder, Workspace
 from trailhound.web.access import SAFE_HEADERS, Handler
+from trailhound.web.addresses import LOOPBACK, LOOPBACK_6, in_address
 
 DEFAULT_PORTAL_PORT = 8918
-LOOPBACK = "127.0.0.1"
 READERS = 4
 """Searches at the same time; more wait."""
 MOST_WAITING = 64
@@ -56,7 +56,7 @@ class PortalListening:
     @property
     def is_local(self) -> bool:
         """Whether only this machine reaches it: then other names for it are DNS rebinding."""
-        return self.host in (LOOPBACK, "localhost", "::1")
+        return self.host in (LOOPBACK, "localhost", LOOPBACK_6)
 
 
 class PortalServer:
@@ -76,6 +76,7 @@ class PortalServer:
         self._more = dict(more or {})
         self._portals: dict[str, tuple[Publication, Portal]] = {}
         self._runner: web.AppRunner | None = None
+        self._following = asyncio.Lock()
         self._threads = ThreadPoolExecutor(READERS, "trailhound-portal")
         self._waiting = 0
         self.port = 0
@@ -95,17 +96,18 @@ class PortalServer:
 
     def address(self, name: str = "") -> str:
         """Of a portal, or of all of them; empty while nothing is served."""
-        host = LOOPBACK if self._listening.is_everywhere else self._listening.host
+        host = LOOPBACK if self._listening.is_everywhere else in_address(self._listening.host)
         return f"http://{host}:{self.port}/{f'{name}/' if name else ''}" if self.port else ""
 
     async def follow(self) -> None:
         """Listen when something is published, and stop when nothing is. ConfigError when the port
         is taken."""
-        wanted = bool(await asyncio.to_thread(self.publications))
-        if wanted and self._runner is None:
-            await self._start()
-        elif not wanted:
-            await self._stop_listening()
+        async with self._following:
+            wanted = bool(await asyncio.to_thread(self.publications))
+            if wanted and self._runner is None:
+                await self._start()
+            elif not wanted:
+                await self._stop_listening()
 
     async def _start(self) -> None:
         runner = web.AppRunner(
@@ -140,12 +142,16 @@ class PortalServer:
         application.router.add_get("/{name}/{part}", self._part)
         return application
 
+    @property
+    def _own_names(self) -> set[str]:
+        names = LOOPBACK, "localhost", in_address(LOOPBACK_6)
+        return {f"{name}:{self.port}" for name in names}
+
     @web.middleware
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         hosts = request.headers.getall(hdrs.HOST, [])
         if self._listening.is_local and (
-            len(hosts) != 1
-            or hosts[0].lower() not in {f"{LOOPBACK}:{self.port}", f"localhost:{self.port}"}
+            len(hosts) != 1 or hosts[0].lower() not in self._own_names
         ):
             response: web.StreamResponse = _said(403, "This host is not served here.")
         else:

@@ -18,6 +18,7 @@ from trailhound.errors import ConfigError, UsageError
 from trailhound.topics.scheduler import TICK_SECONDS, Scheduler, keep_schedules
 from trailhound.topics.workspace import Workspace
 from trailhound.web.access import AppToken, Gatekeeper, gated
+from trailhound.web.addresses import LOOPBACK, LOOPBACK_6, in_address
 from trailhound.web.api import handler_of
 from trailhound.web.documents import PREFIX
 from trailhound.web.hub import Happening, Hub
@@ -30,7 +31,6 @@ from trailhound.web.state import App
 from trailhound.web.watching import CrawlWatcher
 
 STATIC = Path(__file__).parent / "static"
-LOOPBACK = "127.0.0.1"
 _SHUTDOWN_SECONDS = 2.0
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -142,8 +142,15 @@ class AppServer:
 
     def address(self) -> str:
         """What its owner opens; the token is behind a ``#``, which browsers send to nobody."""
-        name = self._listening.names[0] if self._listening.names else LOOPBACK
+        name = self._listening.names[0] if self._listening.names else self._own_names[0]
         return f"{self._listening.scheme}://{name}:{self.port}/#token={self._token.value}"
+
+    @property
+    def _own_names(self) -> tuple[str, ...]:
+        """Of this machine, in addresses: the first reaches it wherever it listens."""
+        if self._listening.host == LOOPBACK_6:
+            return in_address(LOOPBACK_6), "localhost"
+        return LOOPBACK, "localhost"
 
     async def start(self, listening: Listening) -> int:
         """Listen; the port."""
@@ -185,7 +192,7 @@ class AppServer:
             self._report(str(error))
 
     def _serve_at(self, port: int) -> None:
-        names = (LOOPBACK, "localhost", *self._listening.names)
+        names = (*self._own_names, *self._listening.names)
         scheme = self._listening.scheme
         self.app.port = port
         self._keeper.origins = frozenset(f"{scheme}://{name}:{port}" for name in names) | {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from trailhound.collector import Pairing
+from trailhound.errors import UsageError
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.gathering import gather_first
 from trailhound.topics.scheduler import Scheduler
@@ -73,9 +74,11 @@ class App:
     def topic(self, name: str) -> TopicFolder:
         """One that exists; NotThereError otherwise."""
         name = checked_name(name)
-        if not self.workspace.folder_for(name).exists():
-            raise NotThereError(f"There is no topic '{name}'. It may have been renamed or deleted.")
-        return self.workspace.topic(name)
+        try:
+            return self.workspace.topic(name)
+        except UsageError as error:
+            told = f"There is no topic '{name}'. It may have been renamed or deleted."
+            raise NotThereError(told) from error
 
     def crawl(self, name: str) -> CrawlFolder:
         """The crawl of a topic; NotThereError when it has none yet."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -69,11 +70,15 @@ async def publish_topic(app: App, asked: PublishRequest) -> PortalView:
     It stays published, also when the app is started again.
     """
     topic = app.crawl(asked.topic).topic
+    before = publication_of(topic)
     publish(app.workspace, topic, publication(topic, asked.name, asked.title, asked.description))
     try:
         await app.portal.follow()
     except ConfigError as error:
-        unpublish(topic)
+        if before is None:
+            unpublish(topic)
+        else:
+            publish(app.workspace, topic, before)
         raise ConflictError(str(error)) from error
     app.hub.tell(Happening(kind="topic", topic=topic.name))
     return show_portal(app, OneTopic(topic=topic.name))
@@ -84,6 +89,7 @@ async def unpublish_topic(app: App, asked: OneTopic) -> PortalView:
     """Show it to nobody any more."""
     topic = app.topic(asked.topic)
     unpublish(topic)
-    await app.portal.follow()
+    with suppress(ConfigError):  # others that are published cannot be served, as before
+        await app.portal.follow()
     app.hub.tell(Happening(kind="topic", topic=topic.name))
     return show_portal(app, asked)

@@ -11,7 +11,7 @@ from trailhound.collector import extension_folder
 from trailhound.errors import UsageError
 from trailhound.topics.overview import TopicOverview, overview
 from trailhound.topics.workspace import checked_name
-from trailhound.web.api import ConflictError, Nothing, OneTopic, Routes
+from trailhound.web.api import ConflictError, Nothing, NotThereError, OneTopic, Routes
 from trailhound.web.hub import Happening
 
 if TYPE_CHECKING:
@@ -72,14 +72,17 @@ def show_pairing(app: App, asked: Nothing) -> PairingView:
 def show_topic(app: App, asked: OneTopic) -> TopicOverview:
     """One topic at a glance."""
     name = app.topic(asked.topic).name
-    return next(each for each in overview(app.workspace) if each.topic == name)
+    for each in overview(app.workspace):
+        if each.topic == name:
+            return each
+    raise NotThereError(f"There is no topic '{name}' any more. It was renamed or deleted.")
 
 
 @routes.post("/api/topics/{topic}")
 def create_topic(app: App, asked: OneTopic) -> TopicOverview:
     """Make a topic, empty as yet."""
     folder = app.workspace.folder_for(asked.topic)
-    if folder.exists():
+    if folder.exists() or folder.name in app.workspace.topics():
         raise ConflictError(f"There is a topic '{folder.name}' already. Choose another name.")
     folder.prepare()
     app.hub.tell(Happening(kind="topic", topic=folder.name))
