@@ -299,6 +299,7 @@ def test_the_app_and_forgetting_a_topic(
         (["--for-host", "*.test", "--header", f"X: {HEADER}"], "names no host"),
         (["--from", "nobody"], "no mail address"),
         (["--proxy", f"ftp://ann:{LOGIN}@proxy.example"], "no address of a proxy"),
+        (["--proxy", "foo"], "no address of a proxy"),
         (["--proxy", f"socks5h://ann:{LOGIN}@proxy.example"], "proxy_resolves=true"),
         (["--proxy", f"never=http://ann:{LOGIN}@proxy.example"], "what a proxy is for"),
     ],

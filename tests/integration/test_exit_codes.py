@@ -95,6 +95,39 @@ def test_what_is_there_but_cannot_be_used_is_a_failure(
     assert done.code == 1, done.err
 
 
+@pytest.mark.parametrize(
+    ("command", "code", "words"),
+    [
+        ("topics --workspace bad", 2, "is no folder"),
+        ("crawls --workspace bad", 2, "is no folder"),
+        ("serve --port 0 --workspace bad/in", 1, "Something else has that name"),
+        ("serve --background --workspace bad/in", 1, "Something else has that name"),
+        ("access add a.test --header X:b --workspace bad/in", 1, "Something else has that name"),
+    ],
+)
+def test_a_workspace_that_cannot_be_is_told(
+    trailhound: Command, tmp_path: Path, command: str, code: int, words: str
+) -> None:
+    (tmp_path / "bad").write_text("a file")
+    done = trailhound(*command.split())
+    assert (done.code, words in done.err) == (code, True), done.err
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("learn {topic} --label none", "Leave out --label"),
+        ("schedule {topic} --set fetch.user_agent=", "who you are"),
+        ("schedule {topic} --set fetch.user_agent=bot", "whom to contact"),
+    ],
+)
+def test_what_would_be_refused_later_is_refused_at_once(
+    ended: Callable[[str], Done], command: str, words: str
+) -> None:
+    done = ended(command)
+    assert (done.code, words in " ".join(done.err.split())) == (2, True), done.err
+
+
 def test_the_live_web_has_no_oracle(ended: Callable[[str], Done]) -> None:
     unknown = ended(f"{CRAWL} --strategy nonsense")
     assert (unknown.code, "oracle" in unknown.err, "best-first" in unknown.err) == (2, False, True)
@@ -181,6 +214,9 @@ def test_a_seed_says_at_once_why_it_fails_and_the_crawl_fails(
     told = json.loads(crawled(seed, "--restart", "--json", allowed=allowed).out)
     assert told["failed"] == "Nothing was fetched."
     assert told["went_wrong"]
+    again = crawled(seed, "--resume", allowed=allowed)
+    assert (again.code, "Nothing was fetched." in again.out) == (1, True)
+    assert "starved" not in again.out
 
 
 def test_a_judge_that_breaks_on_every_page_fails_the_crawl(

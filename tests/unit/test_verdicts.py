@@ -117,6 +117,16 @@ def test_a_copy_takes_the_place_of_a_page_that_leaves(
     assert [address for address, _ in store.fingerprints()] == [u("copy"), u("twin")]
 
 
+def test_a_copy_that_leaves_with_its_page_was_never_there(
+    store: ResultsStore, verdicts: Verdicts, path: Path
+) -> None:
+    keep(store, "first", score=0.55, fingerprint=7)
+    keep(store, "copy", score=0.55, duplicate_of=u("first"), fingerprint=7, number=2)
+    rulings = [Ruling(1, 0.55, relevant=False), Ruling(2, 0.55, relevant=False)]
+    assert verdicts.write(rulings, Span(1, 2), NEW) == Changes(0, 1)
+    assert addresses(path) == []
+
+
 def test_rulings_change_score_verdict_and_what_is_searched(
     store: ResultsStore, verdicts: Verdicts, path: Path
 ) -> None:

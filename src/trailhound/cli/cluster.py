@@ -62,8 +62,9 @@ def status(
         found = [(folder, told) for folder in folders if (told := _status_of(folder)) is not None]
     if topic is not None and not found:
         raise UsageError(
-            f"The crawl of '{topic}' is not in shards. Begin one with: trailhound crawl "
-            f"{quote(topic)} --cluster local, or see crawls on this machine with: trailhound crawls"
+            f"The crawl of '{topic}' is not in shards. Begin one anew with: trailhound crawl "
+            f"{quote(topic)} --restart --seed URL --cluster local, or see crawls on this machine "
+            "with: trailhound crawls"
         )
     if as_json:
         all_ = [each.for_machines() | {"running": _is_alive(folder)} for folder, each in found]

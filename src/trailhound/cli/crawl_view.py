@@ -264,6 +264,12 @@ def _after_starving(crawl: TopicCrawl, name: str) -> list[str]:
             f"other seeds: trailhound crawl {name} --resume --seed URL",
             f"or mend the cause and begin anew: trailhound crawl {name} --restart --seed URL",
         ]
+    if crawl.failed:
+        return [
+            "No page was fetched so far, so that there is nothing to follow. Give other seeds: "
+            f"trailhound crawl {name} --resume --seed URL",
+            f"or see what became of one: trailhound explain {name} URL",
+        ]
     strategy, options = parse_spec(crawl.settings.crawl.strategy)
     if strategy == "collaborative" and "links" not in options:
         return _beyond_the_trace(crawl, name)

@@ -99,4 +99,5 @@ def _tell(marked: Marked, verdict: bool | None, topic: str, *, learn: bool) -> N
     along = f", with {marked.visits:,} on the paths to them" if marked.visits else ""
     say(f"{count} {what}{along}.")
     if not learn:
-        say(f"Learn from them with: trailhound learn {quote(topic)}")
+        them = "them" if verdict is not None else "what is left"
+        say(f"Learn from {them} with: trailhound learn {quote(topic)}")

@@ -165,9 +165,12 @@ def given(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 def open_workspace(folder: Path | None) -> Workspace:
     """The one chosen by option, variable or default."""
+    from trailhound.errors import UsageError
     from trailhound.topics.workspace import Workspace, workspace_folder
 
     place = Workspace(workspace_folder(folder, os.environ))
+    if place.folder.exists() and not place.folder.is_dir():
+        raise UsageError(f"{place.folder} is no folder, and so no workspace. Choose another.")
     _log.info("Topics are kept in %s", place.folder)
     return place
 

@@ -98,6 +98,10 @@ def results(
     if text is not None:
         _show_text(folder, text, as_json)
         return
+    if search is not None and not search.strip():
+        from trailhound.errors import UsageError
+
+        raise UsageError("--search needs words to look for. Leave it out to list the best finds.")
     with open_results(folder) as stored:
         matches: list[StoredPage] = []
         if search is not None:
@@ -209,6 +213,11 @@ def _count(stored: Results, pages: list[StoredPage], topic: str, *, is_wide: boo
     total = stored.summary()
     if pages and is_wide:
         return f"{counted(len(pages), 'page')} of {total.pages:,} in all"
+    if not pages and is_wide and not total.relevant:
+        return (
+            f"Nothing that has a score among {counted(total.pages, 'page')}. See what became of "
+            f"one with: trailhound explain {quote(topic)} URL"
+        )
     if not pages and not total.relevant:
         return (
             f"Nothing relevant among {counted(total.pages, 'page')}. Look at the best ones with "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,6 +72,7 @@ def schedule(
     changed = _changes(before, nightly, days, on_submit, requests, delay, set_)
     if "settings" in changed:
         changed["settings"] = without_secrets(changed["settings"], place.folder)
+        _check_agent(changed["settings"])
     if changed or switch is not None:
         changed["on"] = switch if switch is not None else True
         present = msgspec.structs.replace(before, **changed)
@@ -109,6 +110,22 @@ def _changes(
         "settings": {**before.settings, **options.assigned(set_)} if set_ else None,
     }
     return {name: value for name, value in chosen.items() if value is not None}
+
+
+def _check_agent(settings: Mapping[str, Any]) -> None:
+    """What a crawl would refuse at night, when nobody is there, is refused now."""
+    from trailhound.errors import UsageError
+    from trailhound.fetching.client import checked_user_agent
+
+    agent = settings.get("fetch.user_agent")
+    if agent is None:
+        return
+    if not str(agent).strip():
+        raise UsageError(
+            "fetch.user_agent is empty, and crawls must say who you are. Give a name and a "
+            "contact: --set 'fetch.user_agent=bees-bot (+https://example.org/bot)'"
+        )
+    checked_user_agent(str(agent))
 
 
 def _note_what_is_missing(folder: TopicFolder, schedule: Schedule) -> None:

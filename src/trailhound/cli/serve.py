@@ -163,10 +163,11 @@ def _serve(
 ) -> None:
     import asyncio
 
+    from trailhound.storage.files import make_folder
     from trailhound.web.presence import being_served
 
     listening.check()
-    place.folder.mkdir(parents=True, exist_ok=True)
+    make_folder(place.folder)
     with being_served(place.folder) as before:
         if before is not None:
             say("The app was cut short last time: it was killed, or the machine went down.")

@@ -32,10 +32,11 @@ def arguments(place: Workspace, listening: Listening) -> list[str]:
 def start(place: Workspace, given: list[str], new_token: bool) -> None:
     """Serve from a process that outlives this one, and say where."""
     from trailhound.cli.terminal import patiently
+    from trailhound.storage.files import make_folder
     from trailhound.web import load_token
     from trailhound.web.presence import serve_in_background
 
-    place.folder.mkdir(parents=True, exist_ok=True)
+    make_folder(place.folder)
     token = load_token(place.folder, new=new_token)
     with patiently("Starting the server"):
         server = serve_in_background(place.folder, given)
@@ -56,10 +57,11 @@ def stop(place: Workspace) -> None:
 
 def install(place: Workspace, given: list[str], new_token: bool) -> None:
     """Write a file that starts the server with the machine, and say how to enable it."""
+    from trailhound.storage.files import make_folder
     from trailhound.web import load_token
     from trailhound.web.autostart import install as write
 
-    place.folder.mkdir(parents=True, exist_ok=True)
+    make_folder(place.folder)
     load_token(place.folder, new=new_token)
     installed = write(Path.home(), given)
     say(f"Written: {installed.path}")

@@ -126,7 +126,7 @@ class HttpClient:
         wanted: Wanted | None = None,
     ) -> None:
         self._wanted = wanted or Wanted()
-        self._user_agent = _checked_user_agent(user_agent)
+        self._user_agent = checked_user_agent(user_agent)
         for seconds in (timeout_seconds, connect_timeout_seconds, read_timeout_seconds):
             if not 0 < seconds < float("inf"):
                 raise ConfigError(
@@ -345,6 +345,10 @@ class HttpClient:
         if isinstance(error, aiohttp.ClientResponseError):
             detail = f"the answer is not valid HTTP: {_words(error)}"
             return Answer(failure=Outcome.SERVER_ERROR, detail=detail)
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
+            why = getattr(error.certificate_error, "verify_message", "") or _words(error)
+            detail = f"no secure connection: the certificate cannot be trusted ({why})"
+            return Answer(failure=Outcome.UNREACHABLE, detail=detail)
         secure = "secure " if isinstance(error, aiohttp.ClientSSLError) else ""
         to = " to the proxy" if isinstance(error, aiohttp.ClientProxyConnectionError) else ""
         return Answer(
@@ -354,7 +358,8 @@ class HttpClient:
         )
 
 
-def _checked_user_agent(user_agent: str) -> str:
+def checked_user_agent(user_agent: str) -> str:
+    """What a crawl may call itself; ConfigError says what is wrong with it."""
     if not user_agent.isprintable() or not user_agent.isascii():
         raise ConfigError(
             f"User agent {user_agent!r} holds characters that a header cannot carry. "

@@ -124,7 +124,8 @@ def read_proxy(text: str) -> Proxy:
             "can do without the guard against private names: --set fetch.proxy_resolves=true, and "
             "socks5:// in its address."
         )
-    if scheme not in _USUAL_PORTS or not host or parts.path.strip("/") or parts.query:
+    is_vague = "://" not in text and port is None  # a word may be meant for something else
+    if scheme not in _USUAL_PORTS or not host or parts.path.strip("/") or parts.query or is_vague:
         raise ConfigError(
             f"'{_masked(text)}' is no address of a proxy. Write http://, https:// or socks5://, "
             "its host and its port, for example http://proxy.example:3128."

@@ -33,6 +33,7 @@ def explaining(path: Path) -> Iterator[None]:
         raise StorageError(f"{path} {_advice(error)} ({error.strerror or error})") from error
 
 
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 _AGAIN = "then try again (a crawl: with --resume)."
 
 
@@ -42,10 +43,12 @@ def _advice(error: OSError) -> str:
             "cannot grow: the disk is full. Make room, and go on with --resume; everything up to "
             "the last finished page is safe."
         )
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+    if error.errno in _FORBIDDEN:
         return f"cannot be written. Check that you may write in its folder, {_AGAIN}"
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return f"cannot be opened. Check that its folder exists, {_AGAIN}"
+    if error.errno == errno.EISDIR:
+        return "is a folder. Give the name of a file."
     if error.errno == errno.EEXIST:
         return "cannot be made: something of that name is there. Choose another name."
     return (
@@ -144,9 +147,24 @@ def write_private(path: Path, content: bytes) -> None:
 
 def cannot_write(path: Path, error: OSError) -> StorageError:
     """What to tell a user whose disk or folder refused a file."""
+    remedy = "Free space"
+    if error.errno in _FORBIDDEN:
+        remedy = "Check that you may write there"
+    elif error.errno == errno.ENOENT:
+        remedy = "Check its name"
+    elif error.errno in (errno.EEXIST, errno.ENOTDIR, errno.EISDIR):
+        remedy = "Something else has that name: move it"
     return StorageError(
-        f"Cannot write {path}: {error.strerror or error}. Free space, or choose another place."
+        f"Cannot write {path}: {error.strerror or error}. {remedy}, or choose another place."
     )
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, unless it is there; StorageError where that cannot be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
 
 
 def rename_file(path: Path, new_name: str) -> None:

@@ -273,6 +273,12 @@ class ResultsStore:
             ).fetchone()
         return ResultsProgress(max(last[0], pages), max(last[1], noted), barren[0])
 
+    def has_pages(self) -> bool:
+        """Whether any page was ever fetched."""
+        query = "SELECT 1 FROM event WHERE outcome = 'fetched' LIMIT 1"
+        with RESULTS.explaining(self.path):
+            return self._connection.execute(query).fetchone() is not None
+
     def finds(self) -> int:
         """Relevant pages so far, without copies and those that ask not to be listed."""
         query = "SELECT count(*) FROM event WHERE " + LISTED  # noqa: S608

@@ -99,6 +99,8 @@ class Verdicts:
         self.path = path
         self._connection = RESULTS.open(path)
         self._connection.execute(PATIENCE)
+        self._promoted: set[str] = set()
+        """Copies that took the place of a page that left, since this was opened."""
 
     def close(self) -> None:
         """Let the file go."""
@@ -201,9 +203,13 @@ class Verdicts:
             execute("DELETE FROM found WHERE rowid = ?", (row.id,))
             execute("DELETE FROM unindexed WHERE id = ?", (row.id,))
         is_listed = relevant and duplicate_of is None and not row.noindex
-        if row.is_listed and not is_listed and row.useful is None:
-            return Changes(self._promote_copy(row.address), 1)
-        return Changes(is_listed and not row.is_listed, row.is_listed and not is_listed)
+        if row.is_listed and not is_listed:
+            # One that had only just joined was in the results neither before nor after.
+            passed = row.address in self._promoted
+            self._promoted.discard(row.address)
+            joined = self._promote_copy(row.address) if row.useful is None else 0
+            return Changes(joined - passed, 1 - passed)
+        return Changes(is_listed and not row.is_listed, 0)
 
     def _promote_copy(self, address: str) -> int:
         """A copy takes the place of a page that left; whether there was one."""
@@ -213,6 +219,7 @@ class Verdicts:
         follow = "UPDATE event SET duplicate_of = ? WHERE duplicate_of = ?"
         self._connection.execute(follow, (first[1], address))
         self._connection.execute("UPDATE event SET duplicate_of = NULL WHERE id = ?", first[:1])
+        self._promoted.add(first[1])
         return 1
 
     def fingerprints(self, to_judge: Sequence[Span]) -> Iterator[tuple[str, int]]:

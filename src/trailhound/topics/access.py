@@ -21,7 +21,7 @@ from trailhound.fetching.cookies import MAX_COOKIES, OwnedCookie, from_browser, 
 from trailhound.fetching.keyring import AccessFile, HostKeys, read_access
 from trailhound.fetching.proxies import without_logins
 from trailhound.fetching.request_headers import Header, headers_for_all, read_header
-from trailhound.storage.files import write_private
+from trailhound.storage.files import make_folder, write_private
 from trailhound.storage.locks import Ownership
 from trailhound.urls import canonicalize, host_key, without_port
 
@@ -157,7 +157,7 @@ class Access:
 
     @contextmanager
     def _changing(self) -> Iterator[AccessFile]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path.parent)
         busy = StorageError(f"{self.path} is in use by another program. Try again.")
         lock = self.path.with_suffix(".lock")
         with Ownership(

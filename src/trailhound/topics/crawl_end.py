@@ -69,13 +69,16 @@ class CrawlEnd:
     def why_in_vain(self, *, is_new: bool) -> str:
         """Why the run as a whole was in vain; empty when it was not.
 
-        A resumed crawl that has nothing left to ask for is no failure; a new one is.
+        A resumed crawl that has nothing left to ask for is no failure, unless no run has fetched
+        anything; a new one is.
         """
         outcomes = self.progress.outcomes
         if outcomes[Outcome.BROKEN] and not outcomes[Outcome.FETCHED]:
             return "Every page that was fetched was lost to an error."
         asleep = self.crawler.stop_reason is StopReason.HOSTS_ASLEEP
         tried = asleep or is_new or self.failures()
-        if tried and not any(outcomes[outcome] for outcome in NOTHING_WRONG):
-            return "Nothing was fetched."
+        if not any(outcomes[outcome] for outcome in NOTHING_WRONG):
+            ended = self.crawler.stop_reason is StopReason.FRONTIER_EMPTY
+            if tried or (ended and not self.stores.results.has_pages()):
+                return "Nothing was fetched."
         return " ".join(f"{who} failed on every page." for who in self.crawler.sinks.useless)

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from trailhound.counting import counted
-from trailhound.errors import UNREADABLE, ModelError, SessionError, unknown_name
+from trailhound.errors import UNREADABLE, ModelError, SessionError, UsageError, unknown_name
 from trailhound.judges.calibration import calibrate_judges
 from trailhound.models.judge_figures import CalibrationMethod
 from trailhound.models.topic_model import TopicParameters, learn_topic
@@ -196,7 +196,9 @@ def _without_references(session: Session) -> Session:
 def _checked_labels(sessions: Sequence[Session], label: str | None) -> tuple[str, ...]:
     labels = session_labels(sessions)
     if label is not None and label not in labels:
-        raise unknown_name("label", label, [each or "(no label)" for each in labels])
+        if not any(labels):
+            raise UsageError(f"No mark has the label '{label}': none has any. Leave out --label.")
+        raise unknown_name("label", label, list(filter(None, labels)))
     return labels
 
 

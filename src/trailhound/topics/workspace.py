@@ -37,7 +37,7 @@ from trailhound import __version__
 from trailhound.errors import UNREADABLE, ModelError, StorageError, UsageError, unknown_name
 from trailhound.sessions.events import Session, session_lines
 from trailhound.sessions.files import SESSION_SUFFIX, read_session, write_session
-from trailhound.storage.files import cannot_write, write_whole
+from trailhound.storage.files import make_folder, write_whole
 from trailhound.storage.locks import Ownership
 
 WORKSPACE_VARIABLE = "TRAILHOUND_WORKSPACE"
@@ -230,10 +230,7 @@ class TopicFolder:
                 (self.sessions_path / name).unlink()
 
     def _make(self) -> None:
-        try:
-            (self.path / "sessions").mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise cannot_write(self.path, error) from error
+        make_folder(self.path / "sessions")
 
 
 _PATIENCE_SECONDS = 30.0
