@@ -104,6 +104,22 @@ def test_a_useful_copy_is_listed_and_copies_of_what_is_not_stay_folded(
     assert "twin" not in addresses(path)
 
 
+def test_a_copy_is_folded_again_when_its_mark_is_taken_back(
+    store: ResultsStore, verdicts: Verdicts, path: Path
+) -> None:
+    keep(store, "first", score=0.9)
+    keep(store, "copy", score=0.9, duplicate_of=u("first"), number=2)
+    mark(verdicts, copy=True, late=True)
+    keep(store, "late", score=0.9, duplicate_of=u("first"), number=3)
+    assert addresses(path) == ["first", "copy", "late"]
+    assert mark(verdicts) == Changes(0, 2)
+    assert addresses(path) == ["first"]
+    mark(verdicts, copy=True)
+    mark(verdicts, copy=True, first=False)
+    assert mark(verdicts, first=False) == Changes(), "the judge likes it, and it stands for itself"
+    assert addresses(path) == ["copy"]
+
+
 def test_a_copy_takes_the_place_of_a_page_that_leaves(
     store: ResultsStore, verdicts: Verdicts, path: Path
 ) -> None:

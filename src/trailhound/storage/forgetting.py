@@ -65,6 +65,7 @@ _REMOVE = (
     "UPDATE event SET parent = NULL, why = '' WHERE forgotten(parent)",
     "UPDATE event SET duplicate_of = NULL, why = '' WHERE forgotten(duplicate_of)",
     "DELETE FROM marked WHERE forgotten(address)",
+    "DELETE FROM unfolded WHERE forgotten(address) OR forgotten(duplicate_of)",
     "DELETE FROM visit WHERE forgotten(address)",
     "DELETE FROM refusal WHERE forgotten(url)",
     "UPDATE refusal SET parent = NULL WHERE forgotten(parent)",

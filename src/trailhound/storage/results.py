@@ -78,6 +78,9 @@ _ADDITIONS = (
     "CREATE TABLE IF NOT EXISTS words (id INTEGER PRIMARY KEY, data BLOB NOT NULL)",
     "CREATE TABLE IF NOT EXISTS marked (address TEXT PRIMARY KEY, useful INTEGER NOT NULL, "
     "judged INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID",
+    # Copies that are listed because somebody marked them, and what they are copies of.
+    "CREATE TABLE IF NOT EXISTS unfolded "
+    "(address TEXT PRIMARY KEY, duplicate_of TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS judged "
     "(first INTEGER PRIMARY KEY, judge TEXT NOT NULL, threshold REAL)",
     # All that counts ask for, so that they need not read the pages themselves.
@@ -102,6 +105,7 @@ RESULTS = DatabaseKind(
     additions=(*_ADDITIONS, *VISITS),
 )
 IN_MEMORY = ":memory:"
+UNFOLD = "INSERT OR REPLACE INTO unfolded VALUES (?, ?)"
 LISTED = "current AND relevant AND duplicate_of IS NULL AND NOT noindex"
 """Of events: those that are results. It is put into queries; values only ever are parameters."""
 PATIENCE = "PRAGMA busy_timeout = 60000"
@@ -351,6 +355,8 @@ def _heeded(connection: sqlite3.Connection, row: dict[str, Any]) -> dict[str, ob
         return {}
     mark = (row["address"], marked[0], bool(row["relevant"]))
     connection.execute("INSERT OR REPLACE INTO marked VALUES (?, ?, ?)", mark)
+    if marked[0] and row["duplicate_of"] is not None:
+        connection.execute(UNFOLD, (row["address"], row["duplicate_of"]))
     return {"relevant": True, "duplicate_of": None} if marked[0] else {"relevant": False}
 
 

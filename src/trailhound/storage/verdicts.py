@@ -19,6 +19,7 @@ from trailhound.storage.results import (
     PATIENCE,
     RESULTS,
     SAVE_STATE,
+    UNFOLD,
 )
 from trailhound.storage.sqlite import transaction
 
@@ -289,8 +290,18 @@ class Verdicts:
         relevant = judged if useful is None else useful
         # Copies of what is not useful stay folded below it: they say the same.
         row = row._replace(useful=row.useful if useful is None else useful)
-        copied = None if useful else row.duplicate_of
+        if useful and row.duplicate_of is not None:
+            self._connection.execute(UNFOLD, (address, row.duplicate_of))
+        copied = None if useful else row.duplicate_of or self._fold(address)
         return self._list(row, relevant, copied, words or (self._title(row.id), ""))
+
+    def _fold(self, address: str) -> str | None:
+        """What a page is a copy of that only its mark has listed, if that is still listed."""
+        find = "SELECT duplicate_of FROM unfolded WHERE address = ?"
+        found = self._connection.execute(find, (address,)).fetchone()
+        self._connection.execute("DELETE FROM unfolded WHERE address = ?", (address,))
+        original = self._row("event.address = ?", found[0]) if found else None
+        return original.address if original is not None and original.is_listed else None
 
     def _judged(self, address: str) -> bool:
         """What the judge had said of a marked page."""
