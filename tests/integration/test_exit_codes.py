@@ -128,6 +128,14 @@ def test_what_would_be_refused_later_is_refused_at_once(
     assert (done.code, words in " ".join(done.err.split())) == (2, True), done.err
 
 
+def test_commands_that_are_told_belong_to_the_workspace_that_was_chosen(
+    trailhound: Command, tmp_path: Path
+) -> None:
+    done = trailhound("inspect", "bees", "--workspace", "my place")
+    assert done.err.splitlines()[-1] == "(Add --workspace 'my place' to these commands.)"
+    assert "(Add" not in trailhound("inspect", "bees").err
+
+
 def test_the_live_web_has_no_oracle(ended: Callable[[str], Done]) -> None:
     unknown = ended(f"{CRAWL} --strategy nonsense")
     assert (unknown.code, "oracle" in unknown.err, "best-first" in unknown.err) == (2, False, True)

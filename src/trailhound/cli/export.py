@@ -140,7 +140,8 @@ def export(
         else:
             number = _write_pages(folder, stored, pages, chosen, out, with_text=text)
     if str(out) != "-":
-        say(f"{counted(number, 'page')} in {out}")
+        lines = ", an object in each line" if out.suffix.lower() == ".json" else ""
+        say(f"{counted(number, 'page')} in {out}{lines}")
 
 
 def _refuse_text(chosen: ExportFormat) -> None:

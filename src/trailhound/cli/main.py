@@ -38,7 +38,7 @@ from trailhound.cli import (
     turns,
 )
 from trailhound.cli.help import PlainCommand
-from trailhound.cli.terminal import log_to_stderr, messages
+from trailhound.cli.terminal import end_next_steps, log_to_stderr, messages, next_steps
 from trailhound.errors import TrailhoundError
 
 OLD_OPTIONS = {"max-pages": "max-requests"}
@@ -139,8 +139,11 @@ def run() -> None:
     try:
         app()
     except TrailhoundError as error:
+        next_steps.hear(str(error))
         messages.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         messages.print("Interrupted.")
         sys.exit(130)
+    finally:
+        end_next_steps()

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from trailhound.cli.terminal import next_steps
+
 if TYPE_CHECKING:
     from trailhound.config import Settings
     from trailhound.topics.workspace import Workspace
@@ -171,6 +173,7 @@ def open_workspace(folder: Path | None) -> Workspace:
     place = Workspace(workspace_folder(folder, os.environ))
     if place.folder.exists() and not place.folder.is_dir():
         raise UsageError(f"{place.folder} is no folder, and so no workspace. Choose another.")
+    next_steps.workspace = folder
     _log.info("Topics are kept in %s", place.folder)
     return place
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import logging
+import shlex
 import sys
 import threading
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
@@ -40,8 +42,31 @@ _READABLE = 24
 """A column of prose that is narrower is no pleasure to read."""
 
 
+class _NextSteps:
+    """Commands that a person was told name no workspace; one that was chosen belongs to them."""
+
+    workspace: Path | None = None
+    were_told = False
+
+    def hear(self, message: str) -> None:
+        """Note whether a message tells a command."""
+        self.were_told |= "trailhound " in message and "--workspace" not in message
+
+
+next_steps = _NextSteps()
+
+
+def end_next_steps() -> None:
+    """When all is said: what the commands that were told need here."""
+    chosen, next_steps.workspace = next_steps.workspace, None
+    if chosen is not None and next_steps.were_told:
+        say(f"(Add --workspace {shlex.quote(str(chosen))} to these commands.)")
+    next_steps.were_told = False
+
+
 def say(message: str) -> None:
     """Tell a person something, on stderr; lines stay as they are."""
+    next_steps.hear(message)
     lines = "\n".join(map(harmless, message.split("\n")))
     messages.print(lines, soft_wrap=True, markup=False)
 

@@ -343,7 +343,8 @@ class HttpClient:
             detail = f"the proxy refuses to connect: HTTP {error.status} {error.message}"
             return Answer(failure=Outcome.UNREACHABLE, detail=detail)
         if isinstance(error, aiohttp.ClientResponseError):
-            detail = f"the answer is not valid HTTP: {_words(error)}"
+            # Its own status, 400, is no answer of the server.
+            detail = f"the answer is not valid HTTP: {' '.join(error.message.split())[:200]}"
             return Answer(failure=Outcome.SERVER_ERROR, detail=detail)
         if isinstance(error, aiohttp.ClientConnectorCertificateError):
             why = getattr(error.certificate_error, "verify_message", "") or _words(error)
