@@ -19,10 +19,12 @@ from live_webs import USER_AGENT, Site, wait_until
 from command_line import Command
 from trailhound.demo import DemoWeb
 from trailhound.demo.files import with_sources
+from trailhound.errors import SessionError
 from trailhound.sessions.files import write_session
 from trailhound.storage.results import RESULTS
 from trailhound.storage.results_reading import Results
 from trailhound.storage.visit_reading import due_pages
+from trailhound.topics import scheduler
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_status import CrawlState, RunningCrawl
 from trailhound.topics.running import request_stop, running_crawl, wait_for_end
@@ -169,6 +171,27 @@ def test_a_submit_is_learned_from_and_crawled_for(
     assert (night.topic.path / "model" / "model.json").stat().st_mtime_ns > before
     assert night.until(lambda crawl: not crawl.is_alive).requests == 40
     assert night.tick("2026-05-04T12:02").decision.action is Action.NOTHING
+
+
+def test_a_submit_during_learning_that_fails_is_not_lost(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = read_schedule(night.topic) or Schedule()
+    write_schedule(night.topic, msgspec.structs.replace(kept, nightly=None, on_submit=True))
+
+    def learn(*_: object) -> None:
+        note_submit(night.topic, night.now + 1)
+        raise SessionError("No page is marked useful.")
+
+    monkeypatch.setattr(scheduler, "_has_new_sessions", lambda _: True)
+    monkeypatch.setattr(scheduler, "learn_into", learn)
+    night.tick("2026-05-04T12:00")
+    note_submit(night.topic, night.now)
+    assert night.tick("2026-05-04T12:01").failed == "No page is marked useful."
+    state = read_state(night.topic)
+    assert state.submitted_at > state.submit_served_at
+    monkeypatch.undo()
+    assert night.tick("2026-05-04T12:40").decision.action is Action.START
 
 
 def test_what_keeps_a_crawl_from_beginning_is_kept_and_told(

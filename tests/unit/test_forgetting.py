@@ -13,6 +13,7 @@ from kept_pages import keep, u
 from learned_topics import HOST, park_session
 
 from trailhound.cli.results import path_lines
+from trailhound.config.settings import Settings
 from trailhound.errors import ModelError, StorageError, UsageError
 from trailhound.frontier.forgetting import forget_urls, is_blanked
 from trailhound.frontier.sqlite import SqliteFrontier
@@ -26,7 +27,7 @@ from trailhound.storage.results_reading import Results
 from trailhound.storage.warc import ArchiveWriter
 from trailhound.storage.warc_records import CaptureNotes
 from trailhound.topics import learning
-from trailhound.topics.crawl_folder import CrawlLock
+from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, CrawlRecord, RejudgeLock
 from trailhound.topics.explaining import FORGOTTEN, shown_path
 from trailhound.topics.forgetting import (
     ForgetReport,
@@ -36,7 +37,7 @@ from trailhound.topics.forgetting import (
     one_url,
 )
 from trailhound.topics.learned import LearnedTopic
-from trailhound.topics.learning import LearningRequest, learn_into
+from trailhound.topics.learning import LearningRequest, learn_into, request_as_before
 from trailhound.topics.marking import MARKS_FILE, mark_visited, marks_of
 from trailhound.topics.renaming import merge_sessions, rename
 from trailhound.topics.workspace import Workspace
@@ -420,6 +421,29 @@ def test_a_rename_that_was_killed_is_finished(
     assert workspace.topic("Wasps").is_learned()
     with pytest.raises(UsageError, match="Unknown topic 'bees'"):
         workspace.topic("bees")
+
+
+def test_nothing_is_renamed_while_its_pages_are_judged_again(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    topic = workspace.topic("bees")
+    crawl = CrawlFolder(topic)
+    crawl.make()
+    crawl.write(CrawlRecord(topic="bees", settings=Settings(), created_at=0.0, states=0, model=""))
+    with RejudgeLock(crawl), pytest.raises(StorageError, match="judged again"):
+        rename(workspace, topic, "wasps")
+    rename(workspace, topic, "wasps")
+    assert CrawlFolder(workspace.topic("wasps")).read().topic == "wasps"
+
+
+def test_what_was_chosen_stays_chosen_when_it_is_learned_again(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    request = LearningRequest("bees", [park_session()], threshold=0.123)
+    assert learn_into(workspace, request).origin.topic == "bees"
+    again = request_as_before(workspace.topic("bees"))
+    assert again.threshold == 0.123
+    (workspace.topic("bees").model_path / "model.json").write_text("damaged")
+    assert request_as_before(workspace.topic("bees")) == LearningRequest("bees")
+    assert request_as_before(workspace.folder_for("wasps")) == LearningRequest("wasps")
 
 
 def _be_killed(*_: object) -> None:

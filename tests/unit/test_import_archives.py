@@ -63,6 +63,14 @@ def test_a_wacz_gives_the_listed_pages_in_order_with_titles(tmp_path: Path) -> N
     assert found.tally.kept == 2
 
 
+def test_the_lists_of_all_packages_in_a_folder_count(tmp_path: Path) -> None:
+    listed = {"id": "1", "url": HIVE, "ts": "2024-01-01T00:00:00Z", "title": None}
+    package(tmp_path / "a.wacz", [HEADER, listed], recorded().content())
+    assert [visit.url for visit in visits(ArchiveImporter().read(tmp_path, "bees"))] == [HIVE]
+    package(tmp_path / "b.wacz", [HEADER], recorded().content())
+    assert len(visits(ArchiveImporter().read(tmp_path, "bees"))) > 2, "one says nothing of it"
+
+
 def test_listed_pages_that_are_not_archived_keep_their_titles(tmp_path: Path) -> None:
     lines: list[object] = [
         HEADER,

@@ -81,6 +81,14 @@ def test_a_chain_of_redirects_is_one_visit() -> None:
     assert found.tally.skipped == {"redirect (part of the visit it led to)": 2}
 
 
+def test_a_redirect_may_lead_into_a_page() -> None:
+    found = imported(
+        entry(GARDEN + "a", 1, status=302, redirect="/b#queens"), entry(GARDEN + "b", 2)
+    )
+    (visit,) = visits(found)
+    assert (visit.url, visit.requested_url) == (GARDEN + "b", GARDEN + "a")
+
+
 def test_images_scripts_requests_and_failures_are_counted() -> None:
     found = imported(
         entry(GARDEN, 1),

@@ -101,6 +101,12 @@ def test_only_successful_html_is_browsing(tmp_path: Path) -> None:
     assert found.tally.skipped["not a line of this format"] == 3
 
 
+@pytest.mark.parametrize("end", ["", "\r", "  "])
+def test_ends_of_lines_are_no_media_type(tmp_path: Path, end: str) -> None:
+    line = squid("10.0.0.1", 1, f"{SITE}/a", rest="-") + end
+    assert from_squid(tmp_path / "access.log", line, line).tally.kept
+
+
 def test_combined_lines_have_referers_zones_and_escapes(tmp_path: Path) -> None:
     found = from_combined(
         tmp_path / "access.log",

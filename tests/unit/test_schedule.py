@@ -162,6 +162,20 @@ def test_what_was_cut_short_goes_on_with_what_is_left_of_the_budget() -> None:
     assert decided("2026-05-05T01:00", begun(), paused).action is Action.NOTHING
 
 
+def test_a_crawl_that_dies_at_once_is_not_begun_all_the_time() -> None:
+    died = crawl(state=CrawlState.CUT_SHORT, ended_at=at("2026-05-04T22:00:20"))
+    waits = decided("2026-05-04T22:01", begun(), died)
+    assert (waits.action, waits.next_at) == (Action.NOTHING, at("2026-05-04T22:30:20"))
+    assert decided("2026-05-04T22:31", begun(), died).action is Action.START
+    later = msgspec.structs.replace(died, ended_at=at("2026-05-04T22:10"))
+    assert decided("2026-05-04T22:11", begun(), later).action is Action.START
+
+
+def test_what_a_person_has_begun_and_ended_stays_so() -> None:
+    by_hand = crawl(started_by="terminal", ended=StopReason.INTERRUPTED.value)
+    assert decided("2026-05-05T01:00", begun(), by_hand).action is Action.NOTHING
+
+
 def test_a_start_of_which_nothing_came_is_made_again() -> None:
     """Whoever starts is killed after having written it down."""
     old = crawl(started_at=at("2026-05-03T22:00"), requests=1000)

@@ -44,7 +44,7 @@ from trailhound.counting import counted
 from trailhound.errors import ConfigError, StorageError, TrailhoundError
 from trailhound.sessions.events import Event, Mark, Submit
 from trailhound.topics.learned import LearnedTopic
-from trailhound.topics.learning import LearningRequest, learn_into
+from trailhound.topics.learning import learn_into, request_as_before
 from trailhound.topics.schedule import note_submit
 from trailhound.topics.workspace import Workspace
 
@@ -121,7 +121,7 @@ class Learner:
 
 def learn_simply(workspace: Workspace, topic: str) -> str:
     """Learn from all sessions that the topic has."""
-    return learned_in_words(learn_into(workspace, LearningRequest(topic)))
+    return learned_in_words(learn_into(workspace, request_as_before(workspace.folder_for(topic))))
 
 
 def learned_in_words(learned: LearnedTopic) -> str:

@@ -280,6 +280,22 @@ class CrawlLock(Ownership):
         )
 
 
+class RejudgeLock(Ownership):
+    """Held while the pages of a crawl are judged again."""
+
+    def __init__(self, folder: CrawlFolder) -> None:
+        path, name = folder.path / "rejudge.lock", folder.topic.name
+        super().__init__(
+            path,
+            in_use=StorageError(
+                f"The pages of '{name}' are being judged again already. Wait until that has ended."
+            ),
+            unwritable=lambda reason: StorageError(
+                f"{path} cannot be written ({reason}). Check that you may write in that folder."
+            ),
+        )
+
+
 def _no_lock(path: Path, reason: str) -> StorageError:
     return StorageError(
         f"{path} cannot be written ({reason}). Check that you may write in that folder and that "

@@ -14,7 +14,14 @@ from pathlib import Path
 import msgspec
 
 from trailhound.counting import counted
-from trailhound.errors import UNREADABLE, ModelError, SessionError, UsageError, unknown_name
+from trailhound.errors import (
+    UNREADABLE,
+    ModelError,
+    SessionError,
+    TrailhoundError,
+    UsageError,
+    unknown_name,
+)
 from trailhound.judges.calibration import calibrate_judges
 from trailhound.models.judge_figures import CalibrationMethod
 from trailhound.models.topic_model import TopicParameters, learn_topic
@@ -125,6 +132,16 @@ def learn_alone(request: LearningRequest, report: Report = lambda _: None) -> Le
         request.topic, request.label, labels, len(request.sessions), max(1, len(people)), MADE_BY
     )
     return LearnedTopic(model, judges["cosine"], origin, judges)
+
+
+def request_as_before(folder: TopicFolder) -> LearningRequest:
+    """All sessions of the topic, with the parameters that were chosen last."""
+    try:
+        if folder.is_learned():
+            return same_request(folder, folder.load())
+    except TrailhoundError:
+        pass  # a model that cannot be read is made anew
+    return LearningRequest(folder.name)
 
 
 def same_request(folder: TopicFolder, learned: LearnedTopic) -> LearningRequest:

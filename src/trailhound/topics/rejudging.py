@@ -24,10 +24,8 @@ import msgspec
 
 from trailhound.counting import counted
 from trailhound.crawling.duplicates import DuplicateFinder
-from trailhound.errors import StorageError
-from trailhound.storage.locks import Ownership
 from trailhound.storage.verdicts import Changes, JudgedBy, PageToJudge, Ruling, Span, Verdicts
-from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawl_folder import CrawlFolder, RejudgeLock
 from trailhound.topics.gathering import gather_first
 from trailhound.topics.heeding import heed_marks
 from trailhound.topics.judging import TopicJudge, judge_of
@@ -85,7 +83,7 @@ def rejudge(
     changes = heed_marks(gather_first(folder.require()))
     judge = judge or judge_of(folder)
     with ExitStack() as stack:
-        stack.enter_context(_lock(folder))
+        stack.enter_context(RejudgeLock(folder))
         verdicts = stack.enter_context(Verdicts(folder.results))
         spans = verdicts.waiting(judge.by)
         if not spans:
@@ -94,20 +92,6 @@ def rejudge(
         again = _Rejudging(judge.by, verdicts, texts, changes)
         what = WhatToJudgeBy(judge, folder.archive, folder.archive.is_dir())
         return again.run(spans, partial(ask, what), progress, stop)
-
-
-def _lock(folder: CrawlFolder) -> Ownership:
-    path, name = folder.path / "rejudge.lock", folder.topic.name
-    in_use = StorageError(
-        f"The pages of '{name}' are being judged again already. Wait until that has ended."
-    )
-    return Ownership(
-        path,
-        in_use=in_use,
-        unwritable=lambda reason: StorageError(
-            f"{path} cannot be written ({reason}). Check that you may write in that folder."
-        ),
-    )
 
 
 @dataclass

@@ -10,7 +10,7 @@ from trailhound.errors import UsageError
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import read_session, write_session
 from trailhound.storage.files import explaining, write_whole
-from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock
+from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, RejudgeLock
 from trailhound.topics.marking import MARKS_FILE
 from trailhound.topics.workspace import TopicFolder, Workspace
 
@@ -18,7 +18,7 @@ from trailhound.topics.workspace import TopicFolder, Workspace
 def rename(workspace: Workspace, topic: TopicFolder, name: str) -> TopicFolder:
     """Move everything that a topic has to the folder of another name.
 
-    UsageError when that is taken; StorageError while a crawl of the topic is running.
+    UsageError when that is taken; StorageError while it is crawled or judged again.
     """
     target = workspace.folder_for(name)
     if target.name == topic.name:
@@ -29,6 +29,7 @@ def rename(workspace: Workspace, topic: TopicFolder, name: str) -> TopicFolder:
     CrawlLock(topic).release()  # raises while a crawl is running
     crawl = CrawlFolder(topic)
     if crawl.exists():
+        RejudgeLock(crawl).release()  # raises while pages are judged again, in its archive
         crawl.write(msgspec.structs.replace(crawl.read(), topic=target.name))
     # Its name before its place: a workspace that finds it half moved moves it on.
     write_whole(
@@ -45,10 +46,9 @@ def merge_sessions(source: TopicFolder, target: TopicFolder) -> int:
     added = 0
     for name, session in source.sessions().items():
         path = target.sessions_path / name
-        is_of_marks = name == MARKS_FILE
-        if path.exists() and is_of_marks:
+        if path.exists() and name == MARKS_FILE:
             path = target.sessions_path / f"marks-of-{source.path.name}.jsonl"
-        if not path.exists() or is_of_marks or _has_grown(path, session):
+        if not path.exists() or _has_grown(path, session):
             write_session(msgspec.structs.replace(session, topic=target.name), path)
             added += 1
     return added
@@ -57,4 +57,4 @@ def merge_sessions(source: TopicFolder, target: TopicFolder) -> int:
 def _has_grown(copy: Path, session: Session) -> bool:
     """Whether the session has gone on since it was copied, and nothing else has happened to it."""
     before = read_session(copy, strict=False).events
-    return len(before) < len(session.events) and session.events[: len(before)] == before
+    return 0 < len(before) < len(session.events) and session.events[: len(before)] == before

@@ -35,6 +35,8 @@ SCHEDULED = "schedule"
 """Who starts such a crawl, as :class:`RunningCrawl` tells it."""
 DEFAULT_REQUESTS = 2_000
 """Of one night, unless it is said otherwise."""
+SHORT_SECONDS = 60.0
+"""A crawl that is cut short sooner may be cut short again: it is not begun anew at once."""
 RETRY_SECONDS = 1800.0
 """After a start that failed, or when all hosts wanted to be left alone."""
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -225,16 +227,31 @@ def _at_night(
         return start if now >= again else Decision(Action.NOTHING, state.failed, again)
     if crawl is None or crawl.started_at < state.started_at:
         return start._replace(reason="The crawl of this night never began.")
-    is_cut = crawl.state is CrawlState.CUT_SHORT
-    if is_cut or (crawl.ended == StopReason.INTERRUPTED.value and crawl.asked_to is None):
-        # Nobody wanted it to end: the machine went down, say.
-        return start._replace(reason="The crawl of this night was cut short.")
+    if _was_cut_short(crawl):
+        return _after_cut(crawl, now, start, next_at)
     if crawl.ended == StopReason.HOSTS_ASLEEP.value:
         again = (crawl.ended_at or now) + RETRY_SECONDS
         if now >= again:
             return start._replace(reason="Hosts that wanted to be left alone may be asked again.")
         return Decision(Action.NOTHING, "All hosts want to be left alone.", min(again, end))
     return Decision(Action.NOTHING, f"This night's crawl has ended: {crawl.ended}.", next_at)
+
+
+def _was_cut_short(crawl: RunningCrawl) -> bool:
+    """Whether nobody wanted it to end: the machine went down, say."""
+    is_interrupted = crawl.ended == StopReason.INTERRUPTED.value and crawl.asked_to is None
+    return crawl.state is CrawlState.CUT_SHORT or is_interrupted
+
+
+def _after_cut(crawl: RunningCrawl, now: float, start: Decision, next_at: float | None) -> Decision:
+    if crawl.started_by != SCHEDULED:
+        return Decision(Action.NOTHING, "A crawl that a person began has ended.", next_at)
+    ended_at = crawl.ended_at or now
+    again = ended_at + (RETRY_SECONDS if ended_at - crawl.started_at < SHORT_SECONDS else 0.0)
+    if ended_at <= now < again:
+        again = min(again, start.next_at or again)
+        return Decision(Action.NOTHING, "The crawl was cut short as soon as it began.", again)
+    return start._replace(reason="The crawl of this night was cut short.")
 
 
 def _idle(schedule: Schedule) -> str:

@@ -19,7 +19,7 @@ import msgspec
 from trailhound.errors import StorageError, TrailhoundError, UsageError
 from trailhound.storage.locks import Ownership
 from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.learning import LearningRequest, learn_into
+from trailhound.topics.learning import learn_into, request_as_before
 from trailhound.topics.running import Mode, request_stop, running_crawl, start_crawl
 from trailhound.topics.schedule import (
     SCHEDULED,
@@ -122,18 +122,22 @@ class Scheduler:
         is_submit = decision.occasion is Occasion.SUBMIT
         try:
             if is_submit and _has_new_sessions(topic):
-                learn_into(self._workspace, LearningRequest(topic.name))
+                learn_into(self._workspace, request_as_before(topic))
             if is_submit:
                 # What cannot be learned is not tried again, but a start that failed is.
                 state = msgspec.structs.replace(state, submit_served_at=earlier.submit_served_at)
             self._crawl(topic, decision, made)
         except TrailhoundError as error:
-            failed = {"failed": str(error), "failed_at": self._clock()}
-            write_state(topic, msgspec.structs.replace(state, **failed))
+            self._note_failure(topic, state.submit_served_at, str(error))
             self._report(f"{topic.name}: {decision.reason} The crawl did not begin: {error}")
             return Done(topic.name, decision, str(error))
         self._report(f"{topic.name}: {decision.reason} The crawl begins.")
         return Done(topic.name, decision)
+
+    def _note_failure(self, topic: TopicFolder, submit_served_at: float, why: str) -> None:
+        """Beside what has happened meanwhile: another session may have been submitted."""
+        failed = {"failed": why, "failed_at": self._clock(), "submit_served_at": submit_served_at}
+        write_state(topic, msgspec.structs.replace(read_state(topic), **failed))
 
     def _crawl(self, topic: TopicFolder, decision: Decision, made: int) -> None:
         schedule = read_schedule(topic) or Schedule()

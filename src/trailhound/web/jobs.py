@@ -6,6 +6,7 @@ finds it there and says that it was cut short; the stores that jobs write are wh
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -17,6 +18,8 @@ from trailhound.errors import UNREADABLE, TrailhoundError
 from trailhound.storage.files import write_whole
 from trailhound.web.api import ConflictError, NotThereError
 from trailhound.web.hub import Happening, Hub
+
+_log = logging.getLogger(__name__)
 
 FILE_NAME = "jobs.json"
 MOST_KEPT = 50
@@ -53,7 +56,7 @@ class Handle:
 
     def report(self, message: str, share: float | None = None) -> None:
         """What is being done."""
-        self._job.message, self._job.share = message, share
+        self._job.message, self._job.share = _storable(message), share
         now = time.monotonic()
         if now - self._told >= TOLD_EVERY:
             self._told = now
@@ -161,26 +164,27 @@ class Jobs:
 
     def _run(self, job: Job, handle: Handle, work: Work) -> None:
         try:
-            job.message = work(handle)
+            job.message = _storable(work(handle))
             job.state = "stopped" if handle.is_stopping() else "done"
         except TrailhoundError as error:
             # One that was stopped may have no other way to end.
             job.state = "stopped" if handle.is_stopping() else "failed"
-            job.message = str(error)
+            job.message = _storable(str(error))
         except Exception as error:
             # A mistake of ours in one job is told, and takes no other along.
-            job.state, job.message = "failed", f"Something broke: {type(error).__name__}: {error}"
+            job.state = "failed"
+            job.message = _storable(f"Something broke: {type(error).__name__}: {error}")
         job.ended_at = time.time()
         with self._lock:
             self._handles.pop(job.id, None)
             self._drop_oldest()
-            self._save()
+            self._save_if_possible()
         self._tell(job)
         self._threads.pop(job.id, None)  # whoever waits for it finds its end on the disk
 
     def _changed(self, job: Job) -> None:
         with self._lock:
-            self._save()
+            self._save_if_possible()
         self._tell(job)
 
     def _tell(self, job: Job) -> None:
@@ -191,8 +195,20 @@ class Jobs:
         for number in ended[:-MOST_KEPT]:
             del self._jobs[number]
 
+    def _save_if_possible(self) -> None:
+        """A journal that cannot be written must not cost what the job has done."""
+        try:
+            self._save()
+        except TrailhoundError as error:
+            _log.warning("The journal of jobs could not be written: %s", error)
+
     def _save(self) -> None:
         write_whole(self._path, msgspec.json.encode(list(self._jobs.values())))
+
+
+def _storable(message: str) -> str:
+    """Names of files may hold what no text can."""
+    return message.encode("utf-8", "replace").decode()
 
 
 def _read(path: Path) -> list[Job]:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from trailhound.collector import learned_in_words
 from trailhound.errors import TrailhoundError
 from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.learning import LearningRequest, learn_into, same_request
+from trailhound.topics.learning import LearningRequest, learn_into, request_as_before
 from trailhound.topics.rejudging import rejudge
 from trailhound.web.api import ConflictError
 from trailhound.web.hub import Happening
 from trailhound.web.jobs import Handle, Job
 
 if TYPE_CHECKING:
-    from trailhound.topics.workspace import TopicFolder
     from trailhound.web.state import App
 
 KIND = "learn"
@@ -24,18 +23,6 @@ REJUDGE = "rejudge"
 
 Prepare = Callable[[Handle], LearningRequest]
 """Finds out what is to be learned; this may take a while itself."""
-
-
-def request_as_before(folder: TopicFolder) -> LearningRequest:
-    """All sessions of the topic, with the parameters that were chosen last."""
-    try:
-        return same_request(folder, folder.load()) if folder.is_learned() else _plain(folder)
-    except TrailhoundError:
-        return _plain(folder)  # a model that cannot be read is made anew
-
-
-def _plain(folder: TopicFolder) -> LearningRequest:
-    return LearningRequest(folder.name)
 
 
 def start_learning(app: App, topic: str, prepare: Prepare) -> Job:

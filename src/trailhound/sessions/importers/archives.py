@@ -39,7 +39,7 @@ _MAX_REDIRECTS = 20
 class _ListedPage(msgspec.Struct):
     url: str
     ts: str | int | float
-    title: str = ""
+    title: str | None = None
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,21 @@ class ArchiveImporter:
             raise SessionError(str(error)) from error
         tally = Tally("record")
         contents = _contents(archives, tally)
-        listed = list(_listed_pages(source, tally)) if source.is_file() else []
+        listed = _all_listed(source, archives, tally)
         visits = _visits_of_list(listed, contents, tally) if listed else _all_pages(contents)
         visits.sort(key=lambda visit: visit.time)
         return Imported([Session(topic, in_succession(visits), recorder="archive import")], tally)
+
+
+def _all_listed(source: Path, archives: Iterable[Archive], tally: Tally) -> list[_ListedPage]:
+    """What packages say was visited; nothing when something is there that says nothing of it."""
+    if source.is_file():
+        return list(_listed_pages(source, tally))
+    if any("/" not in archive.name for archive in archives):  # in no package
+        return []
+    packages = sorted(path for path in source.rglob("*") if path.name.lower().endswith(".wacz"))
+    lists = [list(_listed_pages(package, tally)) for package in packages]
+    return [page for each in lists for page in each] if all(lists) else []
 
 
 def _contents(archives: Iterable[Archive], tally: Tally) -> _Contents:
@@ -172,7 +183,7 @@ def _visits_of_list(
         url = page.url if end == asked else end
         requested = asked if end != asked else None
         html = shown.html if shown is not None else None
-        visits.append(Visit(when, url, page.title, requested_url=requested, html=html))
+        visits.append(Visit(when, url, page.title or "", requested_url=requested, html=html))
     tally.skip("HTML that is not in the list of visited pages", max(0, tally.kept - used))
     if missing:
         tally.notes.append(f"{counted(missing, 'listed page')} not in the archive: titles only")

@@ -11,7 +11,7 @@ import binascii
 import codecs
 from collections.abc import Iterable
 from pathlib import Path
-from urllib.parse import urljoin
+from urllib.parse import urldefrag, urljoin
 
 import msgspec
 
@@ -178,14 +178,14 @@ class _Walk:
 
     def add(self, when: float, entry: _Entry) -> None:
         """A page becomes a visit; everything else is counted."""
-        first = self._asked_first.pop(entry.request.url, entry)
+        first = self._asked_first.pop(urldefrag(entry.request.url).url, entry)
         try:
             target = entry.redirect
         except ValueError:
             self._tally.skip(_DAMAGED)
             return
         if target is not None:
-            self._asked_first[target] = first
+            self._asked_first[urldefrag(target).url] = first
             self._tally.skip("redirect (part of the visit it led to)")
         elif reason := _why_no_page(entry):
             self._tally.skip(reason)

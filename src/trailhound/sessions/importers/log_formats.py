@@ -79,7 +79,7 @@ def squid_accesses(batches: Iterable[list[bytes]], tally: Tally) -> Iterator[Acc
             if not 0 < when < MAX_TIME or not status.isdigit():
                 skipped[NOT_A_LINE] += 1
                 continue
-            media_type = fields[9] if len(fields) > 9 else b"-"
+            media_type = fields[9].strip() if len(fields) > 9 else b"-"
             reason = _why_no_squid_page(method, status, url, media_type)
             if reason:
                 skipped[reason] += 1
