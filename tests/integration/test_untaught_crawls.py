@@ -98,7 +98,7 @@ def test_a_topic_that_was_never_taught_learns_from_its_marks(
         first, second, *_ = (page.address for page in results.ranked())
     assert trailhound("mark", "wasps", first, *place).code == 0
     known = trailhound("inspect", "wasps", *place)
-    assert (known.code, known.err.split()[-3:]) == (2, ["trailhound", "learn", "wasps"])
+    assert (known.code, "trailhound learn wasps" in known.err) == (2, True)
     (learned,) = trailhound("mark", "wasps", second, "--learn", "--json", *place).report
     assert learned["targets"] == 2
     assert trailhound("inspect", "wasps", *place).code == 0
