@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Self
 
 from filelock import FileLock, Timeout
 
-from trailhound.errors import TrailhoundError
+from trailhound.errors import StorageError, TrailhoundError
 
 
 class Ownership:
     """Holds the lock file ``path`` until it is released, or until its process ends in any way.
 
     When another holds it, ``in_use`` is raised; when the file cannot be written, what
-    ``unwritable`` makes of the reason. The file stays behind and its content means nothing: one
-    that an earlier Trailhound left, which locked an SQLite database of that name, is as good.
-    One that is held for a moment only is waited for, ``patience_seconds`` at most.
+    ``unwritable`` makes of the reason, else a StorageError. The file stays behind and its content
+    means nothing: one that an earlier Trailhound left, which locked an SQLite database of that
+    name, is as good. One that is held for a moment only is waited for, ``patience_seconds`` at
+    most.
     """
 
     def __init__(
@@ -26,9 +28,10 @@ class Ownership:
         path: Path,
         *,
         in_use: TrailhoundError,
-        unwritable: Callable[[str], TrailhoundError],
+        unwritable: Callable[[str], TrailhoundError] | None = None,
         patience_seconds: float = 0.0,
     ) -> None:
+        unwritable = unwritable or partial(_unwritable, path)
         if not os.access(path.parent, os.W_OK):  # a lock file that is there could still be locked
             raise unwritable("the folder is read-only or does not exist")
         # Any thread may release it. A file system without locks is an error: the substitute, a
@@ -50,6 +53,12 @@ class Ownership:
 
     def __exit__(self, *_: object) -> None:
         self.release()
+
+
+def _unwritable(path: Path, reason: str) -> StorageError:
+    return StorageError(
+        f"{path} cannot be written ({reason}). Check that you may write in that folder."
+    )
 
 
 def is_held(path: Path) -> bool | None:

@@ -160,18 +160,10 @@ class Access:
         make_folder(self.path.parent)
         busy = StorageError(f"{self.path} is in use by another program. Try again.")
         lock = self.path.with_suffix(".lock")
-        with Ownership(
-            lock, in_use=busy, unwritable=_unwritable(lock), patience_seconds=_PATIENCE_SECONDS
-        ):
+        with Ownership(lock, in_use=busy, patience_seconds=_PATIENCE_SECONDS):
             kept = read_access(self.path)
             yield kept
             write_private(self.path, msgspec.json.encode(kept))
-
-
-def _unwritable(path: Path) -> Callable[[str], StorageError]:
-    return lambda reason: StorageError(
-        f"{path} cannot be written ({reason}). Check that you may write in that folder."
-    )
 
 
 def cookies_in(path: Path) -> list[OwnedCookie]:

@@ -290,9 +290,6 @@ class RejudgeLock(Ownership):
             in_use=StorageError(
                 f"The pages of '{name}' are being judged again already. Wait until that has ended."
             ),
-            unwritable=lambda reason: StorageError(
-                f"{path} cannot be written ({reason}). Check that you may write in that folder."
-            ),
         )
 
 

@@ -144,8 +144,5 @@ def _lock(folder: CrawlFolder, patience_seconds: float) -> Ownership:
     return Ownership(
         path,
         in_use=in_use,
-        unwritable=lambda reason: StorageError(
-            f"{path} cannot be written ({reason}). Check that you may write in that folder."
-        ),
         patience_seconds=patience_seconds,
     )

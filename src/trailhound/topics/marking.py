@@ -48,9 +48,6 @@ class MarksLock(Ownership):
         super().__init__(
             path,
             in_use=in_use,
-            unwritable=lambda reason: StorageError(
-                f"{path} cannot be written ({reason}). Check that you may write in that folder."
-            ),
             patience_seconds=_PATIENCE_SECONDS,
         )
 

@@ -46,8 +46,9 @@ def overview(workspace: Workspace) -> Iterator[TopicOverview]:
     """All topics by name; one that is damaged is told of, and hides no other."""
     for name in workspace.topics():
         folder = workspace.folder_for(name)
-        with suppress(TrailhoundError):  # it may be gone by now, or damaged
-            folder = workspace.topic(name)  # finishes a renaming
+        if not folder.exists():
+            with suppress(TrailhoundError):  # it may be gone by now
+                workspace.topic(name)  # finishes a renaming
         sessions, learned = len(folder.session_names()), folder.is_learned()
         try:
             yield TopicOverview(name, sessions, _marked(folder), learned, _crawl(folder))

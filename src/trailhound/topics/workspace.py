@@ -246,9 +246,6 @@ class SessionsLock(Ownership):
             in_use=StorageError(
                 f"A page of the topic '{topic.name}' is being forgotten. Try again in a moment."
             ),
-            unwritable=lambda reason: StorageError(
-                f"{path} cannot be written ({reason}). Check that you may write in that folder."
-            ),
             patience_seconds=_PATIENCE_SECONDS,
         )
 

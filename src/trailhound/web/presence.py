@@ -55,9 +55,6 @@ def being_served(workspace: Path) -> Iterator[Presence | None]:
     with Ownership(
         workspace / LOCK,
         in_use=_in_use(workspace),
-        unwritable=lambda reason: StorageError(
-            f"{workspace / LOCK} cannot be written ({reason}). Check that you may write there."
-        ),
         patience_seconds=0.3,
     ):
         (workspace / STOP).unlink(missing_ok=True)
