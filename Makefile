@@ -26,12 +26,14 @@ help:
 
 install: $(INSTALLED)
 
+# The lock names everything, so nothing is looked for (--no-deps): pip would try a newer release of what somebody needs with
+# an extra ("python-socks[asyncio]"), and refuse it, as it is not pinned.
 $(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Trailhound needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing the pinned dependencies (a minute, once) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 5 --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 5 --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -53,7 +55,7 @@ pywb: install $(PYWB)/.installed
 $(PYWB)/.installed: requirements-pywb.lock
 	@echo "Installing pywb for a test of web archives (once) ..."
 	@$(BIN)/python -m venv --clear $(PYWB)
-	@if $(PYWB)/bin/python -m pip install --quiet --disable-pip-version-check --retries 5 --require-hashes -r requirements-pywb.lock; \
+	@if $(PYWB)/bin/python -m pip install --quiet --disable-pip-version-check --retries 5 --no-deps --require-hashes -r requirements-pywb.lock; \
 	then touch $@; \
 	else echo "pywb cannot be installed here: its test will be skipped (it fails where CI is set)."; fi
 
@@ -122,7 +124,7 @@ docs: install $(DOCS)/.installed
 $(DOCS)/.installed: requirements-docs.lock
 	@echo "Installing Sphinx for the documentation (once) ..."
 	@$(BIN)/python -m venv --clear $(DOCS)
-	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --retries 5 --require-hashes -r requirements-docs.lock
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --retries 5 --no-deps --require-hashes -r requirements-docs.lock
 	@touch $@
 
 clean:
