@@ -234,6 +234,7 @@ def test_a_schedule_is_made_and_shown_on_the_command_line(
     assert "crawls must say who you are" in shown.err
     told = trailhound("schedule", topic.name, "--set", f"fetch.user_agent={USER_AGENT}")
     assert "crawls must say" not in told.err
+    assert f"fetch.user_agent={USER_AGENT}" in told.out
     trailhound("schedule", topic.name, "--on-submit", "--delay", "5", "--days", "fri,sat")
     report = trailhound("schedule", topic.name, "--json").report
     assert report["schedule"]["nightly"] == {"start": "22:00", "end": "06:00", "days": [4, 5]}

@@ -162,6 +162,8 @@ def _told(folder: TopicFolder, schedule: Schedule | None) -> dict[str, Any]:
 def _rows(folder: TopicFolder, schedule: Schedule) -> Iterator[tuple[str, str]]:
     told = _told(folder, schedule)
     yield "schedule", str(schedule)
+    if schedule.settings:
+        yield "settings", ", ".join(f"{name}={value}" for name, value in schedule.settings.items())
     if schedule.on:
         yield "now", told["now"]["reason"]
         if told["next_at"] is not None:
