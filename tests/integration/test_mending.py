@@ -34,6 +34,7 @@ def whole(folder: Path) -> dict[str, Any]:
         "pages": {(row.url, row.outcome, row.title) for row in rows},
         "scores": {(row.url, row.relevance) for row in rows},
         "found": found,
+        "unlisted": {row.title for row in rows if row.noindex},
         "logged": {each.event.number for each in logged},
         "queue": {url for url, _ in all_urls(folder / "frontier.db")},
         "index": (folder / "archive" / "index.cdxj").read_bytes(),
@@ -103,6 +104,7 @@ def test_what_a_store_lacks_is_taken_from_the_others(
     assert before["pages"] < after["pages"]
     assert before["scores"] < after["scores"]
     assert before["found"] <= after["found"]
+    assert before["unlisted"] == after["unlisted"] == {"Page 3"}
     assert before["queue"] <= after["queue"]
     assert after["numbers"] == list(range(1, 26))
     assert after["logged"] == set(range(1, 26))

@@ -140,3 +140,10 @@ def test_copies_are_found_and_no_page_is_its_own_copy() -> None:
     later = DuplicateFinder([("http://a.test/", mark)])
     assert later.find_or_add(copy, "http://b.test/") == "http://a.test/"
     assert fingerprint(Page("http://d.test/", text="short")) is None
+
+
+def test_a_page_that_asks_not_to_be_listed_hides_no_other() -> None:
+    finder = DuplicateFinder()
+    assert finder.find_or_add(7, "http://a.test/print", noindex=True) is None
+    assert finder.find_or_add(7, "http://a.test/") is None
+    assert finder.find_or_add(7, "http://a.test/print", noindex=True) == "http://a.test/"

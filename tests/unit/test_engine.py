@@ -371,7 +371,8 @@ def test_the_same_words_are_counted_once_however_many_pages_have_them() -> None:
         def __init__(self) -> None:
             self.first: dict[int, str] = {}
 
-        def find_or_add(self, fingerprint: int, url: str) -> str | None:
+        def find_or_add(self, fingerprint: int, url: str, *, noindex: bool = False) -> str | None:
+            del noindex
             earlier = self.first.setdefault(fingerprint, url)
             return earlier if earlier != url else None
 

@@ -53,14 +53,17 @@ class Crawl:
         relevant: bool = True,
         score: float = 0.8,
         title: str = "Title",
+        moved_to: str = "",
+        copy_of: str = "",
     ) -> None:
         self._number += 1
         url = f"http://h.test/{name}"
+        end = f"http://h.test/{moved_to or name}"
         was_fetched = outcome is Outcome.FETCHED
         event = PageEvent(
             number=self._number,
             url=url,
-            final_url=url,
+            final_url=end,
             outcome=outcome,
             parent=None,
             depth=0,
@@ -69,10 +72,11 @@ class Crawl:
             requests_total=self._number,
             relevance=Relevance(score, relevant) if was_fetched else None,
             title=title,
+            duplicate_of=f"http://h.test/{copy_of}" if copy_of else None,
             at=day * DAY,
         )
-        page = Page(url, title=title, text=f"It says {says}.") if was_fetched else None
-        result = FetchResult(url, outcome, url)
+        page = Page(end, title=title, text=f"It says {says}.") if was_fetched else None
+        result = FetchResult(url, outcome, end)
         self.store.keep(FinishedPage(event, Candidate(url, 1.0), result, page, says))
 
     def due_in(self, name: str, day: float) -> float:
@@ -131,6 +135,41 @@ def test_failed_looks_say_nothing_and_pages_that_are_gone_are_due_no_more(crawl:
     crawl.look("a", 2, outcome=Outcome.NOT_FOUND)
     assert crawl.due(100) == []
     assert crawl.news(-1) == []
+
+
+def test_a_copy_takes_the_place_of_a_page_that_is_gone_or_says_something_else(
+    crawl: Crawl,
+) -> None:
+    crawl.look("a", 0)
+    for name in "bc":
+        crawl.look(name, 0, copy_of="a")
+    assert crawl.due(1) == ["a"]
+    crawl.look("a", 1, says=1)
+    assert crawl.due(100) == ["a"], "it says nearly the same"
+    crawl.look("a", 2, outcome=Outcome.NOT_FOUND)
+    assert crawl.due(100) == ["b"]
+    crawl.look("b", 3, says=0b11111111)
+    assert sorted(crawl.due(100)) == ["b", "c"]
+
+
+def test_a_page_that_has_moved_is_listed_where_it_is_now(crawl: Crawl) -> None:
+    crawl.look("a", 0)
+    crawl.look("b", 0, copy_of="a")
+    crawl.look("a", 1, moved_to="n", copy_of="a")
+    assert crawl.due(100) == ["n"], "the same words at another address"
+    assert crawl.news(0.5) == [], "it was found before"
+    crawl.look("n", 2, outcome=Outcome.NOT_FOUND)
+    assert crawl.due(100) == ["b"]
+
+
+def test_a_page_that_leads_elsewhere_now_is_due_no_more(crawl: Crawl) -> None:
+    for name in "abc":
+        crawl.look(name, 0, says=None)
+    crawl.look("h", 0, relevant=False)
+    crawl.look("a", 1, moved_to="h", outcome=Outcome.DUPLICATE)
+    crawl.look("b", 1, moved_to="new", relevant=False)
+    crawl.look("c", 1, moved_to="login", outcome=Outcome.LOGIN_WANTED)
+    assert crawl.due(100) == ["c"]
 
 
 def test_the_best_are_looked_at_first_and_only_finds(crawl: Crawl) -> None:

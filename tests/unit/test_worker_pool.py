@@ -69,7 +69,8 @@ class TextIndex:
     def __init__(self) -> None:
         self.urls: dict[int, str] = {}
 
-    def find_or_add(self, fingerprint: int, url: str) -> str | None:
+    def find_or_add(self, fingerprint: int, url: str, *, noindex: bool = False) -> str | None:
+        del noindex
         earlier = self.urls.setdefault(fingerprint, url)
         return earlier if earlier != url else None
 

@@ -38,8 +38,11 @@ _WAS_HERE = (Outcome.FETCHED, Outcome.BROKEN, Outcome.UNREADABLE, Outcome.TOO_CO
 class KnownTexts(Protocol):
     """The pages so far by what they say."""
 
-    def find_or_add(self, fingerprint: int, url: str) -> str | None:
-        """An earlier page that says the same; without one, remember this page."""
+    def find_or_add(self, fingerprint: int, url: str, *, noindex: bool = False) -> str | None:
+        """An earlier page that says the same; without one, remember this page.
+
+        Not one that asks not to be listed.
+        """
         ...
 
 
@@ -196,7 +199,9 @@ class Digestion:
             raise ValueError("the analysis is incomplete")
         story.fingerprint = analysis.fingerprint
         if self._known_texts is not None and analysis.fingerprint is not None:
-            story.duplicate_of = self._known_texts.find_or_add(analysis.fingerprint, page.url)
+            story.duplicate_of = self._known_texts.find_or_add(
+                analysis.fingerprint, page.url, noindex=page.noindex or story.result.noindex
+            )
         crawled = CrawledPage(page, relevance, story.candidate)
         scores, story.relevance = opinion_of(self._strategy, crawled, analysis.scores)
         if self._asking is not None and self.may_ask():

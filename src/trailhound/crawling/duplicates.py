@@ -16,12 +16,16 @@ class DuplicateFinder:
         for url, mark in known:
             self.find_or_add(mark, url)
 
-    def find_or_add(self, fingerprint: int, url: str) -> str | None:
-        """An earlier page that says the same; without one, remember this page."""
+    def find_or_add(self, fingerprint: int, url: str, *, noindex: bool = False) -> str | None:
+        """An earlier page that says the same; without one, remember this page.
+
+        One that asks not to be listed is not remembered: it would hide those that may be.
+        """
         number = self._near.find(fingerprint)
         if number is None:
-            self._near.add(fingerprint, len(self._urls))
-            self._urls.append(url)
+            if not noindex:
+                self._near.add(fingerprint, len(self._urls))
+                self._urls.append(url)
             return None
         # A page that was fetched before a crash, or is looked at again, is no copy of itself.
         earlier = self._urls[number]

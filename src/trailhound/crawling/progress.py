@@ -89,9 +89,9 @@ class CrawlProgress:
         self._forget_before(event.at - SPEED_WINDOW_SECONDS)
         if event.relevance is not None:
             relevant = event.relevance.relevant
-            found = relevant and event.duplicate_of is None
+            found = relevant and event.duplicate_of is None and not event.noindex
             self.relevant += found
-            self.duplicates += relevant and not found
+            self.duplicates += relevant and event.duplicate_of is not None
             self.latest = event if found else self.latest
             self.barren = 0 if found else self.barren + 1
             self.harvest.add(found)

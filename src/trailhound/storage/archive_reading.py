@@ -28,7 +28,7 @@ from trailhound.storage.warc_repair import (
     whole_records,
 )
 
-_KEPT_HEADERS = frozenset({"content-type", "etag", "last-modified", "location"})
+_KEPT_HEADERS = frozenset({"content-type", "etag", "last-modified", "location", "x-robots-tag"})
 _FIRST_WINDOW = 1 << 16
 _WIDER = 4
 

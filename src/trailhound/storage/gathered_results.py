@@ -54,7 +54,7 @@ _ROWS = """
 _STATE = "SELECT data FROM state WHERE name = ?"
 _IS_HERE = "SELECT number FROM event WHERE address = ? AND url = ? AND at = ?"
 
-FindCopy = Callable[[int, str], str | None]
+FindCopy = Callable[[int, str, bool], str | None]
 """From a page's fingerprint and address to an earlier page that says the same; it remembers."""
 
 
@@ -254,7 +254,8 @@ class _Batch:
     def _original(self, row: sqlite3.Row) -> str | None:
         """The page that this one is a copy of, in the whole crawl."""
         copied: str | None = row["duplicate_of"]
-        found = self._find_copy(unsigned(row["fingerprint"]), row["address"])
+        said = unsigned(row["fingerprint"])
+        found = self._find_copy(said, row["address"], bool(row["noindex"]))
         if found is not None or copied is None:
             return found
         find = "SELECT duplicate_of FROM event WHERE address = ? AND current"

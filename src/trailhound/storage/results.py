@@ -42,6 +42,7 @@ import msgspec
 
 from trailhound.errors import StorageError
 from trailhound.records import FinishedPage, Outcome
+from trailhound.storage.copies import TELLS_NOTHING_NEW, moved, pass_on, retire
 from trailhound.storage.event_rows import INSERT_EVENT, event_row, kept_fingerprints, storable
 from trailhound.storage.kept_words import pack_words
 from trailhound.storage.sqlite import DatabaseKind, transaction
@@ -124,23 +125,6 @@ SAVE_STATE = "INSERT OR REPLACE INTO state VALUES (?, ?)"
 
 MAX_INDEXED_CHARS = 200_000
 """Of a page's text in the full-text index."""
-
-_TELLS_NOTHING_NEW = frozenset(
-    {
-        Outcome.NOT_MODIFIED,
-        Outcome.DUPLICATE,
-        Outcome.TIMEOUT,
-        Outcome.UNREACHABLE,
-        Outcome.UNKNOWN_HOST,
-        Outcome.SERVER_ERROR,
-        Outcome.LOGIN_WANTED,
-        Outcome.BUSY,
-        Outcome.POSTPONED,
-        Outcome.BROKEN,
-        Outcome.TOO_COSTLY,
-    }
-)
-"""After these, what was fetched from the same address before still stands."""
 
 MAX_REFUSALS = 200_000
 """Refused URLs that are kept: a trap has no end."""
@@ -324,17 +308,16 @@ def put_event(
     says. ``words`` are for judges, ``text`` is for searches; ``None`` when there is no page.
     """
     execute = connection.execute
-    find_current = "SELECT id, outcome, number FROM event WHERE address = ? AND current"
+    find_current = (
+        "SELECT id, outcome, number, fingerprint FROM event WHERE address = ? AND current"
+    )
     before = execute(find_current, (row["address"],)).fetchone()
-    stands = before and before[1] == Outcome.FETCHED and row["outcome"] in _TELLS_NOTHING_NEW
+    stands = before and before[1] == Outcome.FETCHED and row["outcome"] in TELLS_NOTHING_NEW
     # A row that was lost comes back behind those that were written since.
     stands = stands or (before and before[2] > row["number"])
     if before and not stands:
-        execute("UPDATE event SET current = 0 WHERE id = ?", before[:1])
-        execute("DELETE FROM found WHERE rowid = ?", before[:1])
-        execute("DELETE FROM unindexed WHERE id = ?", before[:1])
-        execute("DELETE FROM words WHERE id = ?", before[:1])
-    row = row | {"current": not stands}
+        retire(connection, before[0])
+    row = row | {"current": not stands} | moved(connection, row)
     if row["outcome"] == Outcome.FETCHED and not stands:
         row |= _heeded(connection, row)
     added = execute(INSERT_EVENT, row).lastrowid or 0
@@ -343,6 +326,8 @@ def put_event(
             execute("INSERT OR REPLACE INTO words VALUES (?, ?)", (added, words))
         if row["relevant"]:
             execute("INSERT INTO unindexed VALUES (?, ?, ?)", (added, row["title"], text))
+    if before and not stands:
+        pass_on(connection, before[3], row)
     note_visit(connection, row["address"], Outcome(row["outcome"]), row["at"])
     return added
 

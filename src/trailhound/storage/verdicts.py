@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from trailhound.storage.copies import promote_copy
 from trailhound.storage.event_rows import signed, storable, unsigned
 from trailhound.storage.results import (
     MARKS,
@@ -54,6 +55,8 @@ class PageToJudge(NamedTuple):
     kept_fingerprint: int | None = None
     relevant: bool = False
     """Whether it is a find now."""
+    noindex: bool = False
+    """Whether it asks not to be listed."""
     words: bytes | None = None
     """What judges look at in it, where that was kept: see
     :func:`~trailhound.storage.kept_words.unpack_words`."""
@@ -141,7 +144,7 @@ class Verdicts:
 
     def pages(self, span: Span, limit: int) -> list[PageToJudge]:
         """The first pages of a span, in the order of the crawl, which is that of its archive."""
-        columns = "event.id, event.address, score, useful, fingerprint, relevant, data"
+        columns = "event.id, event.address, score, useful, fingerprint, relevant, noindex, data"
         query = f"SELECT {columns} {_TO_JUDGE_WITH_WORDS} ORDER BY event.id LIMIT :limit"
         with RESULTS.explaining(self.path):
             rows = self._connection.execute(query, _asked(span) | {"limit": limit}).fetchall()
@@ -214,20 +217,17 @@ class Verdicts:
 
     def _promote_copy(self, address: str) -> int:
         """A copy takes the place of a page that left; whether there was one."""
-        first = self._connection.execute(_FIRST_COPY, (address,)).fetchone()
+        first = promote_copy(self._connection, address)
         if first is None:
             return 0
-        follow = "UPDATE event SET duplicate_of = ? WHERE duplicate_of = ?"
-        self._connection.execute(follow, (first[1], address))
-        self._connection.execute("UPDATE event SET duplicate_of = NULL WHERE id = ?", first[:1])
-        self._promoted.add(first[1])
+        self._promoted.add(first)
         return 1
 
     def fingerprints(self, to_judge: Sequence[Span]) -> Iterator[tuple[str, int]]:
         """Addresses and fingerprints of pages that keep theirs: those outside of ``to_judge``."""
         query = (
             "SELECT id, address, fingerprint, score FROM event "
-            "WHERE fingerprint IS NOT NULL AND current ORDER BY id"
+            "WHERE fingerprint IS NOT NULL AND current AND NOT noindex ORDER BY id"
         )
         with RESULTS.explaining(self.path):
             for row, address, fingerprint, score in self._connection.execute(query):
@@ -329,10 +329,6 @@ class _Row(NamedTuple):
         return bool(self.relevant and self.duplicate_of is None and not self.noindex)
 
 
-_FIRST_COPY = (
-    "SELECT id, address FROM event WHERE duplicate_of = ? AND current AND relevant "
-    "AND NOT noindex ORDER BY id LIMIT 1"
-)
 _WITH_MARKS = "FROM event LEFT JOIN marked ON marked.address = event.address"
 _WAITS = """
     WHERE event.id BETWEEN :first AND :last AND current AND score IS NOT NULL

@@ -90,5 +90,12 @@ def _differ(before: list[str | int | None], now: tuple[str | int | None, ...]) -
     if before[0] != now[0]:
         return True
     if isinstance(before[1], int) and isinstance(now[1], int):
-        return ((before[1] ^ now[1]) & (2**64 - 1)).bit_count() > SAME_BITS
+        return not same_words(before[1], now[1])
     return before[2] != now[2]
+
+
+def same_words(one: int | None, other: int | None) -> bool:
+    """Whether two fingerprints, as they are kept, are those of texts that say the same."""
+    if one is None or other is None:
+        return one == other
+    return ((one ^ other) & (2**64 - 1)).bit_count() <= SAME_BITS

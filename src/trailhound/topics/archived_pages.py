@@ -12,6 +12,7 @@ from typing import Self
 
 import msgspec
 
+from trailhound.fetching.headers import read_robots_tags
 from trailhound.records import FetchResult, Outcome, Page, PageEvent
 from trailhound.storage.archive_reading import ArchivedAnswer, ArchivedFetch
 from trailhound.storage.archived_answers import ArchivedAnswers
@@ -88,12 +89,22 @@ def _outcome_of(answer: ArchivedAnswer) -> Outcome:
     return Outcome.CLIENT_ERROR if 400 <= answer.status < 500 else Outcome.SERVER_ERROR
 
 
-def page_of(fetch: ArchivedFetch | None, sources: PageSources) -> Page | None:
-    """The page as it was archived; ``None`` when it was not, or cannot be read any more."""
+def page_of(fetch: ArchivedFetch | None, sources: PageSources, product: str) -> Page | None:
+    """The page as it was archived; ``None`` when it was not, or cannot be read any more.
+
+    What headers ask of all robots, or of ``product``, is asked by the page.
+    """
     if fetch is None or fetch.last.is_revisit:
         return None
     answer = _answer_in(fetch.record())
-    return None if answer is None else _extracted(answer, fetch.last.url, sources)
+    page = None if answer is None else _extracted(answer, fetch.last.url, sources)
+    if page is None:
+        return None
+    wishes = [value for name, value in fetch.last.headers if name.lower() == "x-robots-tag"]
+    asked = read_robots_tags(wishes, product)
+    return msgspec.structs.replace(
+        page, noindex=page.noindex or asked.noindex, nofollow=page.nofollow or asked.nofollow
+    )
 
 
 def _answer_in(record: bytes) -> ServerAnswer | None:

@@ -24,6 +24,7 @@ from trailhound.errors import StorageError, TrailhoundError, UsageError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness
+from trailhound.fetching.robots import product_token
 from trailhound.frontier.base import FrontierStats
 from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Candidate, FetchResult, PageEvent
@@ -257,6 +258,7 @@ class TopicCrawl:
             near_duplicates=self.settings.crawl.near_duplicates,
             was_archived=before.output.archive and over_http,
             thorough=self._plan.mends_all,
+            product=product_token(before.fetch.user_agent),
         )
 
     def _refreshed(self) -> int:

@@ -87,10 +87,10 @@ class Gathering:
                 raise
             return 0  # it has just begun
 
-    def _find_copy(self, fingerprint: int, address: str) -> str | None:
+    def _find_copy(self, fingerprint: int, address: str, noindex: bool) -> str | None:
         if self._copies is None:
             self._copies = DuplicateFinder(self._results.fingerprints())
-        return self._copies.find_or_add(fingerprint, address)
+        return self._copies.find_or_add(fingerprint, address, noindex=noindex)
 
     def _take_log(self, name: str, source: Path, log: EventLog) -> None:
         """Lines of a shard that are about no page, with its name."""

@@ -58,6 +58,8 @@ class Mending:
     was_archived: bool = True
     """Whether the last run meant to archive what it fetched."""
     thorough: bool = False
+    product: str = ""
+    """By which name headers of archived answers may speak to this crawler."""
     sources: PageSources = field(default_factory=PageSources)
     done: Counter[str] = field(default_factory=Counter)
     """What was mended, in words with a place for the count, and how often."""
@@ -153,13 +155,15 @@ class Mending:
         event = page.event(number, requests)
         content = None
         if event.outcome is Outcome.FETCHED:
-            content = page_of(page.fetch, self.sources)
+            content = page_of(page.fetch, self.sources, self.product)
         if content is not None and event.relevance is None:
             event = msgspec.structs.replace(event, relevance=self._judged(content))
         relevant = event.relevance is not None and event.relevance.relevant
         said = fingerprint(content) if content is not None and relevant and texts else None
         if content is not None and page.logged is None:
-            copied = texts.find_or_add(said, event.final_url) if texts and said else None
+            copied = None
+            if texts and said:
+                copied = texts.find_or_add(said, event.final_url, noindex=content.noindex)
             event = with_content(event, content, copied)
         if content is None and relevant:  # a search finds it by its title, at least
             content = Page(event.final_url, title=event.title)
@@ -261,7 +265,7 @@ class Mending:
         if event.outcome is Outcome.FETCHED:
             # Archives of earlier versions know a page by its address alone.
             fetch = fetches.get(event.number) or fetches.get(event.final_url)
-            story.page = page_of(fetch, self.sources)
+            story.page = page_of(fetch, self.sources, self.product)
             if story.page is None:
                 self.stores.frontier.requeue([kept.candidate])
                 self._count("{} whose content is not archived will be fetched again", 1)

@@ -152,17 +152,17 @@ class _Rejudging:
     def _ruling(self, page: PageToJudge, opinion: Opinion) -> Ruling | None:
         """``None`` for a page that keeps its verdict."""
         if isinstance(opinion, str):
-            self._copied(page.fingerprint, page.address)
+            self._copied(page.fingerprint, page)
             self.counts[opinion] += 1
             return None
         self.counts["judged"] += 1
-        return opinion._replace(duplicate_of=self._copied(opinion.fingerprint, page.address))
+        return opinion._replace(duplicate_of=self._copied(opinion.fingerprint, page))
 
-    def _copied(self, said: int | None, address: str) -> str | None:
+    def _copied(self, said: int | None, page: PageToJudge) -> str | None:
         """An earlier page that says the same."""
         if self.texts is None or said is None:
             return None
-        return self.texts.find_or_add(said, address)
+        return self.texts.find_or_add(said, page.address, noindex=page.noindex)
 
     def _told(self, *, is_complete: bool) -> Rejudged:
         return Rejudged(**self.counts, **self.changes._asdict(), is_complete=is_complete)
