@@ -137,6 +137,22 @@ def test_a_redirect_to_a_known_page_is_a_duplicate() -> None:
     assert events[-1].relevance is None
 
 
+def test_a_redirect_to_a_known_page_is_not_followed() -> None:
+    class Asking(TinyWeb):
+        async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
+            entry = self._web.get(url)
+            if isinstance(entry, str) and not may_go_on(entry):
+                return FetchResult(url, Outcome.POSTPONED, entry, 1, 301)
+            return await super().fetch(url, may_go_on=may_go_on)
+
+    web = {u("a"): [u("c"), u("old")], u("c"): [], u("old"): u("c")}
+    crawl = crawler(web)
+    crawl.fetcher = Asking(web)
+    *_, last = crawl.run([u("a")])
+    assert (last.outcome, last.requests) == (Outcome.DUPLICATE, 1)
+    assert last.why == f"it redirects to {u('c')}, which was fetched before"
+
+
 def test_a_page_in_flight_that_a_redirect_has_led_to_counts_once() -> None:
     class Slow(TinyWeb):
         async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from trailhound.frontier.host_schedule import HostSchedule, ScheduledHost
 from trailhound.frontier.index import HostQueue
+from trailhound.frontier.memory import MemoryFrontier
 from trailhound.frontier.url_columns import WAITING, SeenUrls, Standings
-from trailhound.records import Outcome
+from trailhound.records import Candidate, Outcome
 
 
 def test_seen_urls_keep_their_numbers_while_the_table_grows() -> None:
@@ -132,6 +133,19 @@ class WatchedHost(ScheduledHost):
     @until.setter
     def until(self, until: float) -> None:
         self._until = until
+
+
+def test_ranking_anew_does_not_fill_the_memory() -> None:
+    frontier = MemoryFrontier()
+    frontier.add(Candidate(f"http://h.test/{n}", float(n)) for n in range(100))
+    turns = map(float, range(50))
+    for _ in range(50):
+        frontier.rescore(lambda waiting: dict.fromkeys(waiting, next(turns)))
+    frontier.add([Candidate("http://h.test/7", 99.0)])
+    (host,) = frontier._hosts.values()
+    assert len(host.queue) <= 210
+    order = [candidate.url.rpartition("/")[2] for candidate in frontier.lease(100, 0.0)]
+    assert order == ["7", *(str(n) for n in range(100) if n != 7)]
 
 
 def test_many_sleeping_hosts_do_not_slow_down_the_search_for_a_ready_one() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from msgspec.structs import replace
 
 from trailhound.crawling.gate import (
     DNS_REST_SECONDS,
+    REFRESH_PRIORITY,
     GuardedFrontier,
     HostBudget,
     HostCaps,
@@ -188,6 +190,20 @@ def test_a_host_that_answers_in_between_is_not_dead() -> None:
         not_in_dns(gate, "http://b.test/1")
         dealt_with(gate, "http://b.test/2")
     assert gate.admit_fetch(link("http://b.test/3"))
+
+
+def test_another_look_at_a_find_takes_nothing_of_its_hosts_share() -> None:
+    gate = narrow()
+    for page in range(2):
+        dealt_with(gate, f"http://b.test/{page}")
+    assert not gate.admit_fetch(link("http://b.test/x"))
+    again = link("http://b.test/0", REFRESH_PRIORITY)
+    assert gate.admit_fetch(again)
+    event = PageEvent(1, again.url, again.url, Outcome.FETCHED, PARENT, 1, 1.0, 1, 1)
+    event = replace(event, relevance=Relevance(0.9, True))
+    result = FetchResult(again.url, Outcome.FETCHED, again.url)
+    gate.keep(FinishedPage(event, again, result, Page(again.url)))
+    assert not gate.admit_fetch(link("http://b.test/x")), "it was counted before"
 
 
 def test_relevant_pages_and_links_to_them_earn_a_host_more() -> None:

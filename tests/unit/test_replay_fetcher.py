@@ -52,7 +52,7 @@ def test_every_redirect_costs_a_request() -> None:
 
 def test_a_redirect_without_a_request_left_is_not_followed() -> None:
     web = RecordedPages({"a": redirect("a", "b"), "b": RecordedResponse("b", 200, page=PAGE)})
-    result = asyncio.run(ReplayFetcher(web).fetch("a", may_go_on=lambda: False))
+    result = asyncio.run(ReplayFetcher(web).fetch("a", may_go_on=lambda _="": False))
     assert (result.outcome, result.final_url, result.requests) == (Outcome.POSTPONED, "b", 1)
     assert result.page is None
     assert "no request was left" in result.detail

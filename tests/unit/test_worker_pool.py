@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import logging
 import multiprocessing
@@ -12,7 +13,9 @@ import sys
 from collections.abc import Callable
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from typing import cast
 
+import msgspec
 import pytest
 from worker_parts import (
     PAGES,
@@ -29,8 +32,10 @@ from worker_parts import (
 )
 
 from trailhound.crawling import worker_pool
-from trailhound.crawling.analysis import AnalystRecipe
+from trailhound.crawling.analysis import Analysis, AnalystRecipe
 from trailhound.crawling.engine import Crawler
+from trailhound.crawling.page_limits import PageLimits
+from trailhound.crawling.worker import LENGTH
 from trailhound.crawling.worker_start import quiet_command_line, start_process
 from trailhound.errors import ConfigError, TrailhoundError
 from trailhound.frontier.memory import MemoryFrontier
@@ -131,6 +136,28 @@ def test_a_page_that_kills_its_worker_is_given_up_and_the_crawl_goes_on() -> Non
     assert broken.why == "2 worker processes died on this page (exit code 9)"
     others = [event for event in events.values() if event.outcome is Outcome.FETCHED]
     assert len(others) == PAGES - 1 - unreachable_without(4)
+
+
+def test_an_answer_that_comes_when_its_worker_is_being_killed_is_no_other_pages() -> None:
+    class Killed:
+        pid = os.getpid()
+
+        def kill(self) -> None: ...
+
+    async def answers() -> list[bool]:
+        pool = worker_pool.WorkerPool(failing_recipe, 1, PageLimits(1.0, 1))
+        worker = worker_pool._Worker(pool, cast(SpawnProcess, Killed()))
+        loop = asyncio.get_running_loop()
+        jobs = [worker_pool._Job(address(n), b"", loop.create_future()) for n in range(2)]
+        for job in jobs:
+            worker.give(job)
+        worker.has_started = True
+        worker._kill_late()
+        answer = msgspec.msgpack.encode(Analysis(page=Page(address(0))))
+        worker.data_received(LENGTH.pack(len(answer)) + answer)
+        return [job.answer.done() for job in jobs]
+
+    assert asyncio.run(answers()) == [True, False]
 
 
 def test_a_worker_that_dies_for_another_reason_costs_nothing(tmp_path: Path) -> None:

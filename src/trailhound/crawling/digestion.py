@@ -35,6 +35,11 @@ _WAS_HERE = (Outcome.FETCHED, Outcome.BROKEN, Outcome.UNREADABLE, Outcome.TOO_CO
 """Outcomes of pages that came, whatever became of them."""
 
 
+def leads_to_known(url: str) -> str:
+    """Why a candidate that redirects to a page of the crawl brings nothing."""
+    return f"it redirects to {url}, which was fetched before"
+
+
 class KnownTexts(Protocol):
     """The pages so far by what they say."""
 
@@ -154,7 +159,11 @@ class Digestion:
 
     def is_known(self, story: Story) -> bool:
         """Whether the page has been fetched by now: under its own URL, or behind a redirect."""
-        return self._frontier.outcome_of(story.result.final_url) is Outcome.FETCHED
+        return self.has(story.result.final_url)
+
+    def has(self, url: str) -> bool:
+        """Whether the page at a URL has been fetched by now."""
+        return self._frontier.outcome_of(url) is Outcome.FETCHED
 
     def is_new(self, story: Story) -> bool:
         """Whether there is a page to take in: one behind a redirect counts only once."""
@@ -163,7 +172,7 @@ class Digestion:
         if self.is_known(story):
             story.outcome = Outcome.DUPLICATE
             story.why = (
-                f"it redirects to {story.result.final_url}, which was fetched before"
+                leads_to_known(story.result.final_url)
                 if story.was_redirected
                 else "a redirect had led to it meanwhile"
             )

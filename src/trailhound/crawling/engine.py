@@ -223,7 +223,7 @@ class Crawler:
             self.politeness,
             self._reading.pool(),
             self._reading.strong_room(),
-            self._digestion.is_known,
+            self._digestion.has,
             allowance,
             self._woken.set,
         )

@@ -140,6 +140,8 @@ class DeadHosts:
         return self._failures[host] >= DNS_FAILURES
 
 
+REFRESH_PRIORITY = 5e17
+"""Of finds that are looked at again: between the seeds and all else."""
 STATE_NAME = "link-gate"
 SAVE_EVERY = 100
 """Pages between two copies of what the gate remembers; a killed crawl forgets fewer. With many
@@ -245,8 +247,11 @@ class LinkGate:
         return reason
 
     def admit_fetch(self, candidate: Candidate) -> bool:
-        """Whether a queued candidate should still be fetched: its host may have had its share."""
-        if self.hosts is None or candidate.parent is None:
+        """Whether a queued candidate should still be fetched: its host may have had its share.
+
+        Another look at a find takes nothing of that.
+        """
+        if self.hosts is None or candidate.parent is None or _is_another_look(candidate):
             return True
         reason = self.hosts.reason_against(host_key(candidate.url))
         if reason is None:
@@ -260,7 +265,8 @@ class LinkGate:
         host = host_key(event.final_url)
         if self._dead.record(host, event.outcome is Outcome.UNKNOWN_HOST):
             self.to_rest.append(host)
-        if self.hosts is not None and finished.page is not None and event.relevance is not None:
+        is_counted = finished.page is not None and not _is_another_look(finished.candidate)
+        if self.hosts is not None and is_counted and event.relevance is not None:
             found = event.relevance.relevant and event.duplicate_of is None
             self.hosts.record(host, found)
             if found and event.parent is not None and host_key(event.parent) != host:
@@ -298,6 +304,10 @@ class LinkGate:
             traps = self.traps.to_bytes() if self.traps is not None else b""
             hosts = self.hosts.to_bytes() if self.hosts is not None else b""
             self._store.save_state(STATE_NAME, msgspec.msgpack.encode(GateState(traps, hosts)))
+
+
+def _is_another_look(candidate: Candidate) -> bool:
+    return candidate.priority == REFRESH_PRIORITY
 
 
 class GuardedFrontier:

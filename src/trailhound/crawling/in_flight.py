@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from trailhound.crawling.analysis import Analysis, PageJob
 from trailhound.crawling.budget import Allowance
-from trailhound.crawling.digestion import Story
+from trailhound.crawling.digestion import Story, leads_to_known
 from trailhound.crawling.worker_pool import WorkerPool
 from trailhound.errors import ConfigError, TrailhoundError
 from trailhound.fetching.base import Fetcher
@@ -36,7 +36,7 @@ class InFlight:
 
     ``room_made`` is called whenever a fetch has ended or a page is dealt with. Without a ``pool``,
     pages are handed out as they are; so they are when one that is not ``is_vital`` cannot have
-    their judge. ``is_known`` tells of a page whose analysis nobody will want.
+    their judge. ``is_known`` tells of an address whose page the crawl has already.
     Each request comes out of the ``allowance``.
     """
 
@@ -46,7 +46,7 @@ class InFlight:
         politeness: Politeness,
         pool: WorkerPool | None,
         strong_room: WorkerPool,
-        is_known: Callable[[Story], bool],
+        is_known: Callable[[str], bool],
         allowance: Allowance,
         room_made: Callable[[], None],
     ) -> None:
@@ -104,7 +104,7 @@ class InFlight:
 
     async def _result(self, url: str) -> FetchResult:
         try:
-            result = await self._fetcher.fetch(url, may_go_on=partial(self._allowance.go_on, url))
+            result = await self._fetcher.fetch(url, may_go_on=partial(self._may_go_on, url))
             if not isinstance(result, FetchResult):
                 raise TypeError(f"it gave {type(result).__name__}, not FetchResult")
         except TrailhoundError:  # the frontier keeps hosts' times, and its disk may be full
@@ -113,10 +113,20 @@ class InFlight:
             _log.exception("The fetcher failed on %s", url)
             why = f"the fetcher failed: {type(error).__name__}: {error}"
             return FetchResult(url, Outcome.BROKEN, url, detail=why)
+        was_stopped = result.outcome is Outcome.POSTPONED and result.final_url != url
+        if was_stopped and self._is_known(result.final_url):
+            why = leads_to_known(result.final_url)
+            return replace(result, outcome=Outcome.DUPLICATE, detail=why, retry_after_seconds=None)
         return result
 
+    def _may_go_on(self, url: str, target: str = "", /) -> bool:
+        """Whether a fetch may make a request more: not for what the crawl has already."""
+        return not (target and self._is_known(target)) and self._allowance.go_on(url)
+
     def _submit(self, story: Story) -> asyncio.Future[Analysis] | None:
-        if self._pool is None or story.outcome is not Outcome.FETCHED or self._is_known(story):
+        if self._pool is None or story.outcome is not Outcome.FETCHED:
+            return None
+        if self._is_known(story.result.final_url):  # nobody will want its analysis
             return None
         return self._sent(self._pool, PageJob.of(story.candidate, story.result))
 

@@ -85,6 +85,8 @@ class _Worker(asyncio.Protocol):
         self._pool.hand_out()
 
     def data_received(self, data: bytes) -> None:
+        if self.is_blameless:  # of the job that it was killed for, and others have its place
+            return
         received = self._received
         received += data
         while len(received) >= LENGTH.size:

@@ -11,12 +11,21 @@ from trailhound.records import FetchResult
 
 NO_REQUEST_LEFT = "no request was left to follow it"
 
-MayGoOn = Callable[[], bool]
-"""Asked before each further request that a fetch would make; it counts that request."""
+
+class MayGoOn(Protocol):
+    """Asked before each further request that a fetch would make; it counts that request.
+
+    ``target`` is where a redirect leads: what the crawl has already is not asked for again.
+    """
+
+    def __call__(self, target: str = "", /) -> bool:
+        """Whether to make it."""
+        ...
 
 
-def always() -> bool:
+def always(target: str = "", /) -> bool:
     """For fetches without a budget."""
+    del target
     return True
 
 

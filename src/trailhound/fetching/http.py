@@ -227,7 +227,7 @@ class HttpFetcher:
             validators = {}  # they are about the page asked for
             if self.left_to_others(target):
                 return hops.unfollowed(answer, "another part of the crawl asks for that")
-            if not may_go_on():
+            if not may_go_on(target):
                 return hops.unfollowed(answer, NO_REQUEST_LEFT)
 
     def reads_as_person(self, url: str) -> bool:
@@ -235,7 +235,12 @@ class HttpFetcher:
         return self._keyring is not None and self._keyring.opens(url)
 
     async def part(
-        self, url: str, headers: Mapping[str, str], *, page: str = "", may_ask: MayGoOn = always
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        *,
+        page: str = "",
+        may_ask: Callable[[], bool] = always,
     ) -> Answer:
         """A part of a page that a browser renders: a script, or data that a script asks for.
 

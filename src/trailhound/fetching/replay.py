@@ -78,7 +78,7 @@ class ReplayFetcher:
             if following is None:
                 detail = f"redirects to {target}, which was not recorded"
                 return _stopped(hops, Outcome.OUT_OF_SCOPE, response, detail)
-            if not may_go_on():
+            if not may_go_on(target):
                 return _unfollowed(hops, response, target)
             hops.append(target)
             if (postponed := await self._asked(hops)) is not None:

@@ -20,14 +20,15 @@ class _Host(ScheduledHost):
     """A host with a heap of its candidates.
 
     The heap holds stale entries after a re-key; one counts only while its key is still that of
-    the waiting candidate.
+    the waiting candidate. When about half of them are ``stale``, they go.
     """
 
-    __slots__ = ("queue",)
+    __slots__ = ("queue", "stale")
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.queue: list[tuple[Key, str]] = []
+        self.stale = 0
 
 
 class MemoryFrontier:
@@ -80,20 +81,29 @@ class MemoryFrontier:
     def _enqueue(self, candidate: Candidate, arrival: int) -> None:
         key = (-checked_priority(candidate), arrival)
         host = self._host(host_key(candidate.url))
+        host.stale += candidate.url in self._waiting
         self._waiting[candidate.url] = (key, candidate)
         heapq.heappush(host.queue, (key, candidate.url))
+        if 2 * host.stale > len(host.queue):
+            self._forget_stale(host)
         if host.head is None or key < host.head:
             self._schedule.set_head(host, key)
+
+    def _forget_stale(self, host: _Host) -> None:
+        host.queue = [entry for entry in host.queue if self._is_current(*entry)]
+        heapq.heapify(host.queue)
+        host.stale = 0
+
+    def _is_current(self, key: Key, url: str) -> bool:
+        current = self._waiting.get(url)
+        return current is not None and current[0] is key
 
     def _refresh_head(self, host: _Host) -> None:
         """Drop stale entries from the front, and tell the schedule what comes first."""
         queue = host.queue
-        while queue:
-            key, url = queue[0]
-            current = self._waiting.get(url)
-            if current is not None and current[0] is key:
-                break
+        while queue and not self._is_current(*queue[0]):
             heapq.heappop(queue)
+            host.stale = max(0, host.stale - 1)
         head = queue[0][0] if queue else None
         if head is not host.head:
             self._schedule.set_head(host, head)

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from trailhound.crawling.sinks import Sink
-from trailhound.fetching.base import Fetcher
+from trailhound.fetching.base import Fetcher, always
 from trailhound.records import (
     Candidate,
     FetchResult,
@@ -60,7 +60,7 @@ async def _check_fetches(fetcher: Fetcher, page: str, missing: str) -> None:
 
 async def _fetched(fetcher: Fetcher, url: str) -> FetchResult:
     with never_raising(f"What the web does wrong is an outcome (of {url})"):
-        result = await fetcher.fetch(url, may_go_on=lambda: True)
+        result = await fetcher.fetch(url, may_go_on=always)
     expect(isinstance(result, FetchResult), "fetch gives a FetchResult")
     expect(result.url == url, "A result has the URL that was asked for")
     expect(isinstance(result.outcome, Outcome), "A result has an Outcome")

@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from trailhound.counting import counted
+from trailhound.crawling.gate import REFRESH_PRIORITY
 from trailhound.errors import SourceError
 from trailhound.fetching.http import HttpFetcher, Validators
 from trailhound.fetching.sitemaps import ListedUrl, SourceKind, UrlSource, parse_url_source
@@ -38,8 +39,6 @@ FIRST_HITS = 10
 QUERY_WORDS = 4
 LISTED_PRIORITY = 1e17
 """Below the seeds, above everything that a strategy gives."""
-REFRESH_PRIORITY = 5e17
-"""Between the seeds and all else."""
 
 MayAsk = Callable[[int], bool]
 """Whether another request may follow so many."""
@@ -140,7 +139,7 @@ class _Asking:
     async def _fetch(self, url: str) -> FetchResult:
         made = count(self._requests + 1)
         result = await self.fetcher.fetch(
-            url, html_only=False, may_go_on=lambda: self._may_ask(next(made))
+            url, html_only=False, may_go_on=lambda _="": self._may_ask(next(made))
         )
         self.results.append(result)
         self._requests += result.requests
