@@ -77,6 +77,19 @@ def test_hosts_are_counted_apart_and_reasons_have_figures() -> None:
     )
 
 
+def test_a_server_of_any_number_of_names_has_one_share() -> None:
+    budget = HostBudget(CAPS)
+    fetched = 0
+    while budget.allows(f"x{fetched}.trap.com") and fetched < 100:
+        budget.record(f"x{fetched}.trap.com", relevant=False)
+        fetched += 1
+    assert fetched == 2 * 5
+    assert "10 pages of *.trap.com fetched" in (budget.reason_against("new.trap.com") or "")
+    assert budget.allows("x.other.com")
+    budget.record("x0.trap.com", relevant=True)
+    assert budget.allows("new.trap.com"), "2 * 20 + 4"
+
+
 def test_counts_survive_a_restart() -> None:
     before, after = HostBudget(CAPS), HostBudget(CAPS)
     fetch_all(before, "barren.test")

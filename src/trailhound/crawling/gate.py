@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 import msgspec
@@ -19,7 +20,7 @@ from trailhound.errors import UNREADABLE, StorageError
 from trailhound.fetching.login_pages import COMMANDS_LEFT, LinksToLeave
 from trailhound.frontier.base import Frontier, FrontierStats, Rescore, UrlState
 from trailhound.records import Candidate, FinishedPage, Outcome, Page
-from trailhound.urls import host_key, strip_tracking
+from trailhound.urls import host_key, registered_domain, strip_tracking, without_port
 
 
 class HostCaps(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +39,11 @@ class HostCaps(msgspec.Struct, frozen=True, kw_only=True):
 
 MAX_COUNTED = 20_000
 """Hosts whose pages are counted at a time."""
+DOMAIN_TIMES = 2
+"""All hosts under one registered name may have so many times what one host may: a server can answer
+to any number of names."""
+_ALL_OF = "*."
+"""Before a registered name: all hosts under it."""
 
 
 class _Tally(msgspec.Struct, array_like=True):
@@ -46,7 +52,7 @@ class _Tally(msgspec.Struct, array_like=True):
 
 
 class HostBudget:
-    """Counts what each host gave, and says when it has had its share.
+    """Counts what each host gave, and all hosts under one name, and says when they had their share.
 
     Ask before queueing and again before fetching: what was queued early may have become too much.
     :meth:`to_bytes` and :meth:`restore` carry the counts over a restart. At most ``max_hosts`` are
@@ -64,18 +70,27 @@ class HostBudget:
 
     def allows(self, host: str) -> bool:
         """Whether another page of ``host`` may be fetched."""
-        tally = self._tallies.get(host)
-        return tally is None or tally.pages < self._cap(tally.relevant)
+        return self._spent(host) is None
+
+    def _spent(self, host: str) -> str | None:
+        """What has had its share: the host, or all under its name."""
+        for counted_as in _names(host):
+            tally = self._tallies.get(counted_as)
+            if tally is not None and tally.pages >= self._cap(counted_as, tally.relevant):
+                return counted_as
+        return None
 
     def record(self, host: str, relevant: bool) -> None:
         """Count a fetched page. Near duplicates of relevant pages are not relevant."""
-        tally = self._tally(host)
-        tally.pages += 1
-        tally.relevant += relevant
+        for counted_as in _names(host):
+            tally = self._tally(counted_as)
+            tally.pages += 1
+            tally.relevant += relevant
 
     def credit(self, host: str) -> None:
         """A link of ``host`` led to a relevant page elsewhere: hubs earn their share this way."""
-        self._tally(host).relevant += 1
+        for counted_as in _names(host):
+            self._tally(counted_as).relevant += 1
 
     def _tally(self, host: str) -> _Tally:
         if host not in self._tallies and len(self._tallies) >= self._max_hosts:
@@ -85,12 +100,13 @@ class HostBudget:
 
     def reason_against(self, host: str) -> str | None:
         """Why no more of ``host`` is fetched, in words; ``None`` when more may be."""
-        if self.allows(host):
+        spent = self._spent(host)
+        if spent is None:
             return None
-        tally = self._tallies[host]
+        tally = self._tallies[spent]
         return (
-            f"host-budget: {counted(tally.pages, 'page')} of {host} fetched, of which "
-            f"{tally.relevant} counted as relevant; that allows {self._cap(tally.relevant)}"
+            f"host-budget: {counted(tally.pages, 'page')} of {spent} fetched, of which "
+            f"{tally.relevant} counted as relevant; that allows {self._cap(spent, tally.relevant)}"
         )
 
     def to_bytes(self) -> bytes:
@@ -107,12 +123,19 @@ class HostBudget:
                 "are then counted anew."
             ) from error
 
-    def _cap(self, relevant: int) -> int:
+    def _cap(self, counted_as: str, relevant: int) -> int:
         caps = self._caps
-        cap = caps.barren_pages
-        if relevant:
-            cap = caps.base_pages + caps.pages_per_relevant * relevant
-        return cap if caps.max_pages is None else min(cap, caps.max_pages)
+        is_domain = counted_as.startswith(_ALL_OF)
+        cap = caps.base_pages if relevant else caps.barren_pages
+        cap = (DOMAIN_TIMES if is_domain else 1) * cap + caps.pages_per_relevant * relevant
+        return cap if caps.max_pages is None or is_domain else min(cap, caps.max_pages)
+
+
+@lru_cache(maxsize=8192)
+def _names(host: str) -> tuple[str, ...]:
+    """What a page of a host is counted as."""
+    domain = registered_domain(f"http://{host}/")
+    return (host,) if domain == without_port(host) else (host, _ALL_OF + domain)
 
 
 DNS_FAILURES = 2
@@ -164,13 +187,20 @@ class GateState(msgspec.Struct):
 
 
 def without_hosts(state: bytes, forgotten: Callable[[str], bool]) -> bytes | None:
-    """What a gate has saved, without the counts of forgotten hosts; nothing if it is damaged."""
+    """What a gate has saved, without the counts of forgotten hosts; nothing if it is damaged.
+
+    What hosts under one name gave together is counted anew.
+    """
     try:
         saved = msgspec.msgpack.decode(state, type=GateState)
         hosts = msgspec.json.decode(saved.hosts, type=dict[str, msgspec.Raw])
     except UNREADABLE:
         return None
-    kept = {host: counts for host, counts in hosts.items() if not forgotten(host)}
+    kept = {
+        host: counts
+        for host, counts in hosts.items()
+        if not (forgotten(host) or host.startswith(_ALL_OF))
+    }
     return msgspec.msgpack.encode(GateState(saved.traps, msgspec.json.encode(kept)))
 
 
