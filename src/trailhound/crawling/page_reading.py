@@ -15,6 +15,9 @@ from trailhound.strategies.base import Strategy, learns_online, reads_surroundin
 
 COSTLY_PAGES = 3
 """Of one host that are stopped in the strong room; what else it has for that is given up unread."""
+READ_PER_COSTLY = 20
+"""Pages of such a host that were read meanwhile, after which another may be tried: an archive of
+documents has some that are too heavy, and is not made to do harm."""
 
 
 class PageReading:
@@ -49,6 +52,8 @@ class PageReading:
         )
         self._costly: Counter[str] = Counter()
         """Pages that were stopped, by host."""
+        self._read_since: Counter[str] = Counter()
+        """Pages of these hosts that were read, since the first was stopped."""
 
     def pool(self) -> WorkerPool | None:
         """Processes that read every page; ``None`` when pages are read here."""
@@ -64,12 +69,14 @@ class PageReading:
         """What a worker found, or is found here; ``None`` when the page is for the strong room."""
         analysis = self._completed(analysis, job)
         if analysis.is_beyond:
-            if self._costly[host] < COSTLY_PAGES:
+            if self._costly[host] < COSTLY_PAGES + self._read_since[host] // READ_PER_COSTLY:
                 return None
             why = "it may be harmful, as other pages of its host were"
             return Analysis(failure=why, is_too_costly=True)
         if analysis.is_too_costly:
             self._costly[host] += 1
+        elif analysis.page is not None and host in self._costly:
+            self._read_since[host] += 1
         return analysis
 
     def _completed(self, analysis: Analysis | None, job: PageJob) -> Analysis:

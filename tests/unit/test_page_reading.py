@@ -1,0 +1,49 @@
+"""Which pages of a host that has sent harmful ones are still tried."""
+
+from __future__ import annotations
+
+from trailhound.crawling.analysis import Analysis, PageJob
+from trailhound.crawling.page_limits import PAGE_LIMITS
+from trailhound.crawling.page_reading import COSTLY_PAGES, READ_PER_COSTLY, PageReading
+from trailhound.records import Candidate, Page, Relevance
+from trailhound.strategies.baselines import BreadthFirstStrategy
+
+HOST = "h.test"
+
+
+class NoJudge:
+    def judge(self, page: Page) -> Relevance:
+        del page
+        return Relevance(0.0, False)
+
+
+def test_a_host_with_heavy_documents_gets_another_try_for_what_it_has_else() -> None:
+    reading = PageReading(
+        BreadthFirstStrategy(),
+        NoJudge(),
+        with_fingerprints=False,
+        workers=1,
+        recipe=None,
+        limits=PAGE_LIMITS,
+    )
+    url = f"http://{HOST}/x.pdf"
+    job = PageJob(Candidate(url, 1.0), url, "application/pdf", b"%PDF-1.7")
+
+    def is_tried() -> bool:
+        return reading.complete(None, job, HOST) is None
+
+    def came_to(analysis: Analysis, times: int) -> None:
+        for _ in range(times):
+            reading.complete(analysis, job, HOST)
+
+    heavy = Analysis(failure="it was not analysed in time", is_too_costly=True)
+    read = Analysis(page=Page(url), relevance=Relevance(0.0, False))
+    came_to(read, READ_PER_COSTLY)
+    came_to(heavy, COSTLY_PAGES - 1)
+    assert is_tried()
+    came_to(heavy, 1)
+    assert not is_tried(), "what was read before is no excuse"
+    came_to(read, READ_PER_COSTLY)
+    assert is_tried()
+    came_to(heavy, 1)
+    assert not is_tried()
