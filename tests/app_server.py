@@ -102,6 +102,23 @@ class ServedApp:
         finally:
             connection.close()
 
+    def upload(self, path: str, content: bytes) -> Any:
+        """Send a file; RefusedError unless the app answers 200."""
+        headers = {
+            "Authorization": f"Bearer {self.token}",
+            "Content-Type": "application/octet-stream",
+        }
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
+        try:
+            connection.request("POST", path, content, headers)
+            answer = connection.getresponse()
+            told = json.loads(answer.read())
+        finally:
+            connection.close()
+        if answer.status != 200:
+            raise RefusedError(answer.status, told)
+        return told
+
     def browsed(self, session: Session, number: int = 1) -> None:
         """A paired browser sends all events of a session for its topic."""
         headers = {

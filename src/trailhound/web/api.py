@@ -8,10 +8,10 @@
     def topic(app: App, asked: OneTopic) -> TopicView:
         \"\"\"A topic with its sessions.\"\"\"
 
-A function takes the app and one struct, whose fields come from the path, from the query (GET) or
-from a body in JSON (the others). It runs in a thread of its own unless it is a coroutine. What it
-gives is encoded as JSON; an :class:`Answer` or a response of aiohttp goes out as it is. A
-:class:`TrailhoundError` is answered with its own words.
+A function takes the app and one struct, whose fields come from the path, from the query (GET, and
+where a file is sent) or from a body in JSON (the others). It runs in a thread of its own unless it
+is a coroutine. What it gives is encoded as JSON; an :class:`Answer` or a response of aiohttp goes
+out as it is. A :class:`TrailhoundError` is answered with its own words.
 """
 
 from __future__ import annotations
@@ -72,6 +72,13 @@ class Route:
     function: Callable[..., Any]
     takes: type[msgspec.Struct]
     gives: Any
+    is_upload: bool = False
+    """Whether the body is a file; what else is said is in the query, then."""
+
+    @property
+    def says_in_query(self) -> bool:
+        """Whether what the function takes is in the address alone."""
+        return self.is_upload or self.method in ("GET", "DELETE")
 
     @property
     def summary(self) -> str:
@@ -99,6 +106,10 @@ class Routes:
         """Register a function that does something."""
         return self._adding("POST", path)
 
+    def upload(self, path: str) -> Callable[[Function], Function]:
+        """Register a coroutine that takes a file: it gets the request as well, and its body."""
+        return self._adding("POST", path, is_upload=True)
+
     def put(self, path: str) -> Callable[[Function], Function]:
         """Register a function that sets something."""
         return self._adding("PUT", path)
@@ -107,12 +118,15 @@ class Routes:
         """Register a function that removes something."""
         return self._adding("DELETE", path)
 
-    def _adding(self, method: str, path: str) -> Callable[[Function], Function]:
+    def _adding(
+        self, method: str, path: str, *, is_upload: bool = False
+    ) -> Callable[[Function], Function]:
         def add(function: Function) -> Function:
             takes = list(inspect.signature(function).parameters)[1]
             hints = get_type_hints(function, localns=_lazy_names())
+            gives = hints["return"]
             self.all.append(
-                Route(method, path, self.group, function, hints[takes], hints["return"])
+                Route(method, path, self.group, function, hints[takes], gives, is_upload)
             )
             return function
 
@@ -144,7 +158,7 @@ def handler_of(route: Route, app: App) -> Callable[[web.Request], Any]:
 async def _asked(route: Route, request: web.Request) -> msgspec.Struct:
     """What the request says, as the struct that the function takes."""
     values: dict[str, Any] = {}
-    if route.method in ("GET", "DELETE"):
+    if route.says_in_query:
         for name in dict.fromkeys(request.query):
             several = request.query.getall(name)
             values[name] = several if _is_list(route.takes, name) else several[-1]

@@ -86,11 +86,16 @@ def _operation(route: Route, takes: dict[str, Any], gives: dict[str, Any] | None
         operation["description"] = route.explanation
     others = {name: each for name, each in properties.items() if name not in in_path}
     required = [name for name in takes.get("required", []) if name in others]
-    if route.method in ("GET", "DELETE"):
+    if route.says_in_query:
         operation["parameters"] += [
             {"name": name, "in": "query", "required": name in required, "schema": each}
             for name, each in others.items()
         ]
+        if route.is_upload:
+            operation["requestBody"] = {
+                "required": True,
+                "content": {"application/octet-stream": {"schema": {}}},
+            }
     elif route.takes is not Nothing and others:
         body = {"type": "object", "properties": others, "required": required}
         operation["requestBody"] = {

@@ -27,6 +27,7 @@ from trailhound.web.learning import learn_after_submit
 from trailhound.web.openapi import describe
 from trailhound.web.portal_server import PortalServer
 from trailhound.web.routes import ALL_ROUTES
+from trailhound.web.routes.imports import clear_imports
 from trailhound.web.state import App
 from trailhound.web.watching import CrawlWatcher
 
@@ -113,6 +114,7 @@ class AppServer:
         self._keeper = Gatekeeper(token)
         hub = Hub()
         workspace.folder.mkdir(parents=True, exist_ok=True)
+        clear_imports(workspace.folder)
         jobs = Jobs(workspace.folder, hub)
         scheduler = scheduler or Scheduler(workspace, report=self._tell_of_schedule)
         portal = portal or PortalServer(workspace)

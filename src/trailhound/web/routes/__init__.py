@@ -8,6 +8,7 @@ from trailhound.web.routes import (
     exports,
     feedback,
     happenings,
+    imports,
     lab,
     model,
     playground,
@@ -21,6 +22,7 @@ from trailhound.web.routes import (
 ALL_ROUTES: list[Route] = [
     *topics.routes.all,
     *sessions.routes.all,
+    *imports.routes.all,
     *model.routes.all,
     *playground.routes.all,
     *crawls.routes.all,

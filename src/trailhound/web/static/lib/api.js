@@ -29,10 +29,11 @@ function authorization() {
 
 async function ask(method, address, body) {
   const headers = authorization();
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const isFile = body instanceof Blob;
+  if (body !== undefined) headers["Content-Type"] = isFile ? "application/octet-stream" : "application/json";
   let answer;
   try {
-    answer = await fetch(address, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), cache: "no-store" });
+    answer = await fetch(address, { method, headers, body: isFile ? body : body === undefined ? undefined : JSON.stringify(body), cache: "no-store" });
   } catch {
     throw new Refused(0, "The app does not answer. Is 'trailhound serve' still running?");
   }
@@ -63,6 +64,7 @@ export function query(address, values) {
 export const get = async (address) => (await ask("GET", address)).json();
 export const post = async (address, body = {}) => (await ask("POST", address, body)).json();
 export const put = async (address, body) => (await ask("PUT", address, body)).json();
+export const upload = async (address, file) => (await ask("POST", address, file)).json();
 export const remove = async (address) => (await ask("DELETE", address)).json();
 export const text = async (address) => (await ask("GET", address)).text();
 

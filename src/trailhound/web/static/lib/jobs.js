@@ -4,7 +4,7 @@ import { get, path, post } from "./api.js";
 import { h, replace } from "./dom.js";
 import { attempt, notice, whenever } from "./shell.js";
 
-const TITLES = { learn: "Learning", rejudge: "Judging again", forget: "Forgetting" };
+const TITLES = { learn: "Learning", rejudge: "Judging again", forget: "Forgetting", import: "Importing" };
 
 /** {element, watch, end}: a place for the jobs of a topic; ended(job) is called once for each that ends. */
 export function jobWatch(topic, ended = () => {}) {

@@ -5,11 +5,13 @@ import { changes, counted, field, h, isUnfolded, number, replace, table, when } 
 import { jobWatch } from "../lib/jobs.js";
 import { attempt, go, notice, oneAtATime, topicHead, topicLink, whenever } from "../lib/shell.js";
 import { pairingCard } from "./home.js";
+import { importCard } from "./import_form.js";
 
 export async function topic(place, [name]) {
   const jobs = jobWatch(name, () => draw().catch(() => {}));
   const next = h("div"), figures = h("div"), sessions = h("div"), settings = h("div");
 
+  const imports = await importCard(name, jobs);
   const differs = changes();
   let ending = false;
   /** Does what ends the topic under this name; nothing is asked about it meanwhile. */
@@ -22,19 +24,19 @@ export async function topic(place, [name]) {
     const pairing = found.sessions ? null : await get("/api/pairing"); // of use when nothing was browsed yet
     if (!differs(found, listed, learning, busy, pairing)) return;
     const how = pairing && pairingCard(pairing, isUnfolded(next, false));
-    replace(next, found.problem ? h("p.trouble", found.problem) : null, busy ? null : nextStep(found, learning, jobs, how));
+    replace(next, found.problem ? h("p.trouble", found.problem) : null, busy ? null : nextStep(found, learning, jobs, how, imports));
     replace(figures, figureList(found, learning));
     replace(sessions, sessionTable(name, listed, jobs));
   });
 
   await draw();
-  replace(settings, await settingsCard(name, whileEnding));
+  replace(settings, imports.element, await settingsCard(name, whileEnding));
   replace(place, topicHead(name, ""), jobs.element, next, figures, sessions, settings);
   const silence = whenever(["session", "topic", "crawl"], (heard) => { if (!heard.topic || heard.topic === name) draw().catch(() => {}); });
   return () => { silence(); jobs.end(); };
 }
 
-function nextStep(found, learning, jobs, how) {
+function nextStep(found, learning, jobs, how, imports) {
   const { topic: name } = found;
   const step = (title, text, ...buttons) => h("section.card.next", h("h2", title), h("p", text), h("div.row", buttons), how);
   const link = (view, text, kind = ".primary") => h(`a.button${kind}`, { href: topicLink(name, view) }, text);
@@ -44,7 +46,8 @@ function nextStep(found, learning, jobs, how) {
   };
   if (!found.sessions) {
     return step("Next: browse", "Start a session in the extension's popup, look for what you want, and press Useful on the pages that have it. They appear here as you go.",
-      h("button.primary", { onclick: () => { how.open = true; how.querySelector("summary").focus(); } }, "Pair your browser"));
+      h("button.primary", { onclick: () => { how.open = true; how.querySelector("summary").focus(); } }, "Pair your browser"),
+      h("button", { onclick: () => imports.unfold() }, "Import a recording"));
   }
   if (!found.marked) {
     return step("Next: mark pages", "Nothing is marked useful yet, so there is nothing to look for. Open the pages you have visited, and mark those that you wanted.", link("session", "Mark pages"));

@@ -1,0 +1,220 @@
+"""Recordings that other programs made of browsing join a topic: a file is sent, read and kept."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from aiohttp import web
+
+from trailhound.config import configure, find_file
+from trailhound.counting import counted
+from trailhound.errors import SessionError, TrailhoundError, UsageError, unknown_name
+from trailhound.sessions.events import Session
+from trailhound.storage.files import explaining
+from trailhound.topics.forgetting import FETCHED_NAME
+from trailhound.topics.importing import ChosenSessions, Kept, keep_sessions, pseudonyms
+from trailhound.topics.page_fetching import FetchedPages, fetch_pages, pages_wanted
+from trailhound.topics.workspace import TopicFolder
+from trailhound.web.api import Nothing, Routes
+from trailhound.web.contact import remember_user_agent, remembered_user_agent
+from trailhound.web.hub import Happening
+from trailhound.web.jobs import Handle, Job
+
+if TYPE_CHECKING:
+    from trailhound.web.state import App
+
+OWN_SESSION = "session"
+"""A session file of Trailhound itself."""
+FOLDER_NAME = ".imports"
+"""In the workspace: files while they are read; none outlives its job."""
+MAX_FETCHED = 500
+"""Pages that the web is asked for, the most visited first."""
+_CHUNK_BYTES = 1 << 20
+_ENDINGS = re.compile(r"(\.[A-Za-z0-9]{1,8}){0,2}$")
+
+routes = Routes("Sessions")
+
+
+class ImportKind(msgspec.Struct, frozen=True, kw_only=True):
+    """What can be imported."""
+
+    kind: str
+    summary: str
+    reads: str
+    """The file to choose."""
+
+
+class Recording(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that is sent, as it is, in the body of the request."""
+
+    topic: str
+    kind: str
+    name: str = ""
+    """Of the file."""
+    fetch: bool = False
+    """Ask the web, politely, for pages without contents: histories and logs have none."""
+    user_agent: str = ""
+    """Who asks, with a contact; remembered for crawls."""
+
+
+@routes.get("/api/imports")
+def list_imports(app: App, asked: Nothing) -> list[ImportKind]:
+    """The kinds of recordings that can be imported."""
+    from trailhound.sessions.importers import importer, importer_names
+
+    del app, asked
+    kinds = [
+        ImportKind(
+            kind=OWN_SESSION,
+            summary="A session that Trailhound recorded",
+            reads="A session file (*.jsonl)",
+        )
+    ]
+    for name in importer_names():
+        try:
+            found = importer(name)
+        except TrailhoundError:  # a broken plug-in costs itself
+            continue
+        kinds.append(ImportKind(kind=name, summary=found.summary, reads=found.reads))
+    return kinds
+
+
+@routes.upload("/api/topics/{topic}/import")
+async def import_recording(app: App, asked: Recording, request: web.Request) -> Job:
+    """Turn a recording into sessions of the topic; its pages can be marked then.
+
+    The body is the file itself. What comes of it is told by the job.
+    """
+    folder = await asyncio.to_thread(app.topic, asked.topic)
+    await asyncio.to_thread(_check, app, asked)
+    place = await asyncio.to_thread(_new_place, app.workspace.folder)
+    file = place / f"recording{_ending(asked.name)}"
+    try:
+        await _receive(request, file)
+
+        def work(handle: Handle) -> str:
+            try:
+                return _imported(app, folder, file, asked, handle)
+            except TrailhoundError as error:
+                told = str(error).replace(str(file), asked.name or "the file")
+                raise type(error)(told) from error
+            finally:
+                shutil.rmtree(place, ignore_errors=True)
+
+        return await asyncio.to_thread(app.jobs.start, "import", folder.name, work)
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        raise
+
+
+def clear_imports(workspace: Path) -> None:
+    """Remove what an app that was killed has left."""
+    shutil.rmtree(workspace / FOLDER_NAME, ignore_errors=True)
+
+
+def _ending(name: str) -> str:
+    """Some importers look at it."""
+    found = _ENDINGS.search(name)
+    return found[0] if found else ""
+
+
+def _check(app: App, asked: Recording) -> None:
+    from trailhound.sessions.importers import importer_names
+
+    kinds = (OWN_SESSION, *importer_names())
+    if asked.kind not in kinds:
+        raise unknown_name("kind of import", asked.kind, kinds)
+    agent = asked.user_agent.strip()
+    if agent:
+        remember_user_agent(app.workspace.folder, agent)
+    if asked.fetch and not (agent or remembered_user_agent(app.workspace.folder)):
+        raise UsageError(
+            "Sites must be told who asks for their pages. Give a name and a way to reach you: "
+            "bees-bot (+https://example.org/bot)"
+        )
+
+
+def _new_place(workspace: Path) -> Path:
+    within = workspace / FOLDER_NAME
+    with explaining(within):
+        within.mkdir(mode=0o700, exist_ok=True)
+        return Path(tempfile.mkdtemp(dir=within))
+
+
+async def _receive(request: web.Request, file: Path) -> None:
+    size = 0
+    with explaining(file), file.open("wb") as written:
+        async for chunk in request.content.iter_chunked(_CHUNK_BYTES):
+            size += len(chunk)
+            await asyncio.to_thread(written.write, chunk)
+    if not size:
+        raise UsageError("The file is empty. Choose another.")
+
+
+def _imported(app: App, folder: TopicFolder, file: Path, asked: Recording, handle: Handle) -> str:
+    """The whole of an import: read, name, perhaps fetch, keep; what came of it, in words."""
+    handle.report("Reading the file")
+    sessions, told = _sessions(app, folder, file, asked.kind)
+    fetched = _fetched(app, folder, sessions, handle) if asked.fetch else None
+    handle.report("Writing sessions")
+    kept = keep_sessions(folder, fetched.fill(sessions) if fetched is not None else sessions)
+    if fetched is not None:
+        fetched.discard()
+    if not kept.visits:
+        raise SessionError(f"Nothing was found to import{told()}. Is it a file of that kind?")
+    app.hub.tell(Happening(kind="session", topic=folder.name))
+    return f"Imported {_in_words(kept)}{told()}."
+
+
+def _sessions(
+    app: App, folder: TopicFolder, file: Path, kind: str
+) -> tuple[Iterable[Session], Callable[[], str]]:
+    """What the file holds, and what was left out, known once they were gone through."""
+    from trailhound.sessions.files import read_session
+    from trailhound.sessions.importers import importer, read_recording
+    from trailhound.sessions.importers.base import NamesPeople
+
+    if kind == OWN_SESSION:
+        return [msgspec.structs.replace(read_session(file), topic=folder.name)], str
+    found = importer(kind)
+    imported = read_recording(found, file, folder.name, {})
+    people = pseudonyms(app.workspace.folder) if isinstance(found, NamesPeople) else None
+
+    def left_out() -> str:
+        skipped = imported.tally.skipped.most_common()
+        said = [f"{number:,} skipped: {reason}" for reason, number in skipped if number]
+        return "".join(f"; {each}" for each in (*said, *imported.tally.notes))
+
+    return ChosenSessions(imported, folder, name_of=people), left_out
+
+
+def _fetched(
+    app: App, folder: TopicFolder, sessions: Iterable[Session], handle: Handle
+) -> FetchedPages:
+    """Pages from the web for those without contents."""
+    file = find_file(app.config_file, os.environ, Path.cwd())
+    agent = {"fetch.user_agent": remembered_user_agent(app.workspace.folder)}
+    settings = configure(agent, os.environ, file).settings.fetch
+    store, wanted = FetchedPages(folder.path / FETCHED_NAME), pages_wanted(sessions)[:MAX_FETCHED]
+
+    def progress(done: int, total: int) -> None:
+        handle.report(f"Asked for {done:,} of {counted(total, 'page')}", done / max(total, 1))
+
+    asyncio.run(fetch_pages(wanted, settings, store, progress))
+    return store
+
+
+def _in_words(kept: Kept) -> str:
+    told = (
+        f"{counted(kept.sessions, 'session')} with {counted(kept.visits, 'visit')} of "
+        f"{counted(kept.pages, 'page')}, {kept.with_content:,} of them with content"
+    )
+    return f"{told}, {kept.marked:,} marked useful" if kept.marked else told

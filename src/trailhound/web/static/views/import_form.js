@@ -1,0 +1,44 @@
+// A form that sends a recording of another program, or a session file, to a topic.
+
+import { get, path, query, upload } from "../lib/api.js";
+import { field, h } from "../lib/dom.js";
+import { attempt } from "../lib/shell.js";
+
+/** By how names of files end: what they most likely are. */
+const KINDS = [
+  [/\.har$/i, "har"], [/\.(warc|warc\.gz|wacz)$/i, "warc"], [/^history$/i, "chrome"], [/^places\.sqlite$/i, "firefox"],
+  [/\.jsonl$/i, "session"], [/access.*\.log/i, "squid"], [/\.log/i, "combined"],
+];
+
+/** A card, folded up; unfold() shows it. jobs is told of the import that begins. */
+export async function importCard(name, jobs) {
+  const kinds = await get("/api/imports");
+  const { user_agent: known } = await get(path`/api/topics/${name}/crawl/choices`);
+  const file = h("input", { type: "file", required: true });
+  const kind = h("select", kinds.map((each) => h("option", { value: each.kind }, `${each.kind} – ${each.summary}`)));
+  const fetched = h("input", { type: "checkbox" });
+  const agent = h("input", { type: "text", value: known, placeholder: "bees-bot (+https://example.org/bot)", spellcheck: "false" });
+  const who = field("Who asks", agent, "A name and a way to reach you: sites are told it with every request.");
+  who.hidden = true;
+  fetched.addEventListener("change", () => { who.hidden = !fetched.checked; });
+  file.addEventListener("change", () => {
+    const guess = KINDS.find(([ending]) => ending.test(file.files[0]?.name ?? ""))?.[1];
+    if (kinds.some((each) => each.kind === guess)) kind.value = guess;
+  });
+  const button = h("button.primary", { type: "submit" }, "Import");
+  const send = async () => {
+    const said = { kind: kind.value, name: file.files[0].name, fetch: fetched.checked, user_agent: fetched.checked ? agent.value.trim() : "" };
+    button.textContent = "Sending …";
+    try {
+      await jobs.watch(await upload(query(path`/api/topics/${name}/import`, said), file.files[0]));
+    } finally {
+      button.textContent = "Import";
+    }
+  };
+  const element = h("details.card", h("summary", "Import a recording"),
+    h("form.stack", { onsubmit: (event) => { event.preventDefault(); attempt(button, send); } },
+      h("p", "What another program has recorded becomes a session of this topic: a HAR file of the browser's developer tools, a web archive, a browser's history, a proxy's log, or a session file. Mark the useful pages afterwards. The file stays on this computer."),
+      field("File", file), field("What it is", kind),
+      h("label.row", fetched, " Ask the web for pages without content, 500 at most: histories and logs have only addresses"), who, button));
+  return { element, unfold() { element.open = true; file.focus(); } };
+}

@@ -1,0 +1,63 @@
+"""Recordings of other programs come into a topic through the app."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from learned_topics import park_session
+from test_import_har import GARDEN, entry
+
+from app_server import RefusedError, ServedApp
+from trailhound.sessions.events import session_lines
+
+
+def har() -> bytes:
+    return json.dumps({"log": {"version": "1.2", "entries": [entry(GARDEN, 1)]}}).encode()
+
+
+def left(app: ServedApp) -> list[Path]:
+    return list((app.server.app.workspace.folder / ".imports").iterdir())
+
+
+def test_a_har_file_becomes_a_session_whose_pages_can_be_marked(app: ServedApp) -> None:
+    kinds = {each["kind"]: each for each in app.get("/api/imports")}
+    assert {"session", "har", "warc", "chrome", "firefox", "squid"} <= kinds.keys()
+    app.post("/api/topics/bees")
+    begun = app.upload("/api/topics/bees/import?kind=har&name=garden.har", har())
+    job = app.job_done(begun)
+    assert (job["kind"], job["state"]) == ("import", "done"), job
+    assert "1 session with 1 visit of 1 page, 1 of them with content" in job["message"]
+    assert app.get("/api/topics/bees")["sessions"] == 1
+    app.put("/api/topics/bees/mark", {"url": GARDEN, "useful": True})
+    assert app.get("/api/topics/bees")["marked"] == 1
+    assert left(app) == []
+
+
+def test_a_session_file_comes_with_its_marks(app: ServedApp) -> None:
+    app.post("/api/topics/walks")
+    content = b"".join(session_lines(park_session()))
+    job = app.job_done(app.upload("/api/topics/walks/import?kind=session&name=a.jsonl", content))
+    assert job["state"] == "done", job
+    assert "marked useful" in job["message"]
+    assert app.get("/api/topics/walks")["marked"] > 0
+
+
+def test_what_cannot_be_imported_is_told_and_leaves_nothing(app: ServedApp) -> None:
+    app.post("/api/topics/bees")
+    job = app.job_done(app.upload("/api/topics/bees/import?kind=har&name=x.har", b"no HAR"))
+    assert job["state"] == "failed"
+    assert "x.har" in job["message"]
+    assert str(app.server.app.workspace.folder) not in job["message"]
+    for address, why in {
+        "/api/topics/none/import?kind=har": "404.*no topic",
+        "/api/topics/bees/import?kind=haar": "400.*har",
+        "/api/topics/bees/import?kind=har&fetch=true": "400.*who asks",
+    }.items():
+        with pytest.raises(RefusedError, match=why):
+            app.upload(address, har())
+    with pytest.raises(RefusedError, match=r"400.*empty"):
+        app.upload("/api/topics/bees/import?kind=har", b"")
+    assert left(app) == []
+    assert app.get("/api/topics/bees")["sessions"] == 0
