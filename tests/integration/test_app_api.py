@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -16,9 +17,10 @@ from aiohttp import ClientSession
 from app_server import ServedApp, app, serving_app
 from trailhound.collector import load_pairing
 from trailhound.errors import StorageError, UsageError
+from trailhound.library import app_client
 from trailhound.library.app_client import AppClient, RefusedError
 from trailhound.topics.workspace import Workspace
-from trailhound.web import AppServer, load_token
+from trailhound.web import AppServer, load_token, server
 from trailhound.web.documents import MOST_KEPT, Documents
 from trailhound.web.openapi import describe
 from trailhound.web.routes import ALL_ROUTES, topics
@@ -195,6 +197,18 @@ def test_a_program_goes_on_after_the_app_was_started_again(tmp_path: Path) -> No
         assert sock is not None
         sock.shutdown(socket.SHUT_RDWR)
         assert client.ask("show_topic", topic="bees")["topic"] == "bees"
+
+
+def test_a_program_goes_on_after_the_app_has_hung_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(app_client, "_IDLE_SECONDS", 0.05)
+    with serving_app(tmp_path) as app, AppClient(app.base, app.token) as client:
+        for topic in ("bees", "wasps"):
+            client.ask("create_topic", topic=topic)
+            time.sleep(0.3)
+        assert len(client.ask("show_home")["topics"]) == 2
 
 
 def test_a_topic_that_goes_while_it_is_looked_at_is_told(

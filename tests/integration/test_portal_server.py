@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import http.client
 import socket
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,7 +20,7 @@ from found_pages import Find, add_finds, crawl_of
 from trailhound.portal.publishing import publication, publication_of, publish
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.workspace import Workspace
-from trailhound.web import PortalListening, PortalServer
+from trailhound.web import PortalListening, PortalServer, connections, portal_server, server
 
 HIVE = "https://bees.example/hive"
 FINDS = (
@@ -183,3 +187,101 @@ def test_it_can_be_read_at_the_loopback_of_ipv6(tmp_path: Path) -> None:
 
     assert asyncio.run(look()) == 200
     assert portal.address() == ""
+
+
+def half_a_request(port: int) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port), timeout=60)
+    connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Endless: ")
+    return connection
+
+
+def has_ended(connection: socket.socket) -> bool:
+    """Whether the server hangs up, before the patience of the connection is over."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_readers_who_say_nothing_take_no_place_from_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "_MOST_READERS", 5)
+    with serving_app(tmp_path) as app, ExitStack() as opened:
+        address = published(app)
+        port = app.server.app.portal.port
+        idle = [opened.enter_context(half_a_request(port)) for _ in range(20)]
+        assert all(map(has_ended, idle[:15]))
+        assert asked(address)[0] == 200
+        assert app.get("/api/home")["topics"]
+
+
+def test_what_is_being_answered_keeps_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "_MOST_READERS", 2)
+    with serving_app(tmp_path) as app, ExitStack() as opened:
+        address = published(app)
+        portal, goes_on = app.server.app.portal, threading.Event()
+        publications, entered = portal.publications, threading.Event()
+
+        def slowly() -> Any:
+            entered.set()
+            goes_on.wait(60)
+            return publications()
+
+        monkeypatch.setattr(portal, "publications", slowly)
+        with ThreadPoolExecutor(1) as reader:
+            answer = reader.submit(asked, address)
+            entered.wait(60)
+            idle = [opened.enter_context(half_a_request(portal.port)) for _ in range(4)]
+            assert all(map(has_ended, idle[:3]))
+            goes_on.set()
+            assert answer.result()[0] == 200
+
+
+@pytest.mark.parametrize("whose", ["portal", "app"])
+def test_who_says_nothing_is_hung_up_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whose: str
+) -> None:
+    monkeypatch.setattr(portal_server, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(server, "WAIT_SECONDS", 0.2)
+    with serving_app(tmp_path) as app:
+        published(app)
+        port = app.port if whose == "app" else app.server.app.portal.port
+        with half_a_request(port) as halfway, socket.create_connection(("127.0.0.1", port)) as mute:
+            assert has_ended(halfway)
+            assert has_ended(mute)
+
+
+def test_who_reads_no_answer_is_hung_up_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "_LOOK_SECONDS", 0.5)
+    with serving_app(tmp_path) as app, socket.socket() as connection:
+        address = urlsplit(published(app))
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", address.port))
+        connection.settimeout(60)
+        request = f"GET {address.path}portal.css HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n"
+        with suppress(ConnectionError):
+            for _ in range(5000):
+                connection.sendall(request.encode())
+        wait_until(lambda: not app.server.app.portal.readers)
+
+
+def test_connections_that_cannot_be_taken_are_told_of_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def run_out_of_descriptors() -> None:
+        loop = asyncio.get_running_loop()
+        connections.tell_of_no_room_seldom(loop)
+        full = OSError(errno.EMFILE, "Too many open files")
+        with socket.socket() as listener:
+            for _ in range(100):
+                loop.call_exception_handler({"exception": full, "socket": listener})
+        loop.call_exception_handler({"message": "something else", "exception": OSError()})
+
+    asyncio.run(run_out_of_descriptors())
+    assert [record.getMessage() for record in caplog.records] == [
+        "No connection can be taken right now: Too many open files",
+        "something else",
+    ]

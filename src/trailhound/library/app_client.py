@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -26,6 +27,8 @@ from trailhound.errors import StorageError, TrailhoundError, UsageError, unknown
 
 DEFAULT_ADDRESS = "http://127.0.0.1:8917"
 _SECONDS = 60.0
+_IDLE_SECONDS = 5.0
+"""A connection that has waited for longer is not used again."""
 _WITHOUT_BODY = ("GET", "DELETE")
 _NAMES = re.compile(r"\{(\w+)\}")
 
@@ -49,6 +52,7 @@ class AppClient:
         self._host, self._port = parts.hostname, parts.port
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._connection = self._connect()
+        self._used_at = time.monotonic()
 
     @classmethod
     def of_workspace(cls, folder: Path, address: str = DEFAULT_ADDRESS) -> Self:
@@ -132,6 +136,7 @@ class AppClient:
             if response.status != 200:
                 raise _refusal(response)
             content = response.read()
+            self._used_at = time.monotonic()
         except (OSError, HTTPException) as error:
             self._connection.close()
             raise StorageError(
@@ -142,6 +147,8 @@ class AppClient:
 
     def _asked(self, method: str, path: str, body: bytes | None) -> HTTPResponse:
         """An app that was started again has closed the connection: a question is asked anew."""
+        if time.monotonic() > self._used_at + _IDLE_SECONDS:
+            self._connection.close()  # before the app does so, perhaps while it is being asked
         may_repeat = method == "GET" and self._connection.sock is not None
         try:
             self._connection.request(method, path, body, self._headers)

@@ -2,7 +2,7 @@
 
 There is no token, as everybody may read, and no route that the app has: whoever reaches this port
 reaches the pages of :mod:`trailhound.portal` and a 404 for all else. Searches have threads of their
-own, so that readers, however many, keep the app's owner from nothing.
+own, and connections are few, so that readers, however many, keep the app's owner from nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.workspace import TopicFolder, Workspace
 from trailhound.web.access import SAFE_HEADERS, Handler
 from trailhound.web.addresses import LOOPBACK, LOOPBACK_6, in_address
+from trailhound.web.connections import WAIT_SECONDS, Places, most_readers
 
 DEFAULT_PORTAL_PORT = 8918
 READERS = 4
@@ -31,6 +32,8 @@ READERS = 4
 MOST_WAITING = 64
 """Readers that wait for one of them; more are asked to come again."""
 _SHUTDOWN_SECONDS = 2.0
+_BACKLOG = 32
+"""Connections that are taken at once, before any of them can be counted."""
 _HEADERS = SAFE_HEADERS | {
     "Cache-Control": "no-cache",
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -76,6 +79,8 @@ class PortalServer:
         self._more = dict(more or {})
         self._portals: dict[str, tuple[Publication, Portal]] = {}
         self._runner: web.AppRunner | None = None
+        self._listener: asyncio.Server | None = None
+        self._places = Places(most_readers())
         self._following = asyncio.Lock()
         self._threads = ThreadPoolExecutor(READERS, "trailhound-portal")
         self._waiting = 0
@@ -86,6 +91,11 @@ class PortalServer:
     def is_asked_for(self) -> bool:
         """Whether it was started for certain topics, and is of no use without them."""
         return bool(self._more)
+
+    @property
+    def readers(self) -> int:
+        """Connections that there are."""
+        return len(self._places)
 
     def publications(self) -> dict[str, tuple[TopicFolder, Publication]]:
         """What is published now, by its name in addresses."""
@@ -111,23 +121,39 @@ class PortalServer:
 
     async def _start(self) -> None:
         runner = web.AppRunner(
-            self._application(), access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS
+            self._application(),
+            access_log=None,
+            shutdown_timeout=_SHUTDOWN_SECONDS,
+            keepalive_timeout=WAIT_SECONDS,
         )
         await runner.setup()
         try:
-            await web.TCPSite(runner, self._listening.host, self._listening.port).start()
+            self._listener = await self._listen(runner)
         except OSError as error:
             await runner.cleanup()
             raise ConfigError(
                 f"The portal cannot listen at {self._listening.host}:{self._listening.port}: "
                 f"{error.strerror or error}. Choose another port with --portal-port."
             ) from error
-        self._runner, self.port = runner, int(runner.addresses[0][1])
+        self._runner, self.port = runner, int(self._listener.sockets[0].getsockname()[1])
+
+    async def _listen(self, runner: web.AppRunner) -> asyncio.Server:
+        make = runner.server
+        if make is None:
+            raise RuntimeError("the portal is not set up")
+        return await asyncio.get_running_loop().create_server(
+            lambda: self._places.given_to(make()),
+            self._listening.host,
+            self._listening.port,
+            backlog=_BACKLOG,
+        )
 
     async def _stop_listening(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
         if self._runner is not None:
             await self._runner.cleanup()
-        self._runner, self.port = None, 0
+        self._listener, self._runner, self.port = None, None, 0
 
     async def stop(self) -> None:
         """For good."""
@@ -155,7 +181,8 @@ class PortalServer:
         ):
             response: web.StreamResponse = _said(403, "This host is not served here.")
         else:
-            response = await self._answered(request, handler)
+            with self._places.answering(request.transport):
+                response = await self._answered(request, handler)
         response.headers.update(_HEADERS)
         return response
 

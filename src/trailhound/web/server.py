@@ -20,6 +20,7 @@ from trailhound.topics.workspace import Workspace
 from trailhound.web.access import AppToken, Gatekeeper, gated
 from trailhound.web.addresses import LOOPBACK, LOOPBACK_6, in_address
 from trailhound.web.api import handler_of
+from trailhound.web.connections import WAIT_SECONDS, tell_of_no_room_seldom
 from trailhound.web.documents import PREFIX
 from trailhound.web.hub import Happening, Hub
 from trailhound.web.jobs import Jobs
@@ -158,8 +159,12 @@ class AppServer:
         """Listen; the port."""
         listening.check()
         context = listening.context()
+        tell_of_no_room_seldom(asyncio.get_running_loop())
         runner = web.AppRunner(
-            self._application(), access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS
+            self._application(),
+            access_log=None,
+            shutdown_timeout=_SHUTDOWN_SECONDS,
+            keepalive_timeout=WAIT_SECONDS,
         )
         await runner.setup()
         try:
