@@ -214,3 +214,56 @@ def test_a_page_whose_parts_cannot_be_had_comes_again(
     assert FalteringApp.asked == ["/robots.txt", "/", "/app.js", "/", "/app.js", "/further"]
     assert crawled.found == {*seeds, "http://faltering.spa.test/further"}
     assert "1 new link" in crawled.events[seeds[0]].why
+
+
+XHTML = "application/xhtml+xml"
+NECTAR = f"<p>{'Bees gather nectar from many flowers. ' * 60}</p>"
+ROOT = "<div id='root'></div>"
+
+
+class FragilePages(BaseHTTPRequestHandler):
+    """Pages of which a browser may make less than there is."""
+
+    pages: ClassVar[dict[str, tuple[str, str]]] = {
+        "/": ("text/html", "<a href=/wiped>1</a> <a href=/broken>2</a> <a href=/whole>3</a>"),
+        "/wiped": (
+            "text/html",
+            f"{NECTAR}<div id=list></div><script>fetch('/private').then(r => r.json())"
+            ".catch(() => document.body.innerHTML = 'Something went wrong')</script>",
+        ),
+        "/broken": (XHTML, f"<p>R&D</p>{NECTAR}{ROOT}<script src='/link.js'></script>"),
+        "/whole": (XHTML, f"<script src='/link.js'/>{ROOT}{NECTAR}"),
+        "/link.js": (
+            "text/javascript",
+            "onload = () => "
+            "document.getElementById('root').innerHTML = '<a href=\"/further\">on</a>'",
+        ),
+        "/further": ("text/html", NECTAR),
+        "/robots.txt": ("text/plain", "User-agent: *\nDisallow: /private"),
+    }
+
+    def do_GET(self) -> None:
+        kind, text = self.pages[self.path]
+        if kind == XHTML:
+            text = f"<html xmlns='http://www.w3.org/1999/xhtml'><body>{text}</body></html>"
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_rendering_takes_nothing_away(spa: Spa) -> None:
+    with served(FragilePages) as port:
+        host, resolve = "http://fragile.spa.test", f"*.spa.test=127.0.0.1:{port}"
+        crawled = spa.crawled("always", seeds=[f"{host}/"], resolve=resolve)
+    for path in ("/wiped", "/broken", "/whole"):
+        relevance = crawled.events[host + path].relevance
+        assert relevance is not None
+        assert relevance.relevant, path
+    assert "lost most of its text" in crawled.events[f"{host}/wiped"].why
+    for path in ("/broken", "/whole"):
+        assert "1 new link" in crawled.events[host + path].why, path

@@ -94,6 +94,23 @@ def test_what_was_gained() -> None:
     assert not gain_of(before, before, URL, lambda _: True).is_worth_it
 
 
+@pytest.mark.parametrize(
+    ("after", "is_loss"),
+    [
+        ("<p>Something went wrong", True),
+        ("<p>Something went wrong <a href=/known>here</a>", True),
+        ("<p>All that is left is <a href=/new>elsewhere</a>", False),
+        (TEXT[: len(TEXT) * 2 // 3], False),
+        (TEXT * 2, False),
+    ],
+)
+def test_what_was_lost(after: str, is_loss: bool) -> None:
+    before = f"{TEXT}<a href=/known>x</a>"
+    gain = gain_of(before.encode(), after.encode(), URL, lambda _: True)
+    assert gain.is_loss is is_loss
+    assert not gain_of(b"<p>Little", b"", URL, lambda _: True).is_loss
+
+
 def test_only_what_is_shown_counts_as_text() -> None:
     head = b"<HEAD><title>no</title></head><STYLE>no</style>"
     assert shown_chars(head + b"<p> yes &nbsp; </p><script>no</SCRIPT >yes") == len("yesyes")

@@ -51,7 +51,7 @@ class BrowserFetcher:
     """Fetches pages over HTTP, and has a browser render those that need it.
 
     ``mode`` is ``auto`` or ``always``. ``tabs`` pages are rendered at once at most. A page that
-    cannot be rendered stays as it came, with a remark.
+    cannot be rendered, or loses its text by that, stays as it came, with a remark.
     """
 
     summary: ClassVar[str] = "pages over HTTP, rendered by Chromium where it pays (--render)"
@@ -170,13 +170,23 @@ class BrowserFetcher:
         if failure:
             self._learned.note(decision, result.final_url, Gain())
             return _remarked(result, f"rendered in vain ({decision.why}): {failure}")
+        return self._better(result, html, decision, parts)
+
+    def _better(
+        self, result: FetchResult, html: bytes, decision: Decision, parts: PageParts
+    ) -> FetchResult:
+        """The rendered page, or the one that came where scripts have made less of it."""
         gain = gain_of(result.body, html, result.final_url, self._in_scope)
         shown = replace(result, body=html, content_type="text/html; charset=utf-8", rendered=True)
         if parts.missing and not gain.is_worth_it:
-            return _without_parts(shown, decision, parts)
+            return _without_parts(result if gain.is_loss else shown, decision, parts)
         self._learned.note(decision, result.final_url, gain)
         shown = _remarked(shown, _what_it_gave(decision, gain, parts))
-        return self.http.unless_it_asks_to_log_in(shown)
+        shown = self.http.unless_it_asks_to_log_in(shown)
+        if gain.is_loss and shown.outcome is Outcome.FETCHED:
+            lost = "it lost most of its text by that, and stays as it came"
+            return _remarked(result, f"rendered in vain ({decision.why}): {lost}")
+        return shown
 
     async def _shown(self, result: FetchResult, parts: PageParts) -> bytes:
         """The rendered page; once more if the browser ended meanwhile, for whatever reason."""

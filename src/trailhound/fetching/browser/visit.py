@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.parsers import expat
 
 from trailhound.fetching.browser.parts import Asked, PageParts, shown_headers
 from trailhound.records import FetchResult
@@ -27,6 +28,7 @@ LAST_SECONDS = 5.0
 """For reading a page when its time is over."""
 _AWAKE_SECONDS = 2.0
 """By then a page answers, unless one of its scripts does not come to an end."""
+_XHTML, _HTML = "application/xhtml+xml", "text/html"
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Visit:
         if request.is_navigation_request() and (own := self._navigation(request)) is not True:
             if own is None and not self._was_shown:
                 self._was_shown = True
-                headers = shown_headers(self._document.headers)
+                headers = await asyncio.to_thread(_headers_of, self._document)
                 await route.fulfill(status=200, headers=headers, body=self._document.body)
                 return
             await route.fulfill(status=204)  # the page stays; an error would show one instead
@@ -215,3 +217,28 @@ class Visit:
 
     async def _send(self, method: str, parameters: dict[str, Any] | None = None) -> Any:
         return await self._cdp.send(method, parameters or {})
+
+
+def _headers_of(document: FetchResult) -> dict[str, str]:
+    """As the browser gets them: of XHTML with an error it would show little but that error, where
+    everybody else reads it as HTML."""
+    headers = shown_headers(document.headers)
+    kind = headers.get("content-type", "").lower()
+    if kind.strip().startswith(_XHTML) and not _is_well_formed(document.body):
+        headers["content-type"] = kind.replace(_XHTML, _HTML, 1)
+    return headers
+
+
+def _is_well_formed(xml: bytes) -> bool:
+    """Whether it is XML, without entities of its own: those may grow without end."""
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.EntityDeclHandler = _refuse
+    try:
+        parser.Parse(xml, True)
+    except (expat.ExpatError, LookupError, ValueError):  # also encodings that nobody knows
+        return False
+    return True
+
+
+def _refuse(*_: object) -> None:
+    raise ValueError("an entity of its own")

@@ -35,6 +35,8 @@ MAX_KINDS = 20_000
 _FAR_SCRIPT_BYTES = 10_000
 _READ_BYTES = 1_000_000
 _NEW_CHARS = 100
+_LEAST_SHARE = 0.5
+"""Of a page's text; banners and the like may well go when it is rendered."""
 _MAX_NOSCRIPTS = 20
 _PIECE_BYTES = 5_000
 _MAX_TAG_BYTES = 700
@@ -98,6 +100,8 @@ class Gain(NamedTuple):
 
     links: int = 0
     chars: int = 0
+    is_loss: bool = False
+    """Whether it took most of the text away, and led nowhere new."""
 
     @property
     def is_worth_it(self) -> bool:
@@ -265,10 +269,10 @@ def gain_of(before: bytes, after: bytes, url: str, in_scope: Callable[[str], boo
     new = _links(after) - _links(before)
     known = {canonicalize(_text(href), url) for href in _links(before)} | {canonicalize(url)}
     found = {canonicalize(_text(href), url) for href in new} - known - {None}
-    return Gain(
-        sum(1 for link in found if link is not None and in_scope(link)),
-        max(0, shown_chars(after) - shown_chars(before)),
-    )
+    links = sum(1 for link in found if link is not None and in_scope(link))
+    had, has = shown_chars(before), shown_chars(after)
+    is_loss = not links and had - has >= _NEW_CHARS and has < _LEAST_SHARE * had
+    return Gain(links, max(0, has - had), is_loss)
 
 
 def _links(html: bytes) -> set[bytes]:
