@@ -240,21 +240,25 @@ class HttpFetcher:
         headers: Mapping[str, str],
         *,
         page: str = "",
-        may_ask: Callable[[], bool] = always,
+        may_ask: Callable[[str], bool] = lambda _url: True,
     ) -> Answer:
         """A part of a page that a browser renders: a script, or data that a script asks for.
 
         robots.txt, excluded hosts and the address guard hold for it and for each of its
         redirects; the crawl's scope does not, as pages have their scripts from anywhere.
-        ``may_ask`` is asked before each request. ``page`` is the address of the page: a part from
-        a host that is read as a person gets her cookies for pages of that host alone.
+        ``may_ask`` is asked before each request, with its URL, and before robots.txt is fetched
+        for it: where that forbids the URL, the failure is ``ROBOTS``. ``page`` is the address of
+        the page: a part from a host that is read as a person gets her cookies for pages of that
+        host alone.
         """
         for _ in range(_MAX_PART_REDIRECTS + 1):
-            refusal = await self._part_refused(url)
-            if refusal:
-                return Answer(failure=Outcome.ROBOTS, detail=refusal)
-            if not may_ask():
+            if left := self._left_out(url):
+                return Answer(failure=Outcome.SKIPPED, detail=left)
+            if not may_ask(url):
                 return Answer(failure=Outcome.POSTPONED, detail=NO_REQUEST_LEFT)
+            refusal = await self._robots.refusal(url) if self._obey_robots else None
+            if refusal is not None:
+                return Answer(failure=Outcome.ROBOTS, detail=refusal.detail)
             is_foreign = self._stranger is not None and host_key(url) != host_key(page)
             client = self._stranger if is_foreign and self._stranger else self._client
             answer = await client.get_part(url, max_bytes=self._max_bytes, headers=headers)
@@ -266,14 +270,14 @@ class HttpFetcher:
             url = target
         return Answer(failure=Outcome.TOO_MANY_REDIRECTS)
 
-    async def _part_refused(self, url: str) -> str:
+    def _left_out(self, url: str) -> str:
+        """Why this part is not even thought of; empty when it may be had."""
         scope: object = self._in_scope
         if isinstance(scope, Excluding) and scope.excludes(url):
             return f"{url} is excluded"
         if self._leaving is not None and self._leaving.is_command(url):
             return COMMANDS_LEFT
-        refusal = await self._robots.refusal(url) if self._obey_robots else None
-        return "" if refusal is None else refusal.detail
+        return ""
 
     async def close(self) -> None:
         """Close all connections."""

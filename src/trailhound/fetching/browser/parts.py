@@ -117,6 +117,8 @@ class PartLimits:
 
     max_requests: int = 60
     """Parts that are asked for over the network; what was kept costs nothing."""
+    max_hosts: int = 20
+    """Besides the page's own: each may have a robots.txt file, which no budget counts."""
     max_bytes: int = 20_000_000
 
 
@@ -138,6 +140,8 @@ class PageParts:
     retry_after_seconds: float | None = None
     """When to ask again for those that the page's own host did not give."""
     _bytes: int = 0
+    _hosts: set[str] = field(default_factory=set)
+    """That were asked for something."""
 
     async def give(self, asked: Asked) -> Given | None:
         """The answer; ``None`` when the page does not get one."""
@@ -156,6 +160,8 @@ class PageParts:
     async def _fetched(self, url: str, asked: Asked) -> Given | None:
         headers = _sent_headers(asked.headers)
         answer = await self.http.part(url, headers, page=self.page, may_ask=self._may_ask)
+        if answer.failure is Outcome.ROBOTS:
+            self.requests -= 1  # nothing was asked, after all
         if answer.retry_after_seconds is not None:
             self._note_missing(url, answer, answer.retry_after_seconds)
         if answer.failure is not None or answer.status is None:
@@ -175,13 +181,14 @@ class PageParts:
         if host_key(url) == host_key(self.page):
             self.retry_after_seconds = max(seconds, self.retry_after_seconds or 0.0)
 
-    def _may_ask(self) -> bool:
-        limits = self.limits
+    def _may_ask(self, url: str) -> bool:
+        limits, hosts = self.limits, self._hosts | {host_key(url)}
         if self.requests >= limits.max_requests or self._bytes >= limits.max_bytes:
             return False
-        if not self.may_go_on():
+        if len(hosts - {host_key(self.page)}) > limits.max_hosts or not self.may_go_on():
             return False
         self.requests += 1
+        self._hosts = hosts
         return True
 
 

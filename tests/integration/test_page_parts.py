@@ -1,0 +1,101 @@
+"""What a page in the browser may ask for: limits that hold however much it asks at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+
+from loopback import answering
+from trailhound.fetching.browser.parts import (
+    Asked,
+    Blocklist,
+    Given,
+    KeptParts,
+    PageParts,
+    PartLimits,
+)
+from trailhound.fetching.http import HttpFetcher
+
+AGENT = "bees-bot (+https://example.org/bot)"
+PAGE = "http://page.test/"
+Answering = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Parts:
+    """Asks for scripts from hosts that all give the same answer, and notes what they are asked."""
+
+    def __init__(self, answer: Answering) -> None:
+        self.asked: list[str] = []
+        self.kept = KeptParts()
+        self.page: PageParts
+        self._answer = answer
+
+    def give(self, *urls: str, at_once: bool = True, **more: Any) -> list[Given | None]:
+        """What a page gets that asks for all these scripts."""
+        return asyncio.run(self._give(urls, at_once, more))
+
+    async def _give(
+        self, urls: tuple[str, ...], at_once: bool, more: dict[str, Any]
+    ) -> list[Given | None]:
+        async with answering(self._noted) as resolver:
+            http = HttpFetcher(AGENT, resolver=resolver, allow_addresses=["*.test"])
+            more = {"may_go_on": lambda: True, **more}
+            self.page = PageParts(http, self.kept, Blocklist(), page=PAGE, **more)
+            asking = [self.page.give(Asked(url, "script")) for url in urls]
+            try:
+                return await asyncio.gather(*asking) if at_once else [await one for one in asking]
+            finally:
+                await http.close()
+
+    async def _noted(self, request: web.Request) -> web.StreamResponse:
+        self.asked.append(f"{request.host}{request.path}")
+        return await self._answer(request)
+
+
+def script(request: web.Request) -> web.Response:
+    if request.path == "/robots.txt":
+        return web.Response(text="User-agent: *\nDisallow: /forbidden")
+    return web.Response(text="1", content_type="text/javascript")
+
+
+async def small(request: web.Request) -> web.StreamResponse:
+    return script(request)
+
+
+def test_without_a_request_left_no_host_is_asked_for_its_robots_txt() -> None:
+    parts = Parts(small)
+    given = parts.give(*(f"http://h{n}.test/x.js" for n in range(50)), may_go_on=lambda: False)
+    assert set(given) == {None}
+    assert parts.asked == []
+
+
+def test_a_page_has_its_parts_from_few_hosts() -> None:
+    parts = Parts(small)
+    urls = [f"http://h{n}.test/x.js" for n in range(50)]
+    given = parts.give(*urls, f"{PAGE}x.js", limits=PartLimits(max_hosts=3))
+    assert sum(each is not None for each in given) == 4
+    assert given[-1] is not None  # the page's own host is one in any case
+    assert len(parts.asked) == 2 * 4
+
+
+def test_redirects_lead_to_no_more_hosts() -> None:
+    async def onwards(request: web.Request) -> web.StreamResponse:
+        if request.path == "/robots.txt":
+            return script(request)
+        number = int(request.host.partition(".")[0].removeprefix("h"))
+        raise web.HTTPFound(f"http://h{number + 1}.test/x.js")
+
+    parts = Parts(onwards)
+    assert parts.give("http://h0.test/x.js", limits=PartLimits(max_hosts=2)) == [None]
+    assert {each.partition("/")[0] for each in parts.asked} == {"h0.test", "h1.test"}
+
+
+def test_what_robots_txt_forbids_costs_no_request() -> None:
+    parts = Parts(small)
+    urls = [f"{PAGE}forbidden/{n}.js" for n in range(5)] + [f"{PAGE}x.js"]
+    given = parts.give(*urls, at_once=False, limits=PartLimits(max_requests=1))
+    assert [each is not None for each in given] == [False] * 5 + [True]
+    assert parts.page.requests == 1
