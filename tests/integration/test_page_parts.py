@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import pytest
 from aiohttp import web
 
 from loopback import answering
@@ -99,3 +100,41 @@ def test_what_robots_txt_forbids_costs_no_request() -> None:
     given = parts.give(*urls, at_once=False, limits=PartLimits(max_requests=1))
     assert [each is not None for each in given] == [False] * 5 + [True]
     assert parts.page.requests == 1
+
+
+async def talkative(request: web.Request) -> web.StreamResponse:
+    answer = script(request)
+    answer.headers["Access-Control-Allow-Origin"] = "*"
+    answer.headers.update({f"X-Long-{n}": "x" * 8_000 for n in range(20)})
+    return answer
+
+
+def test_what_is_kept_of_a_script_runs_and_takes_little() -> None:
+    parts, url = Parts(talkative), "http://scripts.test/x.js"
+    first = parts.give(url)[0]
+    asked = len(parts.asked)
+    again = parts.give(url)[0]
+    assert len(parts.asked) == asked
+    assert first is not None
+    assert first.headers["x-long-1"]
+    assert again is not None
+    assert again.body == b"1"
+    assert again.headers == {
+        "access-control-allow-origin": "*",
+        "content-type": "text/javascript; charset=utf-8",
+    }
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        pytest.param(KeptParts(max_bytes=1_000), id="addresses count"),
+        pytest.param(KeptParts(most=10), id="so many"),
+    ],
+)
+def test_scripts_without_a_body_are_forgotten_too(kept: KeptParts) -> None:
+    urls = [f"http://scripts.test/{'x' * 75}{n}.js" for n in range(100)]
+    for url in urls:
+        kept.put(url, Given(200, {}, b""))
+    assert len([url for url in urls if kept.get(url)]) == 10
+    assert kept.get(urls[-1]) is not None

@@ -27,6 +27,14 @@ FETCHED_TYPES = frozenset(["script", "xhr", "fetch"])
 """What Playwright calls the requests that can change a document."""
 _KEPT_TYPES = frozenset(["script"])
 _MAX_KEPT_BYTES = 64_000_000
+_MAX_KEPT = 2_000
+_KEPT_HEADERS = frozenset(
+    [
+        *("access-control-allow-credentials", "access-control-allow-origin", "content-type"),
+        *("cross-origin-resource-policy", "x-content-type-options"),
+    ]
+)
+"""Those that decide whether a browser runs a script."""
 _NOT_PASSED_ON = frozenset(
     [
         *("alt-svc", "connection", "content-encoding", "content-length", "set-cookie"),
@@ -89,8 +97,9 @@ def _names(lines: Iterable[str]) -> Iterable[str]:
 class KeptParts:
     """Scripts that pages share, fetched once; the latest of them."""
 
-    def __init__(self, max_bytes: int = _MAX_KEPT_BYTES) -> None:
+    def __init__(self, max_bytes: int = _MAX_KEPT_BYTES, most: int = _MAX_KEPT) -> None:
         self._max_bytes = max_bytes
+        self._most = most
         self._bytes = 0
         self._kept: OrderedDict[str, Given] = OrderedDict()
 
@@ -102,13 +111,21 @@ class KeptParts:
         return found
 
     def put(self, url: str, given: Given) -> None:
-        """Keep it for other pages."""
-        if url in self._kept or len(given.body) > self._max_bytes // 4:
+        """Keep it for other pages, with the few of its headers that they need."""
+        headers = {name: value for name, value in given.headers.items() if name in _KEPT_HEADERS}
+        kept = given._replace(headers=headers)
+        if url in self._kept or _size(url, kept) > self._max_bytes // 4:
             return
-        self._kept[url] = given
-        self._bytes += len(given.body)
-        while self._bytes > self._max_bytes:
-            self._bytes -= len(self._kept.popitem(last=False)[1].body)
+        self._kept[url] = kept
+        self._bytes += _size(url, kept)
+        while self._bytes > self._max_bytes or len(self._kept) > self._most:
+            self._bytes -= _size(*self._kept.popitem(last=False))
+
+
+def _size(url: str, given: Given) -> int:
+    """About how much memory it takes."""
+    headers = sum(len(name) + len(value) for name, value in given.headers.items())
+    return len(url) + headers + len(given.body)
 
 
 @dataclass(frozen=True)
