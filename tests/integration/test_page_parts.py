@@ -138,3 +138,40 @@ def test_scripts_without_a_body_are_forgotten_too(kept: KeptParts) -> None:
         kept.put(url, Given(200, {}, b""))
     assert len([url for url in urls if kept.get(url)]) == 10
     assert kept.get(urls[-1]) is not None
+
+
+async def large(request: web.Request) -> web.StreamResponse:
+    if request.path == "/robots.txt":
+        return script(request)
+    return web.Response(body=b"x" * 90_000, content_type="text/javascript")
+
+
+def test_parts_that_come_at_once_are_no_more_bytes_than_they_may_be() -> None:
+    parts = Parts(large)
+    urls = [f"http://h{n}.test/x.js" for n in range(15)]
+    given = parts.give(*urls, limits=PartLimits(max_bytes=400_000))
+    came = [len(each.body) for each in given if each is not None]
+    assert came == [90_000] * 4  # of the fifth, 40,000 bytes were left
+    assert len([each for each in parts.asked if each.endswith(".js")]) == parts.page.requests == 5
+
+
+def test_small_parts_wait_for_each_other_and_all_come() -> None:
+    parts = Parts(small)
+    given = parts.give(*(f"http://h{n}.test/x.js" for n in range(15)))
+    assert None not in given
+
+
+def test_a_host_that_keeps_us_waiting_for_its_robots_txt_holds_up_no_other() -> None:
+    others = asyncio.Event()
+
+    async def waiting(request: web.Request) -> web.StreamResponse:
+        if request.host.startswith("slow") and request.path == "/robots.txt":
+            await asyncio.wait_for(others.wait(), 60)
+        elif request.path == "/x.js":
+            others.set()
+        return script(request)
+
+    given = Parts(waiting).give(
+        *(f"http://slow{n}.test/y.js" for n in range(6)), "http://quick.test/x.js"
+    )
+    assert None not in given

@@ -8,6 +8,7 @@ address that the crawl may use.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Self
@@ -241,6 +242,7 @@ class HttpFetcher:
         *,
         page: str = "",
         may_ask: Callable[[str], bool] = lambda _url: True,
+        room: Callable[[], AbstractAsyncContextManager[int]] | None = None,
     ) -> Answer:
         """A part of a page that a browser renders: a script, or data that a script asks for.
 
@@ -249,7 +251,8 @@ class HttpFetcher:
         ``may_ask`` is asked before each request, with its URL, and before robots.txt is fetched
         for it: where that forbids the URL, the failure is ``ROBOTS``. ``page`` is the address of
         the page: a part from a host that is read as a person gets her cookies for pages of that
-        host alone.
+        host alone. Each request waits for ``room``, which tells how many bytes may come, and is
+        not made for none; without it they are as many as those of a page.
         """
         for _ in range(_MAX_PART_REDIRECTS + 1):
             if left := self._left_out(url):
@@ -261,7 +264,11 @@ class HttpFetcher:
                 return Answer(failure=Outcome.ROBOTS, detail=refusal.detail)
             is_foreign = self._stranger is not None and host_key(url) != host_key(page)
             client = self._stranger if is_foreign and self._stranger else self._client
-            answer = await client.get_part(url, max_bytes=self._max_bytes, headers=headers)
+            async with nullcontext(self._max_bytes) if room is None else room() as most:
+                if most <= 0:
+                    return Answer(failure=Outcome.POSTPONED, detail=NO_REQUEST_LEFT)
+                most = min(most, self._max_bytes)
+                answer = await client.get_part(url, max_bytes=most, headers=headers)
             target = answer.redirect_target(url)
             if target is None:
                 return answer

@@ -7,8 +7,10 @@ budget) and hands the answer back. Only what can change the document is fetched.
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 FETCHED_TYPES = frozenset(["script", "xhr", "fetch"])
 """What Playwright calls the requests that can change a document."""
 _KEPT_TYPES = frozenset(["script"])
+AT_ONCE = 4
+"""Parts of a page that are on their way at a time: each may turn out as large as it may be."""
 _MAX_KEPT_BYTES = 64_000_000
 _MAX_KEPT = 2_000
 _KEPT_HEADERS = frozenset(
@@ -137,6 +141,7 @@ class PartLimits:
     max_hosts: int = 20
     """Besides the page's own: each may have a robots.txt file, which no budget counts."""
     max_bytes: int = 20_000_000
+    """Of all parts; one of them may have ``1 / AT_ONCE`` of it."""
 
 
 @dataclass
@@ -157,6 +162,10 @@ class PageParts:
     retry_after_seconds: float | None = None
     """When to ask again for those that the page's own host did not give."""
     _bytes: int = 0
+    """That came."""
+    _set_aside: int = 0
+    """Bytes that may come of parts on their way."""
+    _arrived: asyncio.Event = field(default_factory=asyncio.Event)
     _hosts: set[str] = field(default_factory=set)
     """That were asked for something."""
 
@@ -176,20 +185,43 @@ class PageParts:
 
     async def _fetched(self, url: str, asked: Asked) -> Given | None:
         headers = _sent_headers(asked.headers)
-        answer = await self.http.part(url, headers, page=self.page, may_ask=self._may_ask)
+        answer = await self.http.part(
+            url, headers, page=self.page, may_ask=self._may_ask, room=self._room
+        )
+        self._bytes += len(answer.body)
         if answer.failure is Outcome.ROBOTS:
             self.requests -= 1  # nothing was asked, after all
         if answer.retry_after_seconds is not None:
             self._note_missing(url, answer, answer.retry_after_seconds)
         if answer.failure is not None or answer.status is None:
             return None
-        self._bytes += len(answer.body)
         given = Given(answer.status, _passed_on(answer), answer.body)
         # What a person alone may see is for no other page.
         is_for_all = asked.type in _KEPT_TYPES and not self.http.reads_as_person(url)
         if is_for_all and answer.succeeded:
             self.kept.put(url, given)
         return given
+
+    @asynccontextmanager
+    async def _room(self) -> AsyncIterator[int]:
+        """Bytes that one more part may have; it waits for what others leave of theirs."""
+        share = self.limits.max_bytes // AT_ONCE
+        while self._left < share and self._set_aside:
+            self._arrived.clear()
+            await self._arrived.wait()
+        most = min(share, self._left)
+        if not most:
+            self.requests -= 1  # nothing will be asked
+        self._set_aside += most
+        try:
+            yield most
+        finally:
+            self._set_aside -= most
+            self._arrived.set()
+
+    @property
+    def _left(self) -> int:
+        return max(0, self.limits.max_bytes - self._bytes - self._set_aside)
 
     def _note_missing(self, url: str, answer: Answer, seconds: float) -> None:
         self.missing = answer.detail or f"HTTP {answer.status}"
