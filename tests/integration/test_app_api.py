@@ -15,7 +15,7 @@ import pytest
 from aiohttp import ClientSession
 
 from app_server import ServedApp, app, serving_app
-from trailhound.collector import load_pairing
+from trailhound.collector import guard, load_pairing
 from trailhound.errors import StorageError, UsageError
 from trailhound.library import app_client
 from trailhound.library.app_client import AppClient, RefusedError
@@ -241,3 +241,35 @@ def test_the_app_is_read_at_the_loopback_of_ipv6(tmp_path: Path) -> None:
             await server.stop()
 
     assert asyncio.run(look()) == 200
+
+
+def test_at_a_schemes_own_port_browsers_name_no_port(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    monkeypatch.setitem(guard.OWN_PORTS, "http", port)
+    token = load_token(tmp_path)
+
+    async def statuses() -> list[int]:
+        server = AppServer(Workspace(tmp_path), load_pairing(tmp_path), token)
+        await server.start(Listening(port=port))
+        try:
+            async with ClientSession(headers={"Authorization": f"Bearer {token.value}"}) as http:
+                found = []
+                for host in ("127.0.0.1", "localhost", f"localhost:{port}", "evil.example"):
+                    headers = {"Host": host, "Origin": f"http://{host}"}
+                    address = f"http://127.0.0.1:{port}/api/home"
+                    async with http.get(address, headers=headers) as answer:
+                        found.append(answer.status)
+                return found
+        finally:
+            await server.stop()
+
+    assert asyncio.run(statuses()) == [200, 200, 200, 403]
+
+
+def test_that_port_is_another_one_with_tls() -> None:
+    assert guard.hosts_at(["bees.example"], 443, "https") == {"bees.example", "bees.example:443"}
+    assert guard.hosts_at(["bees.example"], 80, "https") == {"bees.example:80"}
+    assert guard.hosts_at(["bees.example"], 443) == {"bees.example:443"}

@@ -21,7 +21,7 @@ from learned_topics import park_session
 
 from found_pages import Find, crawl_of
 from trailhound.cli.terminal import say
-from trailhound.collector import Collector, load_pairing
+from trailhound.collector import Collector, guard, load_pairing
 from trailhound.collector.guard import MAX_BODY_BYTES, RefusedRequestError
 from trailhound.collector.store import EventsMessage, SessionStore, without_page
 from trailhound.errors import ConfigError
@@ -279,6 +279,15 @@ def test_only_extensions_pass_the_browsers_preflight(tmp_path: Path, origin: str
         status, _, headers = await speaker.ask("/v1/events", b"", origin=origin, method="OPTIONS")
         allowed = headers.get("Access-Control-Allow-Origin")
         assert (status, allowed) == ((204, origin) if origin == EXTENSION else (403, None))
+
+    with_collector(tmp_path, use)
+
+
+def test_at_port_80_browsers_name_no_port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def use(speaker: Speaker) -> None:
+        assert (await speaker.ask("/v1/pair", {}, host="127.0.0.1"))[0] == 403
+        monkeypatch.setitem(guard.OWN_PORTS, "http", speaker.collector.port)
+        assert (await speaker.ask("/v1/pair", {}, host="127.0.0.1"))[0] == 200
 
     with_collector(tmp_path, use)
 

@@ -17,6 +17,7 @@ import pytest
 
 from app_server import RefusedError, ServedApp, serving_app, wait_until
 from found_pages import Find, add_finds, crawl_of
+from trailhound.collector import guard
 from trailhound.portal.publishing import publication, publication_of, publish
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.workspace import Workspace
@@ -107,6 +108,13 @@ def test_other_names_of_this_machine_are_refused(app: ServedApp) -> None:
     address = published(app)
     status, content, _ = asked(address, headers={"Host": "evil.example"})
     assert (status, content) == (403, "This host is not served here.")
+
+
+def test_at_port_80_browsers_name_no_port(app: ServedApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = published(app)
+    assert asked(address, headers={"Host": "localhost"})[0] == 403
+    monkeypatch.setitem(guard.OWN_PORTS, "http", app.server.app.portal.port)
+    assert asked(address, headers={"Host": "localhost"})[0] == 200
 
 
 def test_publishing_outlives_the_app_and_ends_at_once(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,10 @@ PAIR_PATH = f"{PREFIX}/pair"
 MAX_BODY_BYTES = 24_000_000
 """The extension sends at most 8 MB at once."""
 
+OWN_PORTS = {"http": 80, "https": 443}
+"""Those of the schemes, which browsers name to nobody."""
+
+_OWN_NAMES = ("127.0.0.1", "localhost")
 _SAFE_HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -102,6 +106,16 @@ def load_pairing(workspace: Path, *, new: bool = False) -> Pairing:
     return pairing
 
 
+def hosts_at(names: Iterable[str], port: int, scheme: str = "http") -> set[str]:
+    """As browsers write them in ``Host`` and ``Origin``: without the port that is the scheme's own.
+
+    With it they are written as well, by others.
+    """
+    written = set(names)
+    with_port = {f"{name}:{port}" for name in written}
+    return with_port | written if OWN_PORTS[scheme] == port else with_port
+
+
 class RefusedRequestError(Exception):
     """The request is not answered; status and reason."""
 
@@ -121,7 +135,7 @@ class Guard:
     def check(self, request: web.Request) -> None:
         """Raise :class:`RefusedRequestError` unless the request is the extension's."""
         # Another name for this machine's address is DNS rebinding.
-        allowed = {f"127.0.0.1:{self.port}", f"localhost:{self.port}"}
+        allowed = hosts_at(_OWN_NAMES, self.port)
         hosts = request.headers.getall(hdrs.HOST, [])
         if len(hosts) != 1 or hosts[0].lower() not in allowed:
             raise RefusedRequestError(403, "This host is not served here.")

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from aiohttp import hdrs, web
 
+from trailhound.collector.guard import hosts_at
 from trailhound.errors import ConfigError, TrailhoundError
 from trailhound.portal.pages import CONTENT_SECURITY_POLICY, Portal, asset_named, render
 from trailhound.portal.publishing import Publication, published
@@ -170,8 +171,7 @@ class PortalServer:
 
     @property
     def _own_names(self) -> set[str]:
-        names = LOOPBACK, "localhost", in_address(LOOPBACK_6)
-        return {f"{name}:{self.port}" for name in names}
+        return hosts_at((LOOPBACK, "localhost", in_address(LOOPBACK_6)), self.port)
 
     @web.middleware
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -14,6 +14,7 @@ from aiohttp import hdrs, web
 
 from trailhound.collector import DEFAULT_PORT, Collector, Pairing
 from trailhound.collector.guard import MAX_BODY_BYTES as COLLECTOR_BODY_BYTES
+from trailhound.collector.guard import hosts_at
 from trailhound.errors import ConfigError, UsageError
 from trailhound.topics.scheduler import TICK_SECONDS, Scheduler, keep_schedules
 from trailhound.topics.workspace import Workspace
@@ -202,7 +203,8 @@ class AppServer:
         names = (*self._own_names, *self._listening.names)
         scheme = self._listening.scheme
         self.app.port = port
-        self._keeper.origins = frozenset(f"{scheme}://{name}:{port}" for name in names) | {
+        hosts = hosts_at(names, port, scheme)
+        self._keeper.origins = frozenset(f"{scheme}://{host}" for host in hosts) | {
             f"{scheme}://{name}"
             for name in self._listening.names  # behind a proxy
         }
