@@ -56,6 +56,44 @@ def test_different_texts_in_one_layout_are_far() -> None:
     assert min(distances) > 2 * MAX_DISTANCE
 
 
+NOTICE = (
+    "We and our partners keep and read cookies on your device, to learn what you like on this site."
+    " You may change or withdraw your choice at any time with the link at the end of every page. "
+) * 3
+
+
+def made_list(seed: int, items: int = 60) -> str:
+    chance = random.Random(seed)
+    return " ".join(f"{chance.randint(1, 500)} g honey of kind{seed}x{n}" for n in range(items))
+
+
+def test_lists_below_a_notice_that_they_share_are_far() -> None:
+    pages = [Page(str(seed), text=f"{NOTICE} {made_list(seed)}") for seed in range(10)]
+    distances = [distance(one, other) for one in pages for other in pages if one.url < other.url]
+    assert min(distances) > 2 * MAX_DISTANCE
+    menu = Link("http://a.test/", "Home")
+    copy = Page("copy", text=f"Home {pages[0].text}", links=(menu,))
+    assert distance(pages[0], copy) <= MAX_DISTANCE
+
+
+def test_short_lines_between_links_count_where_they_are_most() -> None:
+    names = [f"Honey{number}" for number in range(60)]
+    links = tuple(Link(f"http://a.test/{name}", name) for name in names)
+
+    def priced(seed: int) -> Page:
+        chance = random.Random(seed)
+        lines = " ".join(f"{name} {chance.randint(1, 500)} g of it" for name in names)
+        return Page(str(seed), text=f"{NOTICE} {lines}", links=links)
+
+    assert distance(priced(1), priced(2)) > MAX_DISTANCE
+
+
+def test_blanks_around_a_sentence_weigh_nothing() -> None:
+    article = made_text(4, sentences=9)
+    after_link = Page("b", text=f"Home {article}", links=(Link("http://a.test/", "Home"),))
+    assert distance(Page("a", text=article), after_link) == 0
+
+
 def test_lists_are_the_same_only_if_every_word_is() -> None:
     items = [f"item{number}" for number in range(100)]
     legal = "All rights are reserved by the owners of this site."

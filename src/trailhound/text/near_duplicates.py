@@ -4,8 +4,9 @@ A fingerprint is a 64-bit simhash: each feature votes on each bit, so that pages
 same features differ in few bits. The features are *sentences outside links*, weighted by their
 words. That leaves out what mirrors and print versions change, which is the navigation around a
 text, and keeps pages of one site apart, which share single words and phrases but not sentences.
-A page without enough sentences (a list, a menu, a table) is only ever the duplicate of a page with
-the very same words.
+Where sentences are not most of what is outside links, all of that votes: the sentences may be the
+notice that a site puts above each of its lists. A page without enough sentences (a list, a menu, a
+table) is only ever the duplicate of a page with the very same words.
 
 Fingerprints depend on the text alone, so that processes and machines agree on them.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +38,10 @@ MIN_PROSE_SHARE = 0.2
 """As above, for the share of sentences in a page's words: a list's only sentence may be the
 site's legal notice."""
 
+MIN_SHARE_OUTSIDE_LINKS = 0.6
+"""With a smaller share of sentences in the words outside links, the rest of these votes too. Of
+the demo web's pages, no text has less."""
+
 MIN_CHARS = 200
 """Shorter pages (frames, images, "moved", an alphabet of links) say too little to compare."""
 
@@ -56,10 +62,14 @@ _OTHER_FULL_STOPS = ("。", "।", "۔")
 def fingerprint(page: Page) -> int | None:
     """The simhash of what a page says, from 0 to 2⁶⁴ - 1; ``None`` when it says too little."""
     words = page.text.count(" ") + 1
-    sentences = list(_sentences(_between_links(page.text, page.links)))
+    pieces = list(_pieces(_between_links(page.text, page.links)))
+    sentences = [(piece.text, piece.weight) for piece in pieces if piece.is_sentence]
     prose_words = sum(weight for _, weight in sentences)
     if prose_words >= max(MIN_PROSE_WORDS, MIN_PROSE_SHARE * words):
-        return _simhash(sentences)
+        outside_links = sum(piece.weight for piece in pieces)
+        if prose_words >= MIN_SHARE_OUTSIDE_LINKS * outside_links:
+            return _simhash(sentences)
+        return _simhash([(piece.text, piece.weight) for piece in pieces])
     if len(page.text) < MIN_CHARS:
         return None
     return int.from_bytes(_hash(page.text), "big")
@@ -77,23 +87,35 @@ def _between_links(text: str, links: Iterable[Link]) -> Iterator[str]:
     yield text[position:]
 
 
-def _sentences(stretches: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """The sentences that are complete within a stretch, and their numbers of words.
+class _Piece(NamedTuple):
+    text: str
+    weight: int
+    """Its number of words."""
+    is_sentence: bool
+
+
+def _pieces(stretches: Iterable[str]) -> Iterator[_Piece]:
+    """The sentences that are complete within a stretch, and whatever else is there.
 
     Questions and exclamations go with the sentence behind them: it is enough that copies of a text
     are cut alike.
     """
     for stretch in stretches:
-        if len(stretch) < MIN_SENTENCE_CHARS:
-            continue
-        if not stretch.isascii():
-            for mark in _OTHER_FULL_STOPS:
-                stretch = stretch.replace(mark, ". ")
         # What follows the last full stop is not a sentence.
-        for sentence in (stretch + " ").split(". ")[:-1]:
-            weight = _words(sentence)
-            if weight >= MIN_SENTENCE_WORDS:
-                yield sentence.strip(), weight
+        *complete, rest = _cut(stretch) if len(stretch) >= MIN_SENTENCE_CHARS else (stretch,)
+        for text in filter(None, map(str.strip, complete)):
+            weight = _words(text)
+            yield _Piece(text, weight, weight >= MIN_SENTENCE_WORDS)
+        if rest := rest.strip():
+            yield _Piece(rest, _words(rest), False)
+
+
+def _cut(stretch: str) -> list[str]:
+    """What is before, between and behind the full stops."""
+    if not stretch.isascii():
+        for mark in _OTHER_FULL_STOPS:
+            stretch = stretch.replace(mark, ". ")
+    return (stretch + " ").split(". ")
 
 
 def _words(sentence: str) -> int:
