@@ -157,6 +157,19 @@ def test_hostile_pages_cost_little(html: str) -> None:
     assert len(msgspec.json.encode(page)) < 12_000_000
 
 
+def test_a_text_that_is_too_long_is_cut_and_not_dropped() -> None:
+    html = f"<p>Of bees</p><pre>{'hive ' * 200_000}</pre><p>after</p>"
+    text = extract_page(html.encode(), URL).text
+    assert text.startswith("Of bees hive hive")
+    assert MAX_TEXT_CHARS - 10 < len(text) < MAX_TEXT_CHARS + 10  # words of two elements are parted
+
+
+def test_text_that_is_not_shown_takes_no_room() -> None:
+    blob = "x" * (MAX_TEXT_CHARS + 1)
+    html = f"<div hidden>{blob}<p>{blob}</p></div><p>All about <i hidden>no</i> bees</p>"
+    assert extract_page(html.encode(), URL).text == "All about bees"
+
+
 def test_deeply_nested_text_is_read() -> None:
     page = extract_page(b"<div>" * 3_000 + b"deep <a href=x>link</a>", URL)
     assert page.text == "deep link"

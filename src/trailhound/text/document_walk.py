@@ -19,6 +19,7 @@ from trailhound.records import LinkKind
 MAX_LINKS = 5_000
 MAX_HEADINGS = 500
 MAX_TEXT_CHARS = 1_000_000
+"""Of what is shown, and of what is not: neither takes the other's room."""
 MAX_ADDRESS_CHARS = 8_000
 # Tag paths keep the steps nearest to the link, and short class names: pages repeat them.
 MAX_PATH_STEPS = 40
@@ -67,10 +68,14 @@ Attributes = dict[str, str | None]
 
 
 class Span(msgspec.Struct, gc=False):
-    """A heading, or words that are not shown: the marks in front of them and behind."""
+    """A heading: the marks in front of its words and behind."""
 
     start: int
     end: int = -1
+
+
+class HiddenSpan(Span, gc=False):
+    """Words that are not shown."""
 
 
 class LinkSpan(msgspec.Struct, gc=False):
@@ -105,7 +110,7 @@ class DocumentWalk:
         self.metadata: list[tuple[str, Attributes]] = []
         """Tag and attributes of each ``meta``, ``link`` and ``base``."""
         self.title = ""
-        self.hidden: list[Span] = []
+        self.hidden: list[HiddenSpan] = []
         """Text that is not shown."""
         self.noframes: list[str] = []
         """Markup that a frameset offers to browsers without frames."""
@@ -116,21 +121,20 @@ class DocumentWalk:
         self._paths: dict[int, str] = {}
         self._steps: dict[int, str] = {}
         self._open_links: list[LinkSpan] = []
+        self._open_hidden = 0
+        self._room = self._hidden_room = 0
 
     def run(self, root: LexborNode, hiding_nodes: Set[int] = frozenset()) -> None:
         """Walk everything below ``root``; ``hiding_nodes`` are ids of elements not shown."""
         self._paths.clear()  # ids are unique within one tree only
         self._steps.clear()
         add_piece, stack = self.pieces.append, self._stack
-        room = MAX_TEXT_CHARS
+        self._room = self._hidden_room = MAX_TEXT_CHARS
         node = root.first_child
         while node is not None:
             kind = node.tag_id
             if kind == _TEXT_ID:
-                text = node.text_content or ""
-                room -= len(text)
-                if room >= 0:
-                    add_piece(text)
+                self._add_text(node.text_content or "")
                 following = node.next
             elif kind == _COMMENT_ID:
                 following = node.next
@@ -151,6 +155,17 @@ class DocumentWalk:
                     add_piece(" ")
                 following = node.next
             node = following
+
+    def _add_text(self, text: str) -> None:
+        """As much of it as there is room for."""
+        if self._open_hidden:
+            text = text[: self._hidden_room]
+            self._hidden_room -= len(text)
+        else:
+            text = text[: self._room]
+            self._room -= len(text)
+        if text:
+            self.pieces.append(text)
 
     def _enter(self, node: LexborNode, number: int) -> _Spans:
         """Record an element that means more than its words; the span that ends with it, if any."""
@@ -193,13 +208,16 @@ class DocumentWalk:
         self.headings.append(heading)
         return (heading,)
 
-    def _start_hidden(self) -> Span:
-        self.hidden.append(Span(self._mark()))
+    def _start_hidden(self) -> HiddenSpan:
+        self._open_hidden += 1
+        self.hidden.append(HiddenSpan(self._mark()))
         return self.hidden[-1]
 
     def _end(self, span: Span | LinkSpan) -> None:
         if isinstance(span, LinkSpan):
             self._open_links.pop()
+        elif isinstance(span, HiddenSpan):
+            self._open_hidden -= 1
         span.end = self._mark()
 
     def _add_image(self, node: LexborNode) -> None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from trailhound.records import Link, LinkKind
-from trailhound.text.document_walk import Attributes, DocumentWalk, LinkSpan, Span
+from trailhound.text.document_walk import Attributes, DocumentWalk, HiddenSpan, LinkSpan, Span
 from trailhound.urls import canonicalize
 
 CONTEXT_WORDS = 10
@@ -44,7 +44,7 @@ class MarkedText:
     text is missing from :attr:`shown`, but spans may lie in it.
     """
 
-    def __init__(self, pieces: list[str], hidden: list[Span]) -> None:
+    def __init__(self, pieces: list[str], hidden: list[HiddenSpan]) -> None:
         text = "".join(pieces)
         words = _spaced(text)
         if not words.isprintable():
@@ -114,7 +114,7 @@ def _ends(pieces: list[str]) -> list[int]:
     return list(accumulate(map(len, pieces), initial=0))
 
 
-def _without_hidden(pieces: list[str], hidden: list[Span]) -> list[str]:
+def _without_hidden(pieces: list[str], hidden: list[HiddenSpan]) -> list[str]:
     """The pieces, with those inside hidden spans emptied; spans may be nested."""
     shown = pieces.copy()
     end = 0
