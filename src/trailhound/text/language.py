@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
+
+_log = logging.getLogger(__name__)
 
 # Enough for a sure guess; the classifier costs half a microsecond per character.
 SAMPLE_CHARS = 320
@@ -16,6 +19,9 @@ MIN_LETTERS = 24
 # Lists of names and numbers look like any language: on 800 pages of American universities every
 # wrong guess stayed below this.
 MIN_PROBABILITY = 0.5
+
+# A disk that is full may have room again; each attempt costs what reading the model does.
+PAGES_TO_RETRY = 100
 
 _PRIMARY_TAG = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
 # Withdrawn codes, and three-letter ones seen in lang attributes, to the current two letters.
@@ -44,8 +50,36 @@ def detect_language(text: str) -> str:
     sample = _sample(text)
     if sum(map(str.isalpha, sample)) < _letters_needed(sample):
         return ""
-    code, probability = _identifier().classify(sample)
+    identifier = _model.identifier()
+    if identifier is None:
+        return ""
+    code, probability = identifier.classify(sample)
     return str(code) if probability >= MIN_PROBABILITY and len(code) == 2 else ""
+
+
+class _Model:
+    """The classifier, while it can be read: it is unpacked into a temporary file."""
+
+    def __init__(self) -> None:
+        self._pages_to_wait = 0
+        self._has_warned = False
+
+    def identifier(self) -> LanguageIdentifier | None:
+        """``None`` while it cannot be read, which is tried again some pages later."""
+        if self._pages_to_wait:
+            self._pages_to_wait -= 1
+            return None
+        try:
+            return _identifier()
+        except OSError as error:
+            self._pages_to_wait = PAGES_TO_RETRY
+            if not self._has_warned:
+                _log.warning("Languages of pages are not guessed for now: %s", error)
+            self._has_warned = True
+            return None
+
+
+_model = _Model()
 
 
 @cache
