@@ -264,6 +264,67 @@ class TestFeeds:
         torn = RSS[: RSS.index("<item><guid>")] + "<item><title>&&&"
         assert len(page_of(torn.encode(), "text/xml").links) == 2
 
+    @pytest.mark.parametrize(
+        ("label", "word"),
+        [
+            ("gb2312", "蜜蜂"),
+            ("gbk", "蜜蜂"),
+            ("gb18030", "蜜蜂"),
+            ("big5", "蜜蜂"),
+            ("shift_jis", "蜜蜂の巣"),
+            ("euc-jp", "蜜蜂の巣"),
+            ("euc-kr", "벌집"),
+            ("windows-1251", "пчёлы"),
+        ],
+    )
+    def test_encodings(self, label: str, word: str) -> None:
+        # HTML that an entry quotes says nothing about the feed.
+        text = (
+            f'<?xml version="1.0" encoding="{label}"?><rss><channel><title>{word}</title><item>'
+            f"<link>/1</link><title>{word} 1</title><description><![CDATA[<meta charset=koi8-r>]]>"
+            "</description></item></channel></rss>"
+        )
+        page = page_of(text.encode(label), "text/xml")
+        assert (page.title, linked(page)) == (word, [("http://a.test/1", f"{word} 1")])
+
+    def test_the_header_names_the_encoding(self) -> None:
+        body = "<rss><channel><title>Bücher</title></channel></rss>".encode("latin-1")
+        assert page_of(body, "application/rss+xml; charset=iso-8859-1").title == "Bücher"
+
+    @pytest.mark.parametrize("start", ["\n", " \r\n\t", "\ufeff\n"])
+    def test_blanks_before_the_declaration(self, start: str) -> None:
+        assert page_of((start + RSS).encode(), "text/xml").title == "Bee news"
+
+    def test_entities_of_html_and_bare_ampersands(self) -> None:
+        body = (
+            "<?xml version='1.0'?><rss><!-- &eacute; & --><channel><title>Caf&eacute; &amp;"
+            " &nope; &#233;&#0;</title><item><title>AT&T\f bees &lt;3</title>"
+            "<link>/1?a=1&copy=2&amp;c=3</link></item><item><title>b</title>"
+            "<link><![CDATA[/2?a=1&b=&eacute;]]></link></item></channel></rss>"
+        )
+        page = page_of(body.encode(), "text/xml")
+        assert page.title == "Café & &nope; é\ufffd"
+        assert linked(page) == [
+            ("http://a.test/1?a=1&copy=2&c=3", "AT&T bees <3"),
+            ("http://a.test/2?a=1&b=&eacute;", "b"),
+        ]
+
+    def test_addresses_are_relative_to_what_the_feed_says(self) -> None:
+        body = (
+            '<feed xml:base="http://b.test/blog/"><title>F</title><link href="."/>'
+            '<entry xml:base="2024/"><title>a</title><link href="one"/></entry>'
+            '<entry><title>b</title><link xml:base="http://[">two</link></entry>'
+            f'<entry xml:base="{"x" * 3_000}"><title>c</title><link href="/three"/></entry></feed>'
+        )
+        assert linked(page_of(body.encode(), "application/atom+xml")) == [
+            ("http://b.test/blog/", "F"),
+            ("http://b.test/blog/2024/one", "a"),
+            ("http://b.test/blog/two", "b"),
+            ("http://b.test/three", "c"),
+        ]
+        body = '<feed xml:base="/blog/"><entry><title>a</title><link href="one"/></entry></feed>'
+        assert page_of(body.encode(), "text/xml").links[0].url == "http://a.test/blog/one"
+
     def test_an_entity_bomb(self) -> None:
         bomb = '<!DOCTYPE rss [<!ENTITY a "bees"><!ENTITY b "&a;&a;">]><rss>&b;</rss>'
         with pytest.raises(UnreadableDocumentError, match="declares XML entities"):

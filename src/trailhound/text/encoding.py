@@ -102,12 +102,15 @@ class Decoded(NamedTuple):
     encoding: str
 
 
-def decode(body: bytes, content_type: str = "") -> Decoded:
-    """``body`` as text. Bytes that mean nothing become U+FFFD; never raises."""
+def decode(body: bytes, content_type: str = "", *, is_xml: bool = False) -> Decoded:
+    """``body`` as text. Bytes that mean nothing become U+FFFD; never raises.
+
+    In XML, a ``<meta>`` is part of what is said: the HTML in a feed, say.
+    """
     for mark, name in _BOMS:
         if body.startswith(mark):
             return Decoded(_read(body[len(mark) :], name), name)
-    declared = _declared(body, content_type)
+    declared = _declared(body, content_type, is_xml)
     if declared is None:
         return _detected(body)
     if declared == "utf-8":
@@ -132,7 +135,7 @@ def encoding_of_label(label: str) -> str | None:
     return None
 
 
-def _declared(body: bytes, content_type: str) -> str | None:
+def _declared(body: bytes, content_type: str, is_xml: bool) -> str | None:
     """The encoding that the header or the document names, if it names a real one."""
     header = _HEADER_CHARSET.search(content_type)
     if header is not None:
@@ -142,13 +145,13 @@ def _declared(body: bytes, content_type: str) -> str | None:
     # Two bytes per character: no ASCII pattern could match below.
     if body[:2] in (b"<\0", b"\0<"):
         return "utf-16le" if body[1] == 0 else "utf-16be"
-    return _declared_inside(body[:_PRESCAN_BYTES])
+    return _declared_inside(body[:_PRESCAN_BYTES], is_xml)
 
 
-def _declared_inside(head: bytes) -> str | None:
+def _declared_inside(head: bytes, is_xml: bool) -> str | None:
     if b"<!--" in head:
         head = _COMMENT.sub(b"", head)
-    found = _META_CHARSET.search(head) or _XML_ENCODING.search(head)
+    found = (None if is_xml else _META_CHARSET.search(head)) or _XML_ENCODING.search(head)
     name = encoding_of_label(found[1].decode("ascii")) if found is not None else None
     # An ASCII-readable declaration proves that the document is not UTF-16.
     return "utf-8" if name in ("utf-16le", "utf-16be") else name

@@ -25,7 +25,7 @@ def read_document(body: bytes, url: str, content_type: str, kind: DocumentKind) 
     if kind is DocumentKind.FEEDS:
         from trailhound.text.documents.feeds import read_feed
 
-        return read_feed(body)
+        return read_feed(body, content_type)
     from trailhound.text.documents.plain import read_text
 
     return read_text(body, url, content_type)

@@ -9,16 +9,26 @@ from __future__ import annotations
 import re
 from html import unescape
 from typing import Any
+from urllib.parse import urljoin
 
 import msgspec
 
 from trailhound.errors import UNREADABLE
 from trailhound.text.documents.blocks import Document, Run, UnreadableDocumentError
-from trailhound.text.documents.xml_reading import Attributes, EnoughError, XmlWalk, walk_xml
+from trailhound.text.documents.xml_reading import (
+    Attributes,
+    EnoughError,
+    XmlWalk,
+    tolerable_xml,
+    walk_xml,
+)
 
+MAX_BYTES = 8_000_000
 MAX_ENTRIES = 1_000
 MAX_SUMMARY_CHARS = 2_000
 _MAX_FIELD_CHARS = 8_000
+# Each relative address of an entry repeats it.
+_MAX_BASE_CHARS = 2_000
 
 _ROOTS = frozenset(["rss", "feed", "RDF", "rdf"])
 _ENTRIES = frozenset(["item", "entry"])
@@ -29,13 +39,13 @@ _FIELDS = _SUMMARIES | _IDENTITIES | {"title", "link", "language", "subtitle"}
 _TAG = re.compile(r"<[^<>]*>")
 
 
-def read_feed(body: bytes) -> Document:
+def read_feed(body: bytes, content_type: str = "") -> Document:
     """A feed as a document; UnreadableDocumentError when it is none."""
     start = body[:200].removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"{"):
         return _read_json(body)
     walk = _FeedWalk()
-    failure = walk_xml(body, walk)
+    failure = walk_xml(tolerable_xml(body[:MAX_BYTES], content_type), walk)
     if not walk.is_feed:
         why = failure or "it is neither RSS nor Atom"
         raise UnreadableDocumentError(f"XML that is no feed: {why}")
@@ -52,12 +62,15 @@ class _FeedWalk(XmlWalk):
         self._entry: dict[str, str] | None = None
         self._text: list[str] | None = None
         self._room = 0
+        self._bases = [""]
+        """What addresses are relative to, in each open element; empty for the feed itself."""
 
     def finished(self) -> Document:
         return _with_head(self._document, self._head)
 
     def enter(self, name: str, attributes: Attributes) -> None:
         path = self.path
+        self._bases.append(self._base_in(attributes))
         if len(path) == 1:
             self.is_feed = name in _ROOTS
             self._head["language"] = attributes.get(_XML_LANG, "")
@@ -84,6 +97,7 @@ class _FeedWalk(XmlWalk):
         elif self._text is not None and name in _FIELDS and self.path[-2] in _PARENTS:
             self._keep(name, "".join(self._text).strip())
             self._text = None
+        self._bases.pop()
 
     def _fields(self) -> dict[str, str]:
         return self._head if self._entry is None else self._entry
@@ -91,7 +105,17 @@ class _FeedWalk(XmlWalk):
     def _keep_address(self, attributes: Attributes) -> None:
         """Atom's: the page itself, not its editing, its enclosures or its comments."""
         if attributes.get("rel", "alternate") == "alternate":
-            self._fields().setdefault("link", attributes["href"])
+            self._fields().setdefault("link", self._resolved(attributes["href"]))
+
+    def _resolved(self, address: str) -> str:
+        return _joined(self._bases[-1], address, otherwise=address)
+
+    def _base_in(self, attributes: Attributes) -> str:
+        """What addresses inside an element are relative to."""
+        declared, outer = attributes.get(_XML_BASE, ""), self._bases[-1]
+        if not declared or len(declared) > _MAX_BASE_CHARS:
+            return outer
+        return _joined(outer, declared, otherwise=outer)
 
     def _keep(self, name: str, text: str) -> None:
         fields = self._fields()
@@ -102,10 +126,18 @@ class _FeedWalk(XmlWalk):
             if text.startswith(("http://", "https://")):
                 fields.setdefault("identity", text)
         elif text:
-            fields.setdefault(name, text)
+            fields.setdefault(name, self._resolved(text) if name == "link" else text)
 
 
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
+
+
+def _joined(base: str, address: str, *, otherwise: str) -> str:
+    try:
+        return urljoin(base, address)
+    except ValueError:  # one of them is no address
+        return otherwise
 
 
 def _add_entry(document: Document, fields: dict[str, str]) -> None:
