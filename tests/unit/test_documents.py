@@ -69,6 +69,27 @@ class TestPdf:
         )
         assert page_of(body, "application/pdf").headings == ("1. Hives", "Queens")
 
+    def test_a_hyphen_at_the_end_of_a_line(self) -> None:
+        lines = ["See http://example.com/honey-", "bees/path.html for bee-", "keeping, or wax-work"]
+        page = page_of(made.pdf([[(12, line) for line in lines]]), "application/pdf")
+        assert page.text == (
+            "See http://example.com/honey-bees/path.html for beekeeping, or wax-work"
+        )
+        assert page.links[0].url == "http://example.com/honey-bees/path.html"
+
+    @pytest.mark.parametrize("mark", ["\x02", "\ufffe", "\x02\n"])
+    def test_how_hyphens_are_marked(self, mark: str) -> None:
+        assert pdf._tidy(f"bee{mark}keeping at www.a.test/b{mark}c{mark}d, wax{mark}work") == (
+            "beekeeping at www.a.test/b-c-d, waxwork"
+        )
+
+    def test_half_a_pair_of_surrogates_is_no_title(self) -> None:
+        half = "\xfe\xff\xd8\x00"
+        lines = [[(24, "All about hives"), (12, "Hives are made of wood.")]]
+        body = made.pdf(lines, title=half, outline=[(half, 0), ("All about hives", 0)])
+        page = page_of(body, "application/pdf")
+        assert (page.title, page.headings) == ("All about hives", ("All about hives",))
+
     def test_an_absurd_number_of_pages_costs_nothing(self) -> None:
         body = made.pdf([[(12, "One page of bees")]], claimed_pages=100_000)
         assert "One page of bees" in page_of(body, "application/pdf").text

@@ -11,7 +11,7 @@ import ctypes
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +39,11 @@ _NO_TITLE = re.compile(
     r"|.{0,80}\.(?:docx?|dvi|tex|indd|qxd|pptx?|pdf|rtf)|\W*+)\Z",
     re.IGNORECASE,
 )
-# A hyphen at the end of a line, which PDFium marks.
-_HYPHEN = re.compile(r"\ufffe\s*+|(?<=\w)\xad\s*+")
+# A hyphen at the end of a line, which PDFium marks: U+FFFE in earlier releases.
+_HYPHEN = re.compile(r"[\x02\ufffe]\s*+|(?<=\w)\xad\s*+")
+_ADDRESS = re.compile(
+    r"\b(?:https?://|www\.)(?:[^\s\x02\ufffe]++|[\x02\ufffe]\s*+)++", re.IGNORECASE
+)
 # A line that ends a sentence before a line that begins one, or a blank line.
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*+\n\s*+|(?<=[.!?:])\n(?=[A-Z\d•–-])")
 
@@ -88,7 +91,7 @@ def _read(pdf: PdfDocument, n_pages: int) -> Document:
             break
     if not readable:
         raise UnreadableDocumentError("a PDF document without a page that can be read")
-    declared = pdf.get_metadata_value("Title").strip()
+    declared = _decodable(lambda: pdf.get_metadata_value("Title")).strip()
     document.settle_title(largest if _NO_TITLE.match(declared) else declared)
     document.language = _declared_language(pdf)
     return document
@@ -119,8 +122,16 @@ def _outline(pdf: PdfDocument) -> dict[int, list[str]]:
         place = entry.get_dest()
         index = place.get_index() if place is not None else None
         if index is not None:
-            found[index].append(entry.get_title())
+            found[index].append(_decodable(entry.get_title))
     return found
+
+
+def _decodable(ask: Callable[[], str]) -> str:
+    """PDFium's answer; nothing when it is no text, as with half of a pair of surrogates."""
+    try:
+        return ask()
+    except UnicodeDecodeError:
+        return ""
 
 
 def _largest_line(text: PdfTextPage) -> str:
@@ -134,7 +145,7 @@ def _largest_line(text: PdfTextPage) -> str:
         near = [index for index in range(n_chars) if heights[index] >= 0.95 * height > 0]
         if near:
             first, last = near[0], _end_of_run(near)
-            words = " ".join(_HYPHEN.sub("", text.get_text_range(first, last - first + 1)).split())
+            words = " ".join(_tidy(text.get_text_range(first, last - first + 1)).split())
             if 8 <= len(words) <= 300:
                 return words
     return ""
@@ -165,7 +176,9 @@ def _blocks(
 
 
 def _tidy(text: str) -> str:
-    return _HYPHEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    """With words joined that go on in the next line; the hyphens of an address are its own."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _HYPHEN.sub("", _ADDRESS.sub(lambda found: _HYPHEN.sub("-", found[0]), text))
 
 
 def _key(text: str) -> str:
