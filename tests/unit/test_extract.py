@@ -34,6 +34,11 @@ def test_a_whole_page() -> None:
     )
 
 
+def test_a_canonical_address_is_relative_to_the_base() -> None:
+    page = page_of('<base href="/other/"><link rel=canonical href=bees>')
+    assert page.canonical_url == "http://example.org/other/bees"
+
+
 def test_the_page_has_its_canonical_address() -> None:
     assert extract_page(b"", "HTTP://Example.ORG:80/a/../b#c").url == "http://example.org/b"
 

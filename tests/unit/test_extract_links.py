@@ -94,10 +94,38 @@ def test_addresses_lose_blanks_and_line_breaks() -> None:
     assert urls_of("<a href=' x\n.html '>x</a>") == ["http://example.org/dir/x.html"]
 
 
-@pytest.mark.parametrize("content", ["0; URL='next.html'", "5;url=next.html", "0, url = next.html"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "0; URL='next.html'",
+        "5;url=next.html",
+        "0, url = next.html",
+        "0; next.html",
+        ".5 next.html",
+        " 3.2.1 ; 'next.html' and more",
+        "0;url='next.html",
+    ],
+)
 def test_a_refresh_is_the_first_link(content: str) -> None:
     html = f'<meta http-equiv="Refresh" content="{content}"><a href=x>x</a>'
     assert urls_of(html) == ["http://example.org/dir/next.html", "http://example.org/dir/x"]
+
+
+@pytest.mark.parametrize(
+    ("content", "url"),
+    [
+        ("0; url=/o'reilly/x", "http://example.org/o'reilly/x"),
+        ("0; url=&quot;/o'reilly/x&quot;", "http://example.org/o'reilly/x"),
+        ("0; urls.html", "http://example.org/dir/urls.html"),
+    ],
+)
+def test_a_refresh_ends_with_the_quotation_mark_that_began_it(content: str, url: str) -> None:
+    assert urls_of(f'<meta http-equiv=refresh content="{content}">') == [url]
+
+
+@pytest.mark.parametrize("content", ["", "next.html", "5next.html", "-1; next.html", "5;", "5; ''"])
+def test_what_is_no_refresh(content: str) -> None:
+    assert urls_of(f'<meta http-equiv=refresh content="{content}">') == []
 
 
 def test_a_refresh_to_the_page_itself_is_none() -> None:

@@ -58,10 +58,12 @@ MAX_BASE_CHARS = 2_000
 _MAYBE_HIDDEN = '[hidden],[style*="none" i],[style*="hidden" i]'
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/feed+json")
-# Possessive (``*+``), as blanks that may be shared out in many ways would be: 1,000 of them took
-# two seconds.
+# The steps of the HTML standard: a time, a sign or blanks, and an address, with or without "url="
+# and a quotation mark before it. Possessive (``*+``), as blanks that may be shared out in many ways
+# would be: 1,000 of them took two seconds.
 _REFRESH = re.compile(
-    r"""\s*+[0-9.]*+\s*+[;,]?+\s*+url\s*+=\s*+["']?+\s*+([^"'>]+)""", re.IGNORECASE
+    r"""\s*+(?:[0-9]|\.)[0-9.]*+(?:\s++[;,]?+|[;,])\s*+(?:url\s*+=\s*+)?+(["']?+)(.*+)""",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -188,6 +190,7 @@ def _build_page(
 ) -> Page:
     text = MarkedText(walk.pieces, walk.hidden)
     metadata = read_metadata(walk.metadata)
+    base = _base(url, metadata)
     title = collapse(walk.title[:MAX_TITLE_CHARS])
     language = declared_language(*root_languages, metadata.language) or detect_language(text.shown)
     return Page(
@@ -198,8 +201,8 @@ def _build_page(
         text=text.shown,
         language=language,
         terms=count_terms(f"{title}\n{text.shown}", language),
-        links=_links(url, walk, text, metadata, feeds),
-        canonical_url=canonicalize(metadata.canonical, url) if metadata.canonical else None,
+        links=_links(LinkResolver(url, base), walk, text, metadata, feeds),
+        canonical_url=canonicalize(metadata.canonical, base) if metadata.canonical else None,
         is_frameset=walk.is_frameset,
         noindex=metadata.noindex,
         nofollow=metadata.nofollow,
@@ -212,12 +215,15 @@ def _headings(walk: DocumentWalk, text: MarkedText) -> tuple[str, ...]:
     return tuple(filter(None, words))
 
 
-def _links(
-    url: str, walk: DocumentWalk, text: MarkedText, metadata: Metadata, feeds: bool
-) -> tuple[Link, ...]:
+def _base(url: str, metadata: Metadata) -> str:
+    """What the addresses in a page are relative to."""
     written = metadata.base if len(metadata.base) <= MAX_BASE_CHARS else ""
-    base = canonicalize(written, url) if written else None
-    resolver = LinkResolver(url, base or url)
+    return (canonicalize(written, url) if written else None) or url
+
+
+def _links(
+    resolver: LinkResolver, walk: DocumentWalk, text: MarkedText, metadata: Metadata, feeds: bool
+) -> tuple[Link, ...]:
     links = build_links(walk, text, resolver, metadata.nofollow)
     target = resolver.resolve(metadata.refresh) if metadata.refresh else None
     if target is not None:
@@ -292,9 +298,15 @@ def _read_meta(found: Metadata, name: str, content: str, http_equiv: str | None)
     if directive == "content-language":
         found.language = found.language or content
     elif directive == "refresh":
-        target = _REFRESH.match(content[:10_000])
-        if target is not None:
-            found.refresh = found.refresh or target[1].strip()
+        found.refresh = found.refresh or _refresh_target(content[:10_000])
+
+
+def _refresh_target(content: str) -> str:
+    refresh = _REFRESH.match(content)
+    if refresh is None:
+        return ""
+    quote, address = refresh.groups()
+    return (address.partition(quote)[0] if quote else address).strip()
 
 
 def _read_robots(found: Metadata, content: str) -> None:
