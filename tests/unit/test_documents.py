@@ -414,6 +414,22 @@ class TestText:
             ("http://www.wax.test/", "www.wax.test"),
         ]
 
+    @pytest.mark.parametrize(
+        ("text", "addresses"),
+        [
+            ("请访问 http://a.test/，谢谢大家。", ["http://a.test/"]),
+            ("詳細はhttp://a.test/page.htmlをご覧ください。", ["http://a.test/page.html"]),
+            ("http://a.test/x에서, （www.b.test）", ["http://a.test/x", "http://www.b.test/"]),
+            ("http://a.test/1…and “http://a.test/2”", ["http://a.test/1", "http://a.test/2"]),
+            ("«http://a.test/1» http://a.test/2—or", ["http://a.test/1", "http://a.test/2"]),
+            ("http://a.test/bücher–neu_(x)", ["http://a.test/b%C3%BCcher%E2%80%93neu_(x)"]),
+            ("awww.a.test xhttp://a.test/", []),
+        ],
+    )
+    def test_where_addresses_begin_and_end(self, text: str, addresses: list[str]) -> None:
+        page = page_of(text.encode(), "text/plain")
+        assert [link.url for link in page.links] == addresses
+
     def test_a_charset_that_is_a_lie(self) -> None:
         page = page_of("Bienen für die Wiese".encode(), "text/plain; charset=iso-8859-1")
         assert page.text == "Bienen für die Wiese"

@@ -18,7 +18,16 @@ MAX_CHARS = 1_000_000
 MAX_BLOCKS = 50_000
 MAX_ADDRESS_CHARS = 2_000
 
-_ADDRESS = re.compile(r"""\b(?:https?://|www\.)[^\s<>"'`{}|\\^\[\]]{3,2000}""", re.IGNORECASE)
+# Texts set no blanks between an address and Chinese, Japanese or Korean words, nor before the
+# signs that only texts have: quotation marks, dots, an em dash, a full stop of another script.
+_NO_ADDRESS = (
+    "\xab\xbb\u060c\u061b\u061f\u06d4\u0964\u200b\u200e\u200f\u2014-\u203a"
+    "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff"
+)
+_ADDRESS = re.compile(
+    rf"""(?<![a-z0-9])(?:https?://|www\.)[^\s<>"'`{{}}|\\^\[\]{_NO_ADDRESS}]{{3,2000}}""",
+    re.IGNORECASE,
+)
 _MARKUP = str.maketrans(dict.fromkeys("\x00\ufffe\uffff"))
 
 

@@ -42,7 +42,7 @@ _NO_TITLE = re.compile(
 # A hyphen at the end of a line, which PDFium marks: U+FFFE in earlier releases.
 _HYPHEN = re.compile(r"[\x02\ufffe]\s*+|(?<=\w)\xad\s*+")
 _ADDRESS = re.compile(
-    r"\b(?:https?://|www\.)(?:[^\s\x02\ufffe]++|[\x02\ufffe]\s*+)++", re.IGNORECASE
+    r"(?<![a-z0-9])(?:https?://|www\.)(?:[^\s\x02\ufffe]++|[\x02\ufffe]\s*+)++", re.IGNORECASE
 )
 # A line that ends a sentence before a line that begins one, or a blank line.
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*+\n\s*+|(?<=[.!?:])\n(?=[A-Z\d•–-])")
