@@ -161,6 +161,19 @@ class TestOffice:
         assert page.text.startswith("queen worker")
         assert [link.url for link in page.links] == [HIVE]
 
+    def test_xlsx_with_strings_in_its_cells(self) -> None:
+        def sheet(*words: str) -> str:
+            cells = "".join(f'<c t="inlineStr"><is><t>{word}</t></is></c>' for word in words)
+            return f"<worksheet><row><c><f>A1+1</f><v>42</v></c>{cells}</row></worksheet>"
+
+        body = made.package({
+            "[Content_Types].xml": "<Types/>",
+            "xl/workbook.xml": "<workbook/>",
+            "xl/worksheets/sheet10.xml": sheet("drone"),
+            "xl/worksheets/sheet2.xml": sheet("queen", "worker"),
+        })  # fmt: skip
+        assert page_of(body, "").text == "queen worker drone"
+
     def test_odt(self) -> None:
         body = made.odt(
             '<text:h text:outline-level="2">Of wax</text:h><text:p>It is <text:span>made'
@@ -189,6 +202,17 @@ class TestOffice:
         assert page.headings == ("First", "Last")  # a part with damage is read as far as it goes
         assert page.text == "First See there or here Last Wax & honey"
         assert linked(page) == [(HIVE, "here")]
+
+    @pytest.mark.parametrize("name", ["chapter 1.xhtml", "chapter%201.xhtml"])
+    def test_parts_of_an_epub_have_addresses(self, name: str) -> None:
+        body = made.package({
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": '<c><rootfile full-path="OPS/book.opf"/></c>',
+            "OPS/book.opf": '<package><item id="c" href="chapter%201.xhtml"/><itemref idref="c"/>'
+            "</package>",
+            f"OPS/{name}": "<html><body><p>bees</p></body></html>",
+        })  # fmt: skip
+        assert page_of(body, "application/epub+zip").text == "bees"
 
     def test_a_bomb_is_not_unpacked(self) -> None:
         bomb = made.docx(f"<w:p><w:t>{' ' * 30_000_000}</w:t></w:p>")

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from posixpath import dirname, join, normpath
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from trailhound.text.documents.blocks import MAX_CHARS, Document, Run, UnreadableDocumentError
 from trailhound.text.documents.xml_reading import (
@@ -37,10 +38,15 @@ _DAMAGE = (
 
 _WORD = re.compile(r"word/document\d*\.xml\Z")
 _SLIDE = re.compile(r"ppt/slides/slide(\d{1,9})\.xml\Z")
+# Most programs keep the strings of all cells in one part; without it, they are in the cells.
+_STRINGS = "xl/sharedStrings.xml"
+_SHEET = re.compile(r"xl/worksheets/sheet\d{0,9}\.xml\Z")
 _SHEET_LINKS = re.compile(r"xl/worksheets/_rels/[^/]+\.rels\Z")
 
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
-_BLOCKS = frozenset(["p", "h", "li", "si", "tr", "div", "blockquote", "dt", "dd", "pre", *_LEVELS])
+_BLOCKS = frozenset([
+    "p", "h", "li", "si", "is", "tr", "div", "blockquote", "dt", "dd", "pre", *_LEVELS,
+])  # fmt: skip
 _BLANKS = frozenset(["tab", "br", "line-break", "cr", "s", "td", "table-cell"])
 _UNSEEN = frozenset(["script", "style", "head", "tracked-changes", "annotation", "delText"])
 _HEADING_STYLE = re.compile(r"(?:heading|berschrift|titre|titulo|kop)\s*([1-6])|(title)\Z", re.I)
@@ -68,6 +74,10 @@ class _Package:
             raise UnreadableDocumentError(f"a package of {len(infos):,} parts, more than is read")
         self._infos = {info.filename: info for info in infos}
         self.names = list(self._infos)
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a part."""
+        return name in self._infos
 
     def part(self, name: str) -> bytes:
         """The content of a part; empty when there is none."""
@@ -133,7 +143,10 @@ def _content(package: _Package) -> _Content:
         if found:
             return _Content(sorted(found, key=_number), named_beside, "docProps/core.xml")
     if "xl/workbook.xml" in names:
-        return _Content(["xl/sharedStrings.xml"], lambda _: {}, "docProps/core.xml")
+        strings = (
+            [_STRINGS] if _STRINGS in names else sorted(filter(_SHEET.match, names), key=_number)
+        )
+        return _Content(strings, lambda _: {}, "docProps/core.xml")
     if "content.xml" in names:
         return _Content(["content.xml"], lambda _: {}, "meta.xml")
     if "META-INF/container.xml" in names:
@@ -166,8 +179,14 @@ def _book(package: _Package) -> _Content:
     walk_xml(package.part(about), contents)
     files = {each["id"]: each["href"] for each in contents.found if "href" in each and "id" in each}
     order = [files[each["idref"]] for each in contents.found if each.get("idref") in files]
-    parts = [normpath(join(dirname(about), href)) for href in order]
+    parts = [_part_at(package, dirname(about), href) for href in order]
     return _Content(parts, lambda _: {}, about, is_book=True)
+
+
+def _part_at(package: _Package, folder: str, href: str) -> str:
+    """The name of the part that an address leads to; some write the name as it is."""
+    written = normpath(join(folder, href))
+    return written if package.has(written) else normpath(join(folder, unquote(href)))
 
 
 class _Elements(XmlWalk):
@@ -262,7 +281,7 @@ class _Walk(XmlWalk):
 
     def _is_packed(self) -> bool:
         """Whether only ``t`` elements hold words: in Office Open XML, where other things do not."""
-        return self.path[0] in ("document", "sld", "sst")
+        return self.path[0] in ("document", "sld", "sst", "worksheet")
 
     def leave(self, name: str) -> None:
         if name in _UNSEEN:
