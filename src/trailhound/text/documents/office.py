@@ -22,6 +22,7 @@ from trailhound.text.documents.xml_reading import (
     EnoughError,
     XmlWalk,
     attribute,
+    tolerable_xml,
     walk_xml,
 )
 
@@ -114,7 +115,8 @@ def _read(package: _Package) -> Document:
     failures = []
     for part in content.parts:
         walk = _Walk(document, content.links(part), content.is_book)
-        failures.append(walk_xml(package.part(part), walk))
+        xml = package.part(part)
+        failures.append(walk_xml(tolerable_xml(xml) if content.is_book else xml, walk))
         walk.flush()
         if document.is_full:
             break

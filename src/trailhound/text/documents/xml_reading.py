@@ -72,7 +72,7 @@ class XmlWalk:
         """The last element of :attr:`path` ends."""
 
 
-def tolerable_xml(body: bytes, content_type: str) -> str:
+def tolerable_xml(body: bytes, content_type: str = "") -> str:
     """XML as characters, without what a parser stumbles over.
 
     Blanks in front of the declaration, HTML's entities without the DTD that declares them, a bare
