@@ -64,6 +64,13 @@ def test_old_meta_and_xml_declarations_count() -> None:
     assert decode(xml.encode("euc_jp")) == (xml, "euc-jp")
 
 
+def test_euc_jp_has_the_characters_of_its_vendors() -> None:
+    body = "蜂蜜".encode("euc_jp") + b"\xad\xa1\xad\xea\xad\xf0\xfc\xe2\xf9\xa1"
+    label = "text/html; charset=euc-jp"
+    assert decode(body, label) == ("蜂蜜①㈱≒髙纊", "euc-jp")
+    assert decode(b"a\xad<b>\x80\xad", label).text == "a\ufffd<b>\ufffd\ufffd"
+
+
 def test_meta_inside_a_comment_does_not_count() -> None:
     body = ("<!-- " + meta("koi8-r") + " -->" + meta("utf-8") + "é").encode()
     assert decode(body).encoding == "utf-8"

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import codecs
 import re
+from contextlib import suppress
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 import cchardet
@@ -82,6 +84,10 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16le"),
     (codecs.BOM_UTF16_BE, "utf-16be"),
 )
+# How EUC-JP is read where Python's codec gives up.
+_VENDORS = "trailhound.euc-jp"
+# With more that is no character at all, a body is not worth the time.
+_MAX_UNKNOWN = 50_000
 # Possessive: a header may be a megabyte of blanks.
 _LABEL = r"""\s*+["']?+\s*+([A-Za-z0-9_.:()+-]{2,40})"""
 _HEADER_CHARSET = re.compile(rf"charset\s*+={_LABEL}", re.IGNORECASE)
@@ -191,4 +197,34 @@ def _detected(body: bytes) -> Decoded:
 
 
 def _read(body: bytes, name: str) -> str:
-    return body.decode(_CODECS[name], errors="replace")
+    text = body.decode(_CODECS[name], errors="replace")
+    if name == "euc-jp" and 0 < text.count("\ufffd") <= _MAX_UNKNOWN:
+        return body.decode(_CODECS[name], errors=_VENDORS)
+    return text
+
+
+def _vendor_characters() -> dict[bytes, str]:
+    """What vendors added to EUC-JP, as Shift_JIS has it: ①, ㈱ and 髙, say."""
+    found = {}
+    for row, cell in product((0xAD, 0xF9, 0xFA, 0xFB, 0xFC), range(0xA1, 0xFF)):
+        # Shift_JIS has two rows of 94 to each first byte.
+        half, is_second = divmod(row - 0xA1, 2)
+        first = half + (0x81 if half < 31 else 0xC1)
+        second = cell - 0xA1 + (0x9F if is_second else 0x40 + (cell >= 0xE0))
+        with suppress(UnicodeDecodeError):
+            found[bytes((row, cell))] = bytes((first, second)).decode("cp932")
+    return found
+
+
+_VENDOR_CHARACTERS = _vendor_characters()
+
+
+def _as_vendors_meant(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    start = error.start
+    found = _VENDOR_CHARACTERS.get(error.object[start : start + 2])
+    return (found, start + 2) if found else ("\ufffd", error.end)
+
+
+codecs.register_error(_VENDORS, _as_vendors_meant)
