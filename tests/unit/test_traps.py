@@ -115,6 +115,8 @@ def test_many_values_of_one_parameter_are_no_explosion() -> None:
     for number in range(500):
         assert guard.reason_against(f"{SITE}/thread.php?id={number}&page=2") is None
         assert guard.reason_against(f"{SITE}/titles?The+Birds+{number}") is None
+        assert guard.reason_against(f"{SITE}/article?id=YmVlcw{number}==") is None
+        assert guard.reason_against(f"{SITE}/go?to=/list?shelf={number}=a") is None
 
 
 def test_rules_can_be_switched_off_and_set() -> None:

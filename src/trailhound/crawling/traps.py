@@ -159,9 +159,7 @@ class TrapGuard:
         limits = self._limits
         if not query:
             return None
-        # A part without a name is a value: /titles?The+Birds
-        pairs = (item.rpartition("=") for item in query.split("&") if item)
-        names = [name for name, _, _ in pairs]
+        names = [_parameter_name(item) for item in query.split("&") if item]
         if limits.max_parameters is not None and len(names) > limits.max_parameters:
             return f"query-explosion: {len(names)} parameters, more than {limits.max_parameters}"
         most = limits.max_parameter_combinations
@@ -179,6 +177,12 @@ class TrapGuard:
         if not values or self._forms.admits(form, values, limits.max_dates, limits.max_forms):
             return None
         return f"calendar: more than {limits.max_dates} dates in {form}"
+
+
+def _parameter_name(item: str) -> str:
+    # A part without a name is a value, /titles?The+Birds; values have signs too, ?id=YmVlcw==
+    name, sign, _ = item.partition("=")
+    return name if sign else ""
 
 
 def _against_echo(segments: list[str], most: int) -> str | None:
