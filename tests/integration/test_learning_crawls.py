@@ -156,13 +156,14 @@ def test_a_crawl_with_trail_is_explained_in_words_and_counts(web: DemoWeb, demo:
         events = list(crawl.run())
     with Results(crawl.folder.results) as results:
         said = Opinions(crawl.folder, results)
-        tell = Explainer(crawl.folder, results, said.belief, said.reasons)
+        tell = Explainer(crawl.folder, results, said.belief, said.reasons, said.words)
         told = [tell.explain(event.url) for event in events[-20:]]
         assert not tell.explain(web.start_urls[0]).reasons, "a seed is nobody's link"
     words = [reason.words for each in told for reason in each.reasons]
     assert any(each.startswith("anchor '") for each in words)
     assert any(re.fullmatch(r"its (host|folder) had given \d+ of \d+", each) for each in words)
     assert any("found on" in each for each in words)
+    assert all(each.words_for or each.words_against for each in told if each.verdict == "fetched")
 
 
 def test_what_a_crawl_has_learned_of_links_is_told_beside_what_the_session_taught(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from trailhound.errors import SessionError
 from trailhound.judges import contrast, fields
@@ -185,6 +185,16 @@ def test_fields_reads_titles_and_gives_chances() -> None:
     assert good.relevant
     assert not bad.relevant
     assert 0 < bad.score < 0.2 < 0.4 < good.score < 1
+
+
+@pytest.mark.parametrize("kind", [FieldsJudge, ContrastJudge])
+def test_the_words_of_a_page_add_up_to_its_verdict(kind: type[FieldsJudge | ContrastJudge]) -> None:
+    judge = kind.from_briefing(Briefing(PageGraph(field_pages(), (), frozenset({0, 1}))))
+    first, last = field_pages()[0], field_pages()[-1]
+    difference = logit(judge.judge(first).score) - logit(judge.judge(last).score)
+    told = [sum(judge.words(page).values()) for page in (first, last)]
+    assert told[0] - told[1] == pytest.approx(difference)
+    assert judge.words(Page("http://h.test/", title="unheard of")) == {}
 
 
 def test_a_few_marks_give_no_false_certainty() -> None:

@@ -37,7 +37,8 @@ def explain(
     folder = crawl_folder(topic, workspace)
     with patiently("Looking it up"), Results(folder.results) as results:
         said = Opinions(folder, results)
-        explanation = Explainer(folder, results, said.belief, said.reasons).explain(url)
+        explainer = Explainer(folder, results, said.belief, said.reasons, said.words)
+        explanation = explainer.explain(url)
     if as_json:
         print_json(explanation)
     else:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,15 @@ def needs_only_words(judge: RelevanceJudge) -> bool:
     Pages without text and links are then enough for it, which judges many again in a short time.
     """
     return bool(getattr(judge, "needs_only_words", False))
+
+
+@runtime_checkable
+class WordingJudge(Protocol):
+    """Optional: a judge that can say which words of a page moved its verdict."""
+
+    def words(self, page: Page) -> Mapping[str, float]:
+        """What each term of a page adds to its log odds to be wanted, or takes from them."""
+        ...
 
 
 class LearningJudge(Protocol):

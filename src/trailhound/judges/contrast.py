@@ -109,6 +109,13 @@ class ContrastJudge:
         score = 1 / (1 + math.exp(-logit))
         return Relevance(score, score >= self.threshold)
 
+    def words(self, page: Page) -> dict[str, float]:
+        """What each term adds."""
+        ids, weights = self._weights.weigh(page.terms)
+        parts = dict(zip(ids.tolist(), (weights * self._coefficients[ids]).tolist(), strict=True))
+        columns = ((term, self._weights.vocabulary.get(term, -1)) for term in page.terms)
+        return {term: parts[column] for term, column in columns if column in parts}
+
 
 class Contrast:
     """Targets against the other pages of one session; ``documents`` holds its weighed pages."""

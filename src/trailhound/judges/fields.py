@@ -79,6 +79,14 @@ class PageViews:
         damped = ids, np.log1p(counts), idf
         return tuple(map(_of_length_one, (text, damped, title, headings)))
 
+    def terms(self, page: Page) -> list[list[str]]:
+        """The terms that :meth:`weigh` gives columns for, view by view."""
+        text, title, headings = (
+            [term for term in terms if term in columns]
+            for columns, terms in zip(self._columns, _fields(page), strict=True)
+        )
+        return [text, text, title, headings]
+
     def _known(
         self, field: int, terms: Mapping[str, int]
     ) -> tuple[NDArray[np.int64], Vector, Vector]:
@@ -171,6 +179,17 @@ class FieldsJudge:
             logit += float(weights @ coefficients[ids])
         score = float(in_a_crawl(np.asarray(logit)))
         return Relevance(score, score >= self.threshold and logit > self._plane.intercept)
+
+    def words(self, page: Page) -> dict[str, float]:
+        """What each term adds, in text, title and headings together."""
+        moved: dict[str, float] = {}
+        views = self._views
+        for (ids, weights), coefficients, terms in zip(
+            views.weigh(page), self._plane.coefficients, views.terms(page), strict=True
+        ):
+            for term, part in zip(terms, (weights * coefficients[ids]).tolist(), strict=True):
+                moved[term] = moved.get(term, 0.0) + part
+        return moved
 
 
 class _Learned:

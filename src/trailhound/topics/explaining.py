@@ -32,6 +32,10 @@ Reasons = Callable[[str, bytes, str | None], Sequence[Reason]]
 """From a URL, its memory and the page it was found on to what moved its priority."""
 
 
+Words = Callable[[str], tuple[list[str], list[str]]]
+"""From the address of a page to its words that speak for it, and against it."""
+
+
 class Explanation(msgspec.Struct, kw_only=True):
     """The story of one URL."""
 
@@ -50,6 +54,9 @@ class Explanation(msgspec.Struct, kw_only=True):
     """What the strategy expected behind the link that led here."""
     reasons: Sequence[Reason] = ()
     """What moved the link's priority, the strongest first, where the strategy can say so."""
+    words_for: list[str] = msgspec.field(default_factory=list)
+    """Words of the page that speak for it, the strongest first, where the judge can say so."""
+    words_against: list[str] = msgspec.field(default_factory=list)
     ahead: int | None = None
     """URLs that come before it in the queue."""
     shard: str = ""
@@ -57,7 +64,10 @@ class Explanation(msgspec.Struct, kw_only=True):
 
 
 class Explainer:
-    """Answers for one crawl; ``beliefs`` and ``reasons`` put a strategy's memory into words."""
+    """Answers for one crawl; ``beliefs`` and ``reasons`` put a strategy's memory into words.
+
+    ``words`` are those by which the judge knows a page.
+    """
 
     def __init__(
         self,
@@ -65,11 +75,13 @@ class Explainer:
         results: Results,
         beliefs: Beliefs,
         reasons: Reasons = lambda *_: (),
+        words: Words = lambda _: ([], []),
     ) -> None:
         self._folder = folder
         self._results = results
         self._beliefs = beliefs
         self._reasons = reasons
+        self._words = words
         self._shards = folder.shards()
         self._record: CrawlRecord = folder.read()
 
@@ -124,11 +136,15 @@ class Explainer:
 
     def _from_events(self, url: str, events: list[StoredPage]) -> Explanation:
         page = next((page for page in events[::-1] if page.outcome is Outcome.FETCHED), events[-1])
+        was_judged = page.outcome is Outcome.FETCHED and page.score is not None
+        speak_for, against = self._words(page.address) if was_judged else ([], [])
         explanation = Explanation(
             url=url,
             verdict=page.outcome.value,
             because=_what_came_of_it(page),
-            details=list(self._details(url, page)),
+            details=[*_what_it_says(speak_for, against), *self._details(url, page)],
+            words_for=speak_for,
+            words_against=against,
             path=shown_path(self._results, page),
             number=page.number,
             priority=page.priority,
@@ -230,6 +246,13 @@ def _what_came_of_it(page: StoredPage) -> str:
     verdict = "is relevant" if page.relevant else "is not relevant"
     score = f" (score {page.score:.3f})" if page.score is not None else ""
     return f"It was fetched, and {verdict}{score}."
+
+
+def _what_it_says(speak_for: list[str], against: list[str]) -> Iterator[str]:
+    if speak_for:
+        yield f"Words that speak for it: {', '.join(speak_for)}."
+    if against:
+        yield f"Words that speak against it: {', '.join(against)}."
 
 
 def _how_it_was_queued(parent: str | None, priority: float, depth: int, asked: str = "It") -> str:

@@ -1,4 +1,4 @@
-"""What the strategy of a crawl thought of links, asked afterwards."""
+"""What the strategy of a crawl thought of links, and its judge of pages, asked afterwards."""
 
 from __future__ import annotations
 
@@ -7,18 +7,25 @@ from contextlib import closing
 from functools import cached_property
 
 from trailhound.config.settings import Settings
-from trailhound.crawling.build import make_guides
+from trailhound.crawling.build import Guides, make_guides
 from trailhound.crawling.driving import run_alone
 from trailhound.errors import ModelError, SourceError, UsageError
+from trailhound.judges.base import WordingJudge
 from trailhound.records import Page
 from trailhound.sessions.shown_pages import page_from_source
 from trailhound.storage.results_reading import Results
 from trailhound.strategies.base import Explaining, FoundLink, Reason, Reasoning, Strategy
+from trailhound.text.tokens import commonest_forms
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_plan import knowledge_of
 from trailhound.topics.marking import archived_sources
 from trailhound.topics.sources import open_sources
 from trailhound.topics.strategy_memory import StrategyMemory
+
+MOST_WORDS = 6
+"""That are told to speak for a page, and against it."""
+LEAST_MOVED = 0.05
+"""In log odds: less is no reason."""
 
 
 class Opinions:
@@ -44,13 +51,32 @@ class Opinions:
         outcomes = self._results.outcomes_until(events[0].number) if events else {}
         return strategy.reasons(FoundLink(url, memory, self._page(parent), outcomes))
 
+    def words(self, address: str) -> tuple[list[str], list[str]]:
+        """Words of a page that speak for it and against it, the strongest first."""
+        guides = self._guides
+        page = self._page(address)
+        if guides is None or page is None or not isinstance(guides.judge, WordingJudge):
+            return [], []
+        moved = sorted(guides.judge.words(page).items(), key=lambda each: -abs(each[1]))
+        told = [
+            [term for term, part in moved if sign * part >= LEAST_MOVED][:MOST_WORDS]
+            for sign in (1, -1)
+        ]
+        forms = commonest_forms([page], [term for terms in told for term in terms])
+        wanted, unwanted = ([forms[term] for term in terms] for terms in told)
+        return wanted, unwanted
+
     def _page(self, address: str) -> Page | None:
         source = archived_sources(self._folder.archive, {address}).get(address)
         return None if source is None else page_from_source(source, address)
 
     @cached_property
+    def _guides(self) -> Guides | None:
+        return guides_of(self._folder, self._folder.read().settings)
+
+    @cached_property
     def _strategy(self) -> Strategy | None:
-        strategy = strategy_of(self._folder, self._folder.read().settings)
+        strategy = self._guides.strategy if self._guides is not None else None
         if strategy is not None and isinstance(strategy, Reasoning):
             StrategyMemory(strategy, self._folder.strategy).restore(lambda _: None)
         return strategy
@@ -58,10 +84,15 @@ class Opinions:
 
 def strategy_of(folder: CrawlFolder, settings: Settings) -> Strategy | None:
     """A crawl's strategy as it is before its first page; ``None`` if it cannot be had any more."""
+    guides = guides_of(folder, settings)
+    return guides.strategy if guides is not None else None
+
+
+def guides_of(folder: CrawlFolder, settings: Settings) -> Guides | None:
+    """The same with the judge."""
     try:
         with closing(open_sources(folder, settings, lambda _: None)) as sources:
-            guides = make_guides(settings, knowledge_of(folder.topic), sources)
-            return run_alone(guides).strategy
+            return run_alone(make_guides(settings, knowledge_of(folder.topic), sources))
     except (ModelError, SourceError, UsageError):
         # The topic was learned again, in another way, or a source is gone.
         return None

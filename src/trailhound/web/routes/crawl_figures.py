@@ -187,7 +187,7 @@ def explain_page(app: App, asked: OnePage) -> Explanation:
         raise NotThereError("The crawl has only just begun. Ask again in a moment.")
     with Results(folder.results) as results:
         said = Opinions(folder, results)
-        return Explainer(folder, results, said.belief, said.reasons).explain(asked.url)
+        return Explainer(folder, results, said.belief, said.reasons, said.words).explain(asked.url)
 
 
 def _suggestions(topic: TopicFolder) -> list[SeedSuggestion]:

@@ -195,7 +195,7 @@ def explain_result(app: App, asked: OnePage) -> Explanation:
     folder = app.crawl(asked.topic)
     with open_results(folder) as results:
         said = Opinions(folder, results)
-        return Explainer(folder, results, said.belief, said.reasons).explain(asked.url)
+        return Explainer(folder, results, said.belief, said.reasons, said.words).explain(asked.url)
 
 
 @routes.get("/api/topics/{topic}/results/copy")
