@@ -322,6 +322,28 @@ def test_sitemaps_and_feeds_are_further_seeds(topic: TopicFolder) -> None:
         assert "list 2 pages" in site.notices[0]
 
 
+def test_no_sitemap_is_asked_of_an_excluded_host(topic: TopicFolder) -> None:
+    announced = ("bank.test/statement.xml", "cdn.test/map.xml", "tiny.test/private/map.xml")
+    robots = "".join(f"Sitemap: http://{each}\n" for each in announced).encode()
+    resources = {
+        "/robots.txt": Resource(robots, headers={"Content-Type": "text/plain"}),
+        "/map.xml": Resource(b"<urlset><url><loc>http://tiny.test/a</loc></url></urlset>"),
+        "/": page(),
+        "/a": page(),
+    }
+    with TinySite(resources) as server:
+        with Site(topic, server.port, "*.test").begun(
+            crawl__seeds=["http://tiny.test/", "http://bank.test/seed"],
+            crawl__sitemaps=True,
+            crawl__scope=["tiny.test"],
+            crawl__exclude=["bank.test", "http://tiny.test/private/"],
+        ) as crawl:
+            ends = {event.url: str(event.outcome) for event in run(crawl)}
+        assert sorted(server.paths()) == ["/", "/a", "/map.xml"], "files may be elsewhere"
+        assert server.asked.count(("/robots.txt", 200)) == 2, "of tiny.test and cdn.test"
+    assert ends["http://bank.test/seed"] == "out-of-scope"
+
+
 def _site_of_sitemaps() -> dict[str, Resource]:
     """An index of five sitemaps, the first of which has moved, with a page in each."""
     xml = {"Content-Type": "application/xml"}

@@ -53,6 +53,11 @@ class Excluding(Protocol):
         ...
 
 
+def is_excluded(scope: object, url: str) -> bool:
+    """Whether ``scope`` knows that ``url`` must never be asked for."""
+    return isinstance(scope, Excluding) and scope.excludes(url)
+
+
 class FetcherKind(Protocol):
     """How a fetcher is made; its class registers under ``trailhound.fetchers``.
 

@@ -17,7 +17,7 @@ import msgspec
 from aiohttp.abc import AbstractResolver
 
 from trailhound.config.settings import FetchSettings
-from trailhound.fetching.base import NO_REQUEST_LEFT, Excluding, MayGoOn, always
+from trailhound.fetching.base import NO_REQUEST_LEFT, MayGoOn, always, is_excluded
 from trailhound.fetching.body import MAX_DOCUMENT_BYTES, Wanted
 from trailhound.fetching.client import (
     REDIRECT_STATUSES,
@@ -203,6 +203,8 @@ class HttpFetcher:
 
     async def _walk(self, url: str, html_only: bool, may_go_on: MayGoOn) -> FetchResult:
         hops = Hops(url, self._product)
+        if is_excluded(self._in_scope, url):  # redirects are judged before they are followed
+            return hops.result(Outcome.OUT_OF_SCOPE, Answer(), f"{url} is excluded")
         validators = _validators(self.versions.get(url, Validators()))
         while True:
             refused = None if self._leaving is None else self._left(self._leaving, hops)
@@ -279,8 +281,7 @@ class HttpFetcher:
 
     def _left_out(self, url: str) -> str:
         """Why this part is not even thought of; empty when it may be had."""
-        scope: object = self._in_scope
-        if isinstance(scope, Excluding) and scope.excludes(url):
+        if is_excluded(self._in_scope, url):
             return f"{url} is excluded"
         if self._leaving is not None and self._leaving.is_command(url):
             return COMMANDS_LEFT

@@ -13,6 +13,7 @@ from pathlib import Path
 from trailhound.counting import counted
 from trailhound.crawling.gate import REFRESH_PRIORITY
 from trailhound.errors import SourceError
+from trailhound.fetching.base import is_excluded
 from trailhound.fetching.http import HttpFetcher, Validators
 from trailhound.fetching.sitemaps import ListedUrl, SourceKind, UrlSource, parse_url_source
 from trailhound.frontier.base import Frontier
@@ -84,7 +85,7 @@ async def sitemap_candidates(
     """
     candidates: list[Candidate] = []
     asking = _Asking(fetcher, may_ask, notify, sleep)
-    sites = {host_key(seed): seed for seed in seeds}
+    sites = {host_key(seed): seed for seed in seeds if not is_excluded(in_scope, seed)}
     for host, seed in sites.items():
         if not asking.may_go_on:
             break
@@ -165,7 +166,10 @@ async def _listed_by(
     announced = await asking.sitemaps(seed)
     # robots.txt may spell them as it likes; without any, the usual place is worth a try.
     starts = [canonicalize(address, seed) for address in announced or ("/sitemap.xml",)]
-    waiting = deque(dict.fromkeys(url for url in starts if url is not None))
+    # Out of scope they may be, on a host that has the site's files; not where nobody may ask.
+    waiting = deque(
+        dict.fromkeys(url for url in starts if url is not None and not is_excluded(in_scope, url))
+    )
     seen = set(waiting)
     found: dict[str, ListedUrl] = {}
     documents = 0
