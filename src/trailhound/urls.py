@@ -28,6 +28,8 @@ from trailhound.errors import UsageError
 _BARE_HOST = re.compile(r"(?=[^\s/:@?#]+?\.[^\s/:@?#])[^\s/:@?#]++(:[0-9]++)?([/?#]|$)")
 MAX_LENGTH = 64_000
 """Characters of a URL, as given and in canonical form. Common servers take 8 to 32 thousand."""
+MAX_ASKED_LENGTH = 4_000
+"""Characters of a URL that is asked for. Each rule of a robots.txt is looked for in it."""
 _LONGEST_HOST = 260  # characters: a name of 253, a port; DNS carries no more
 _WEB_SCHEMES = ("http://", "https://")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")

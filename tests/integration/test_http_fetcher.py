@@ -199,6 +199,15 @@ def test_a_redirect_out_of_scope_is_not_followed() -> None:
     assert not any(asked.startswith("b.test") for asked in site.asked)
 
 
+def test_addresses_without_end_are_not_asked_for() -> None:
+    site = Site(redirects({"/": "/" + "0" * 5_000}))
+    (result, direct), _ = fetch_all(site, ["http://a.test/", "http://a.test/" + "0" * 5_000])
+    assert (result.outcome, direct.outcome) == (Outcome.OUT_OF_SCOPE, Outcome.OUT_OF_SCOPE)
+    assert result.detail == "redirects to an address of 5014 characters"
+    assert direct.detail == "the address has 5014 characters, more than 4000"
+    assert site.asked == ["a.test/robots.txt", "a.test/"]
+
+
 def test_a_redirect_off_the_web_is_not_followed() -> None:
     result = fetch(Site(redirects({"/": "mailto:bees@example.org"})))
     assert result.outcome is Outcome.OUT_OF_SCOPE

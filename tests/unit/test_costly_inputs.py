@@ -163,6 +163,29 @@ def test_which_rules_of_robots_are_ours(robots: str, allowed: bool) -> None:
     assert asyncio.run(_may_fetch(robots, "a")) is allowed
 
 
+_FEW = [f"Disallow: /shop/*{number}" for number in range(500)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "path", "allowed"),
+    [
+        (["User-agent: *", *_FEW], "shop/x", True),
+        (["User-agent: *", *_FEW, "Disallow: /shop/*never"], "shop/x", False),
+        (["User-agent: *", *_FEW, "Disallow: /shop/*never"], "garden", True),
+        (["User-agent: *", *_FEW, "Disallow: *never"], "garden", False),
+        (["User-agent: *", "Disallow: /", *_FEW, "Allow: /*e"], "garden", False),
+        (["User-agent: x", *_FEW, "User-agent: *", "Disallow: /shop/*never"], "shop/x", True),
+        (["User-agent: *", *_FEW, "User-agent: x", "Disallow: /*never"], "shop/x", True),
+        (["User-agent: *", "allow-x", "User-agent: x", *_FEW, "Disallow: /*n"], "a", False),
+        (["User-agent: *", *(f"Disallow:/*01{n % 9}" for n in range(34_000))], "0" * 3_900, False),
+    ],
+    ids=["few", "one more", "elsewhere", "anywhere", "allowed", "others", "before", "odd", "all"],
+)
+def test_robots_of_many_wildcards(lines: list[str], path: str, allowed: bool) -> None:
+    """Each was looked for in each address; of the last file that took seconds."""
+    assert asyncio.run(_may_fetch("\n".join(lines), path)) is allowed
+
+
 def test_a_sitemap_of_nothing_but_depth() -> None:
     source = parse_url_source(b"<urlset>" + b"<a>" * 5_000_000, URL)
     assert "nested too deeply" in " ".join(source.notes)

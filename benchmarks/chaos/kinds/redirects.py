@@ -50,7 +50,8 @@ CIRCLES = [
     Kind(
         "redirect-growing",
         redirects(lambda it: f"/{len(it.path)}" + "x" * 20_000 + it.path[:9000]),
-        "too-many-redirects",
+        "out-of-scope",
+        "characters",
     ),
     Kind(
         "redirect-body-endless",

@@ -42,7 +42,7 @@ from trailhound.fetching.resolver import mapped_resolver
 from trailhound.fetching.robots import RobotsRules, product_token
 from trailhound.media_types import HTML_ONLY, Kinds, wanted_documents
 from trailhound.records import FetchResult, Outcome
-from trailhound.urls import host_key
+from trailhound.urls import MAX_ASKED_LENGTH, host_key
 
 _PHASE_SECONDS = 10.0
 """For reaching a server, and for each wait for more, at most."""
@@ -203,8 +203,9 @@ class HttpFetcher:
 
     async def _walk(self, url: str, html_only: bool, may_go_on: MayGoOn) -> FetchResult:
         hops = Hops(url, self._product)
-        if is_excluded(self._in_scope, url):  # redirects are judged before they are followed
-            return hops.result(Outcome.OUT_OF_SCOPE, Answer(), f"{url} is excluded")
+        never = self._never_asked(url)  # redirects are judged before they are followed
+        if never:
+            return hops.result(Outcome.OUT_OF_SCOPE, Answer(), never)
         validators = _validators(self.versions.get(url, Validators()))
         while True:
             refused = None if self._leaving is None else self._left(self._leaving, hops)
@@ -281,11 +282,18 @@ class HttpFetcher:
 
     def _left_out(self, url: str) -> str:
         """Why this part is not even thought of; empty when it may be had."""
-        if is_excluded(self._in_scope, url):
-            return f"{url} is excluded"
+        never = self._never_asked(url)
+        if never:
+            return never
         if self._leaving is not None and self._leaving.is_command(url):
             return COMMANDS_LEFT
         return ""
+
+    def _never_asked(self, url: str) -> str:
+        """Why ``url`` may not be asked for, be it a page or a part of one."""
+        if len(url) > MAX_ASKED_LENGTH:
+            return f"the address has {len(url)} characters, more than {MAX_ASKED_LENGTH}"
+        return f"{url} is excluded" if is_excluded(self._in_scope, url) else ""
 
     async def close(self) -> None:
         """Close all connections."""
@@ -344,6 +352,9 @@ class HttpFetcher:
         if len(hops.urls) > self._max_redirects:
             detail = f"more than {self._max_redirects} redirects"
             return hops.result(Outcome.TOO_MANY_REDIRECTS, answer, detail)
+        if len(target) > MAX_ASKED_LENGTH:
+            detail = f"redirects to an address of {len(target)} characters"
+            return hops.result(Outcome.OUT_OF_SCOPE, answer, detail)
         if wants_login(target):
             return hops.login_wanted(answer, f"it redirects to {target.partition('?')[0]}")
         if self._in_scope is not None and not self._in_scope(target):

@@ -13,7 +13,7 @@ import re
 import time
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -32,10 +32,12 @@ _MAX_PARSED_CHARS = (
     1_000_000  # of those that are parsed at a time; their rules take many times as much
 )
 _LEAST_CHARS = 1_000  # that a file counts for: even an empty one has a parser
+_MAX_WILDCARDS = 500  # rules with an asterisk, each of which is looked for in each address
 
 _log = logging.getLogger(__name__)
 # Also "user<TAB>agent name", which the parser understands.
 _USER_AGENT_LINE = re.compile(r"(\s*+user(?:-|\s*+)agent\b\s*+:?\s*+)([^#]*)", re.IGNORECASE)
+_RULE_LINE = re.compile(r"\s*+(?:dis)?allow\s*+:", re.IGNORECASE)
 _OTHERS = ":other:"
 
 
@@ -277,10 +279,42 @@ def _only_for(product: str, text: str) -> str:
     found = {number: match for number, line in enumerate(lines) if (match := _named(line))}
     names = {number: _plain_name(match[2]) for number, match in found.items()}
     fitting = max(filter(own.startswith, names.values()), key=len, default="")
-    for number, name in names.items():
-        kept = name if name in ("*", fitting) and name else _OTHERS
-        lines[number] = f"{found[number][1]}{kept}"
+    kept = {
+        number: name if name in ("*", fitting) and name else _OTHERS
+        for number, name in names.items()
+    }
+    for number, name in kept.items():
+        lines[number] = f"{found[number][1]}{name}"
+    _limit_wildcards(lines, kept)
     return "\n".join(lines)
+
+
+def _limit_wildcards(lines: list[str], names: Mapping[int, str]) -> None:
+    """Shorten our rules with asterisks beyond the first few hundred, as no honest file has so many.
+
+    Thousands of them would take the parser seconds for one long address. Where the end of a group
+    is in doubt, rules count as ours.
+    """
+    is_ours, has_rules, wildcards = False, False, 0
+    for number, line in enumerate(lines):
+        if number in names:
+            is_ours = (is_ours and not has_rules) or names[number] != _OTHERS
+            has_rules = False
+            continue
+        has_rules = has_rules or _RULE_LINE.match(line) is not None
+        if is_ours and "*" in line:
+            wildcards += 1
+            if wildcards > _MAX_WILDCARDS:
+                lines[number] = _without_wildcard(line)
+
+
+def _without_wildcard(line: str) -> str:
+    """A rule that forbids all that it may have meant, and permits nothing of it."""
+    rule = line.partition("#")[0]
+    if rule.lstrip().lower().startswith("allow"):
+        return "Allow:"
+    start, asterisk, _ = rule.partition("*")
+    return f"{start}/" if asterisk and "/" not in start else start
 
 
 def _named(line: str) -> re.Match[str] | None:
