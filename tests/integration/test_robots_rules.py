@@ -95,6 +95,11 @@ def test_our_own_rules_hold(path: str, expected: Outcome) -> None:
     assert outcome(says(RULES), f"http://a.test{path}") is expected
 
 
+def test_rules_hold_that_name_us_with_a_version() -> None:
+    named = b"User-agent: *\nDisallow:\n\nUser-agent: bees-bot/1.0\nDisallow: /\n"
+    assert outcome(says(named), "http://a.test/") is Outcome.ROBOTS
+
+
 def test_a_refusal_counts_one_request_and_asks_for_nothing() -> None:
     site = Site(says(RULES))
     (result,), fetcher = fetch_all(site, "http://a.test/private")

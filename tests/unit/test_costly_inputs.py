@@ -157,6 +157,10 @@ def test_robots_of_many_names(names: list[str], allowed: bool) -> None:
         ("User-agent: **\nDisallow: /a", True),
         ("User agent BEES-BOT # us\nDisallow: /a", False),
         ("User-agent: x\nUser-agent: *\nDisallow: /a", False),
+        ("User-agent: *\nDisallow:\nUser-agent: Bees-Bot/2.0\nDisallow: /a", False),
+        ("User-agent: *\nDisallow:\nUser-agent: bees-bot (all versions)\nDisallow: /a", False),
+        ("User-agent: bees-bottle/1.0\nDisallow: /a", True),
+        ("User-agent: /1.0\nDisallow: /a", True),
     ],
 )
 def test_which_rules_of_robots_are_ours(robots: str, allowed: bool) -> None:

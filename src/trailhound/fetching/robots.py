@@ -37,6 +37,7 @@ _MAX_WILDCARDS = 500  # rules with an asterisk, each of which is looked for in e
 _log = logging.getLogger(__name__)
 # Also "user<TAB>agent name", which the parser understands.
 _USER_AGENT_LINE = re.compile(r"(\s*+user(?:-|\s*+)agent\b\s*+:?\s*+)([^#]*)", re.IGNORECASE)
+_NAME = re.compile(r"[a-z0-9_-]+")
 _RULE_LINE = re.compile(r"\s*+(?:dis)?allow\s*+:", re.IGNORECASE)
 _OTHERS = ":other:"
 
@@ -323,9 +324,12 @@ def _named(line: str) -> re.Match[str] | None:
 
 
 def _plain_name(name: str) -> str:
-    """As the parser compares it: asterisks within a name mean nothing."""
+    """What counts of it: no version or remark behind it, no asterisks within."""
     plain = name.strip().lower()
-    return plain if plain == "*" else plain.replace("*", "")
+    if plain == "*":
+        return plain
+    found = _NAME.match(plain.replace("*", ""))
+    return found[0] if found is not None else ""
 
 
 def _wished_delay(rules: Protego, product: str) -> float:
