@@ -56,6 +56,24 @@ def test_delays_have_an_end(line: str, seconds: float) -> None:
     assert wished == pytest.approx(seconds)
 
 
+class DelayOverTls(OneFile):
+    """Wishes for a delay over https alone."""
+
+    async def get(self, url: str, *, max_bytes: int) -> Answer:
+        is_secure = url.startswith("https://")
+        return await super().get(url, max_bytes=max_bytes) if is_secure else Answer(status=404)
+
+
+def test_a_host_keeps_its_delay_over_either_scheme() -> None:
+    file = DelayOverTls(b"User-agent: *\nCrawl-delay: 30\n")
+    rules = RobotsRules(file, "bees-bot (+https://example.org/bot)")
+    wished = []
+    for url in ("http://a.test/", "https://a.test/", "http://a.test/", "http://b.test/"):
+        asyncio.run(rules.refusal(url))
+        wished.append(rules.delay_seconds(url))
+    assert wished == [0.0, 30.0, 30.0, 0.0]
+
+
 _FIELDS = ["User-agent", "Allow", "Disallow", "Crawl-delay", "Request-rate", "Visit-time"]
 _VALUES = st.one_of(
     st.text(max_size=40),

@@ -126,9 +126,13 @@ class RobotsRules:
         return replace(refusal, retry_after_seconds=max(0.0, site.expires - self._clock()))
 
     def delay_seconds(self, url: str) -> float:
-        """The time between requests that the site of ``url`` is known to wish for."""
-        site = self._sites.get(_origin(url))
-        return site.delay_seconds if site is not None else 0.0
+        """The time between requests that the host of ``url`` is known to wish for.
+
+        It is one host over http and https: the longer wish of its two files counts.
+        """
+        place = _origin(url).partition("://")[2]
+        sites = (self._sites.get(f"{scheme}://{place}") for scheme in ("http", "https"))
+        return max((site.delay_seconds for site in sites if site is not None), default=0.0)
 
     async def _site(self, url: str) -> _Site:
         origin = _origin(url)
