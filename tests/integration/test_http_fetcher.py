@@ -208,6 +208,18 @@ def test_addresses_without_end_are_not_asked_for() -> None:
     assert site.asked == ["a.test/robots.txt", "a.test/"]
 
 
+def test_a_redirect_to_an_address_with_login_in_it_is_followed() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        if request.host == "a.test":
+            moved = {"Location": f"http://www.a.test{request.raw_path}"}
+            return web.Response(status=301, headers=moved)
+        return web.Response(text=HTML, content_type="text/html")
+
+    paths = ("/birds/identification?from=home", "/what-is-oauth?ref=rss")
+    results, _ = fetch_all(Site(answer), [f"http://a.test{path}" for path in paths])
+    assert [result.outcome for result in results] == [Outcome.FETCHED] * 2
+
+
 def test_a_redirect_off_the_web_is_not_followed() -> None:
     result = fetch(Site(redirects({"/": "mailto:bees@example.org"})))
     assert result.outcome is Outcome.OUT_OF_SCOPE

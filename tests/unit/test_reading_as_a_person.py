@@ -167,20 +167,42 @@ def test_the_most_precise_proxy_counts() -> None:
 @pytest.mark.parametrize(
     ("target", "is_login"),
     [
-        ("https://a.test/login?next=/x", True),
-        ("https://accounts.a.test/ServiceLogin?continue=x", True),
-        ("https://a.test/users/sign_in?return_to=%2F", True),
-        ("https://a.test/wp-login.php?redirect_to=x", True),
-        ("https://a.test/anmelden?returnUrl=x", True),
-        ("https://sso.a.test/cas?service=x", True),
+        ("https://a.test/login?next=/x/y", True),
+        ("https://a.test/login?next=%2Fx%2Fy%3Fp%3D1%23top", True),
+        ("https://a.test/login?next=%252Fx%252Fy", True),
+        ("https://accounts.a.test/ServiceLogin?continue=https://a.test/x/y/", True),
+        ("https://a.test/wp-login.php?redirect_to=https%3A%2F%2Fa.test%2Fx%2Fy&reauth=1", True),
+        ("https://a.test/wiki/Special:UserLogin?returnto=Y", True),
+        ("https://a.test/anmelden?returnUrl=/old", True),
+        ("https://sso.a.test/cas?service=https://a.test/callback", True),
+        ("https://idp.test/saml?SAMLRequest=fZJN", True),
+        ("https://idp.test/oauth2/authorize?client_id=7&redirect_uri=https://a.test/code", True),
         ("https://a.test/login", False),
-        ("https://a.test/blog-in-spring?next=2", False),
-        ("https://a.test/catalogue?from=1", False),
-        ("https://a.test/authors?url=1", False),
+        ("https://a.test/login?next=", False),
+        ("https://a.test/what-is-oauth?ref=rss", False),
+        ("https://a.test/birds/identification?from=home", False),
+        ("https://www.a.test/login/y?p=1", False),
+        ("https://www.a.test/auth?from=/x/y", False),
+        ("https://www.a.test/auth?p=2&from=/x/y", False),
+        ("https://a.test/blog-in-spring?next=/x/y", False),
+        ("https://a.test/catalogue?from=/x/y", False),
+        ("https://a.test/authors?url=/x/y", False),
     ],
 )
 def test_redirects_that_ask_to_log_in(target: str, is_login: bool) -> None:
-    assert wants_login(target) is is_login
+    asked = ["http://a.test/old?from=/x/y", "https://a.test/x/y?p=1"]
+    assert wants_login(target, asked) is is_login
+
+
+@pytest.mark.parametrize(
+    ("asked", "target"),
+    [
+        ("http://a.test/cas?from=/cas", "http://www.a.test/cas?from=/cas"),
+        ("http://a.test/", "http://a.test/login?next=x"),
+    ],
+)
+def test_redirects_that_only_look_like_it(asked: str, target: str) -> None:
+    assert not wants_login(target, [asked])
 
 
 @pytest.mark.parametrize(

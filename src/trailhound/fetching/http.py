@@ -355,7 +355,7 @@ class HttpFetcher:
         if len(target) > MAX_ASKED_LENGTH:
             detail = f"redirects to an address of {len(target)} characters"
             return hops.result(Outcome.OUT_OF_SCOPE, answer, detail)
-        if wants_login(target):
+        if wants_login(target, hops.urls):
             return hops.login_wanted(answer, f"it redirects to {target.partition('?')[0]}")
         if self._in_scope is not None and not self._in_scope(target):
             detail = f"redirects to {target}, which the crawl may not visit"

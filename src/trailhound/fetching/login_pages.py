@@ -1,6 +1,6 @@
 """Pages that ask to log in, and links that end a login or change something.
 
-Both are told by what they say: an address with ``login`` and a place to return to, a field for a
+Both are told by what they say: an address with ``login`` and the place to return to, a field for a
 password; an address or words with ``log out``, ``abmelden``, ``unsubscribe``, ``delete``. A crawl
 that reads a host as a person would take itself, or her account, out with them.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from urllib.parse import unquote_plus
 
 from trailhound.records import Link
@@ -25,6 +25,7 @@ COMMANDS_LEFT = "it looks like a link that logs out or changes something"
 """Why a link is not followed."""
 _MAX_WORDS = 5  # of a link that says nothing else
 _MAX_CHARS = 300
+_MAX_ESCAPED = 3  # times: an address within an address within an address
 _PASSWORD = re.compile(rb"type\s{0,5}=\s{0,5}[\"']?\s{0,5}password")
 _SEPARATORS = re.compile(r"[\s._~!+\-–—|•·›»→↪()\[\]]+")
 
@@ -45,6 +46,7 @@ _RETURN = _words(
     "continue dest destination goto back backurl url target service camefrom samlrequest "
     "relaystate wtrealm wreply clientid from ref origin originalurl r u rurl forward"
 )
+_ASKED_BY_SERVER = _words("samlrequest wtrealm clientid")
 _ENDS_LOGIN = _words(
     "logout logoff logmeout signout signoff dologout userlogout specialuserlogout endsession "
     "abmelden abmeldung ausloggen deconnexion sedeconnecter medeconnecter deconnecter "
@@ -66,18 +68,53 @@ _CHANGES = _words(
 _EVER = _ENDS_LOGIN | _CHANGES
 
 
-def wants_login(target: str) -> bool:
-    """Whether a redirect to ``target`` (canonical) asks to log in first.
+def wants_login(target: str, asked: Sequence[str]) -> bool:
+    """Whether a redirect to ``target`` asks to log in first; the chain has come along ``asked``.
 
-    The target's address says so, and has a place to return to.
+    The target's address says so, and names a place to return to that the chain has come along, or
+    is a request of one server to another (SAML, OAuth, CAS). All are canonical. What the address
+    asked for has in its own query says nothing: it is carried along by any redirect.
     """
-    start = target.index("/", 8)
-    path, _, query = target[start : start + 4_000].lower().partition("?")
+    path, query = _path_and_query(target)
     host = host_key(target).partition(".")[0]
     if not _LOGIN.search(path) and host not in ("login", "signin", "auth", "sso", "accounts"):
         return False
-    names = (item.partition("=")[0] for item in query.split("&")[:50])
-    return any(_plain(unquote_plus(name)) in _RETURN for name in names)
+    if (path, query) == _path_and_query(asked[-1]):
+        return False
+    carried = _items(_path_and_query(asked[0])[1])
+    came_along = frozenset(map(_place, asked))
+    return any(_returns(item, came_along) for item in _items(query) if item not in carried)
+
+
+def _path_and_query(url: str) -> tuple[str, str]:
+    start = url.index("/", 8)
+    path, _, query = url[start : start + 4_000].lower().partition("?")
+    return path, query
+
+
+def _items(query: str) -> list[str]:
+    return query.split("&")[:50]
+
+
+def _returns(item: str, came_along: Collection[str]) -> bool:
+    """Whether ``name=value`` in a query is what a login page needs to send somebody back."""
+    name, _, value = item.partition("=")
+    name = _plain(unquote_plus(name))
+    if not value or name not in _RETURN:
+        return False
+    if name in _ASKED_BY_SERVER or (name == "service" and "://" in unquote_plus(value)):
+        return True
+    place = _place(value)
+    return any(each == place or (place and each.endswith(f"/{place}")) for each in came_along)
+
+
+def _place(address: str) -> str:
+    """The path of an address, which may be escaped several times, as it can be compared."""
+    for _ in range(_MAX_ESCAPED):
+        address = unquote_plus(address)
+    _, mark, rest = address.partition("?")[0].partition("://")
+    path = rest.partition("/")[2] if mark else address
+    return re.split("[?#]", path, maxsplit=1)[0].lower().replace("_", " ").strip("/ ")
 
 
 def login_wanted_at(url: str, why: str) -> str:
