@@ -41,12 +41,36 @@ def test_a_sitemap_gives_its_pages_once() -> None:
 
 def test_compressed_ones_are_unpacked() -> None:
     assert parse_url_source(gzip.compress(SITEMAP), AT) == parse_url_source(SITEMAP, AT)
+    parts = (SITEMAP[:100], SITEMAP[100:300], SITEMAP[300:])
+    assert urls(b"".join(map(gzip.compress, parts))) == urls(SITEMAP), "in several members"
+
+
+@pytest.mark.parametrize("before", [b"\n", b"\xef\xbb\xbf\r\n", b" " * 300])
+def test_blanks_may_stand_before_the_declaration(before: bytes) -> None:
+    assert parse_url_source(before + SITEMAP, AT) == parse_url_source(SITEMAP, AT)
+
+
+def test_a_page_in_other_languages_is_listed_under_its_own_address() -> None:
+    other = b'<x:link rel="alternate" hreflang="de" href="http://site.test/de"/>'
+    page = b"<loc>http://site.test/en</loc>"
+    for fields in (other + page, page + other):
+        body = b'<urlset xmlns:x="http://www.w3.org/1999/xhtml"><url>%s</url></urlset>' % fields
+        assert urls(body) == ["http://site.test/en"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "iso-8859-1"])
 def test_encodings(encoding: str) -> None:
     text = SITEMAP.decode().replace("UTF-8", encoding.removesuffix("-sig"))
     assert urls(text.encode(encoding)) == urls(SITEMAP)
+
+
+@pytest.mark.parametrize(
+    "encoding", ["GBK", "gb2312", "GB18030", "Shift_JIS", "EUC-JP", "Big5", "EUC-KR", "iso-2022-jp"]
+)
+def test_encodings_that_the_parser_does_not_know(encoding: str) -> None:
+    text = f"""<?xml version='1.0' encoding='{encoding}'?>
+        <urlset><url><loc>http://site.test/大</loc></url></urlset>"""
+    assert urls(text.encode(encoding)) == ["http://site.test/%E5%A4%A7"]
 
 
 def test_an_index_gives_further_sitemaps() -> None:

@@ -46,7 +46,7 @@ def decoder_for(coding: str, receiver: Receiver) -> Decoder | None:
     if name in ("", "identity"):
         return None
     if name in ("gzip", "x-gzip"):
-        return _GzipDecoder(receiver)
+        return GzipDecoder(receiver)
     if name == "deflate":
         return _DeflateDecoder(receiver)
     if name == "br":
@@ -72,7 +72,7 @@ def _inflate(inflater: zlib._Decompress, data: bytes, receiver: Receiver) -> Non
         raise CodingError(str(error)) from error
 
 
-class _GzipDecoder:
+class GzipDecoder:
     """One or more members; what follows them and is none is ignored, as browsers do."""
 
     def __init__(self, receiver: Receiver) -> None:
@@ -83,6 +83,7 @@ class _GzipDecoder:
         self._rest = b""
 
     def feed(self, data: bytes) -> None:
+        """Unpack ``data`` and hand on the result."""
         self._started = self._started or bool(data)
         while data:
             if self._inflater.eof:
@@ -104,6 +105,7 @@ class _GzipDecoder:
         return True
 
     def finish(self) -> None:
+        """Raise :class:`CodingError` if the body broke off."""
         if self._started and not self._inflater.eof:
             raise CodingError("the gzip stream breaks off")
 

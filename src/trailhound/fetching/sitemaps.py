@@ -7,7 +7,8 @@ declarations (and with them every entity bomb) and never loads anything from out
 
 from __future__ import annotations
 
-import zlib
+import codecs
+import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -19,6 +20,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from trailhound.counting import counted
+from trailhound.fetching.content_coding import CodingError, GzipDecoder
 from trailhound.urls import canonicalize
 
 MAX_BYTES = 50 * 1024 * 1024
@@ -29,11 +31,21 @@ MAX_FIELD_CHARS = 8_000
 MAX_DEPTH = 100
 """Of elements within elements; the parser keeps 70 bytes of each for one that was sent."""
 
-_PIECE_BYTES = 1024 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
-_GZIP = 16 + zlib.MAX_WBITS
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_XML_STARTS = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe", b"\xfe\xff")
 _XML_PIECE_BYTES = 64 * 1024
+_GZIP_PIECE_BYTES = 4 * 1024  # which unpack to 4 MB at most
+_BLANKS = re.compile(rb"(?:\xef\xbb\xbf)?\s++")
+_ENCODING = re.compile(rb"""<\?xml\b[^>]{0,200}?\bencoding\s{0,9}=\s{0,9}["']([\w.:-]{2,40})["']""")
+# Encodings that the parser does not know, and the codec that reads them as browsers do.
+_READ_AS = {
+    **dict.fromkeys(["gb2312", "gbk", "gb18030"], "gb18030"),
+    **dict.fromkeys(["big5", "big5hkscs", "cp950"], "big5hkscs"),
+    **dict.fromkeys(["shift_jis", "cp932"], "cp932"),
+    **dict.fromkeys(["euc_kr", "cp949"], "cp949"),
+    "euc_jp": "euc_jp",
+    "iso2022_jp": "iso2022_jp_2",
+}
 
 
 class SourceKind(StrEnum):
@@ -77,10 +89,12 @@ def parse_url_source(body: bytes, url: str) -> UrlSource:
     if len(content) > MAX_BYTES:
         notes.append(f"only its first {MAX_BYTES} bytes were read")
         content = content[:MAX_BYTES]
-    start = content[:200].removeprefix(b"\xef\xbb\xbf").lstrip()
     found: Iterable[tuple[str, str]]
-    if start.startswith((b"<", *_UTF16_MARKS)):
-        kind, found = _read_xml(content, notes)
+    before = _BLANKS.match(content)
+    start = before.end() if before is not None else 0
+    if content.startswith(_XML_STARTS, start):
+        # The parser takes no blanks before an XML declaration; many servers send some.
+        kind, found = _read_xml(content[start:] if before is not None else content, notes)
     else:
         kind, found = SourceKind.TEXT_LIST, _from_lines(content)
     entries = _canonical(found, url, notes)
@@ -107,19 +121,22 @@ def parse_date(text: str) -> float | None:
 
 
 def _decompressed(body: bytes, notes: list[str]) -> bytes:
-    """As much as can be unpacked, and one byte above the cap at most."""
-    inflating = zlib.decompressobj(_GZIP)
+    """As much as can be unpacked, and little above the cap at most."""
     content = bytearray()
-    rest = body
+    decoder = GzipDecoder(content.extend)
+    start = 0
     try:
-        while rest and not inflating.eof and len(content) <= MAX_BYTES:
-            room = MAX_BYTES + 1 - len(content)
-            content += inflating.decompress(rest, min(room, _PIECE_BYTES))
-            rest = inflating.unconsumed_tail
-        if not inflating.eof and len(content) <= MAX_BYTES:
-            notes.append("its compressed data end too soon")
-    except zlib.error as error:
+        while start < len(body) and len(content) <= MAX_BYTES:
+            decoder.feed(body[start : start + _GZIP_PIECE_BYTES])
+            start += _GZIP_PIECE_BYTES
+    except CodingError as error:
         notes.append(f"its compressed data are damaged ({error})")
+        return bytes(content)
+    try:
+        if start >= len(body):
+            decoder.finish()
+    except CodingError:
+        notes.append("its compressed data end too soon")
     return bytes(content)
 
 
@@ -130,7 +147,8 @@ _KINDS = {
     "feed": SourceKind.FEED,
     "rdf": SourceKind.FEED,
 }
-_ENTRIES = frozenset(["url", "sitemap", "item", "entry"])
+_MAP_ENTRIES = frozenset(["url", "sitemap"])
+_ENTRIES = _MAP_ENTRIES | {"item", "entry"}
 _ADDRESSES = frozenset(["loc", "link"])
 _FALLBACKS = frozenset(["guid", "id"])
 _BETTER_DATES = frozenset(["lastmod", "updated"])
@@ -180,7 +198,9 @@ class _XmlReader:
         if name in _ENTRIES:
             self._entry = _Entry()
         elif self._entry is not None and self._path[-2] in _ENTRIES:
-            if name == "link" and "href" in attributes:
+            if name == "link" and self._path[-2] in _MAP_ENTRIES:
+                pass  # xhtml:link: the page in another language
+            elif name == "link" and "href" in attributes:
                 self._add_atom_link(attributes)
             elif name in _FIELDS:
                 self._text = []
@@ -231,7 +251,8 @@ def _read_xml(content: bytes, notes: list[str]) -> tuple[SourceKind, list[tuple[
     Addresses and dates come as written; those that were complete before an error are kept.
     """
     reader = _XmlReader()
-    parser = DefusedXMLParser(target=reader)
+    content, encoding = _parsable(content)
+    parser = DefusedXMLParser(target=reader, encoding=encoding)
     try:
         start = 0
         while start < len(content) and len(reader.found) <= MAX_ENTRIES:
@@ -250,6 +271,19 @@ def _read_xml(content: bytes, notes: list[str]) -> tuple[SourceKind, list[tuple[
         notes.append(f"it is neither a sitemap nor a feed{root}")
         reader.found.clear()
     return reader.kind, reader.found
+
+
+def _parsable(content: bytes) -> tuple[bytes, str | None]:
+    """The same in an encoding that the parser knows, and which; ``None``: as it says itself."""
+    declared = _ENCODING.match(content)
+    try:
+        name = codecs.lookup(declared[1].decode("ascii")).name if declared is not None else ""
+    except (LookupError, UnicodeError):
+        return content, None
+    codec = _READ_AS.get(name)
+    if codec is None:
+        return content, None
+    return content.decode(codec, "replace").encode(), "utf-8"
 
 
 def _from_lines(content: bytes) -> Iterator[tuple[str, str]]:
