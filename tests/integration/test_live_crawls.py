@@ -344,6 +344,40 @@ def test_no_sitemap_is_asked_of_an_excluded_host(topic: TopicFolder) -> None:
     assert ends["http://bank.test/seed"] == "out-of-scope"
 
 
+def test_large_sitemaps_are_read_and_unread_ones_told(
+    topic: TopicFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trailhound.fetching.http.MAX_SITEMAP_BYTES", 400_000)
+    xml = {"Content-Type": "application/xml"}
+    names = ("broken", "large", "larger")
+    robots = "".join(f"Sitemap: http://tiny.test/{name}.xml\n" for name in names).encode()
+
+    def listing(name: str, pages: int) -> Resource:
+        entries = (f"<url><loc>http://tiny.test/{name}{n}</loc></url>" for n in range(pages))
+        return Resource(f"<urlset>{''.join(entries)}</urlset>".encode(), headers=xml)
+
+    resources = {
+        "/robots.txt": Resource(robots, headers={"Content-Type": "text/plain"}),
+        "/broken.xml": Resource(b"<html><p>No.", headers=xml),
+        "/large.xml": listing("a", 4_000),
+        "/larger.xml": listing("b", 20_000),
+    }
+    with TinySite(resources) as server:
+        site = tiny(topic, server)
+        with site.begun(
+            crawl__seeds=["http://tiny.test/"],
+            crawl__sitemaps=True,
+            crawl__max_requests=4,
+            fetch__max_bytes=100_000,
+        ) as crawl:
+            run(crawl)
+    told = re.search(r"list ([0-9,]+) pages; queued: 500\. (.*)", site.notices[0])
+    assert told is not None
+    assert 8_000 < int(told[1].replace(",", "")) < 20_000
+    assert told[2].startswith("Not read as a whole: http://tiny.test/broken.xml (its XML is ")
+    assert told[2].endswith(", and 1 more.")
+
+
 def _site_of_sitemaps() -> dict[str, Resource]:
     """An index of five sitemaps, the first of which has moved, with a page in each."""
     xml = {"Content-Type": "application/xml"}

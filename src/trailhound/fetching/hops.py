@@ -15,10 +15,14 @@ _MAX_DETAIL_CHARS = 500  # servers have a say in it: addresses and broken header
 
 
 class Hops:
-    """URLs from the one asked for to the present one, with what was answered on the way."""
+    """URLs from the one asked for to the present one, with what was answered on the way.
 
-    def __init__(self, url: str, product: str) -> None:
+    With ``keeps_parts``, the result of a body that could not be read to its end has what was read.
+    """
+
+    def __init__(self, url: str, product: str, *, keeps_parts: bool = False) -> None:
         self.urls = [url]
+        self._keeps_parts = keeps_parts
         self.remark = ""
         """Something worth saying about a fetched page."""
         self._product = product
@@ -49,7 +53,7 @@ class Hops:
             requests=len(self.urls) - (outcome is Outcome.POSTPONED and not answer.was_sent),
             status=answer.status,
             content_type=answer.content_type,
-            body=answer.body if fetched else b"",
+            body=answer.body if fetched or (self._keeps_parts and answer.succeeded) else b"",
             detail=(detail or answer.detail or fallback)[:_MAX_DETAIL_CHARS],
             headers=headers,
             exchanges=tuple(self._exchanges),

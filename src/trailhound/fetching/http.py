@@ -40,6 +40,7 @@ from trailhound.fetching.proxies import ProxyRules, proxy_rules
 from trailhound.fetching.request_headers import headers_for_all
 from trailhound.fetching.resolver import mapped_resolver
 from trailhound.fetching.robots import RobotsRules, product_token
+from trailhound.fetching.sitemaps import MAX_BYTES as MAX_SITEMAP_BYTES
 from trailhound.media_types import HTML_ONLY, Kinds, wanted_documents
 from trailhound.records import FetchResult, Outcome
 from trailhound.urls import MAX_ASKED_LENGTH, host_key
@@ -193,8 +194,9 @@ class HttpFetcher:
         """Ask for ``url`` (canonical) and follow its redirects.
 
         The outcome is ``NOT_MODIFIED`` when a page of :attr:`versions` is still the same. Sitemaps
-        and feeds are no HTML: ``html_only=False`` takes any kind of answer. ``may_go_on`` is asked
-        before each redirect is followed.
+        and feeds are no HTML: ``html_only=False`` takes any kind of answer, as large as sitemaps
+        may be, and gives the first part of one that could not be had as a whole. ``may_go_on`` is
+        asked before each redirect is followed.
         """
         result = await self._walk(url, html_only, may_go_on)
         if result.retry_after_seconds is None:
@@ -202,7 +204,8 @@ class HttpFetcher:
         return result
 
     async def _walk(self, url: str, html_only: bool, may_go_on: MayGoOn) -> FetchResult:
-        hops = Hops(url, self._product)
+        hops = Hops(url, self._product, keeps_parts=not html_only)
+        max_bytes = self._max_bytes if html_only else max(self._max_bytes, MAX_SITEMAP_BYTES)
         never = self._never_asked(url)  # redirects are judged before they are followed
         if never:
             return hops.result(Outcome.OUT_OF_SCOPE, Answer(), never)
@@ -213,7 +216,7 @@ class HttpFetcher:
             if refused is not None:
                 return refused
             answer = await self._client.get(
-                hops.last, max_bytes=self._max_bytes, html_only=html_only, headers=validators
+                hops.last, max_bytes=max_bytes, html_only=html_only, headers=validators
             )
             hops.note(answer)
             if answer.status not in REDIRECT_STATUSES:

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable
 from itertools import count
 from pathlib import Path
 
+import msgspec
+
 from trailhound.counting import counted
 from trailhound.crawling.gate import REFRESH_PRIORITY
 from trailhound.errors import SourceError
@@ -97,7 +99,7 @@ async def sitemap_candidates(
         slow = " Its delay leaves no time to read them all." if asking.is_too_slow(host) else ""
         notify(
             f"The sitemaps and feeds of {host} list {counted(len(listed), 'page')}; "
-            f"queued: {len(chosen)}.{slow}"
+            f"queued: {len(chosen)}.{slow}{asking.told_unread()}"
         )
     return candidates, asking.results
 
@@ -112,6 +114,7 @@ class _Asking:
         self._progress = Progress(notify)
         self._sleep = sleep
         self._requests = 0
+        self._unread: list[str] = []
         self._waited: Counter[str] = Counter()
         """Seconds, by host."""
 
@@ -127,22 +130,36 @@ class _Asking:
         await self._rest(host_key(seed), self.fetcher.free_in(seed))
         return await self.fetcher.sitemaps(seed)
 
-    async def read(self, url: str) -> UrlSource:
+    async def read(self, url: str, *, is_guess: bool) -> UrlSource:
+        """The document at ``url``; nobody has announced a guess, and none is missed."""
         result = await self._fetch(url)
         while result.outcome is Outcome.POSTPONED and result.retry_after_seconds is not None:
             if not await self._rest(host_key(result.final_url), result.retry_after_seconds):
                 break
             result = await self._fetch(result.final_url)
-        if result.outcome is not Outcome.FETCHED:
-            return UrlSource(SourceKind.UNKNOWN)
-        return parse_url_source(result.body, result.final_url)
+        fetched = result.outcome is Outcome.FETCHED
+        source = UrlSource(SourceKind.UNKNOWN)
+        if fetched or result.body:
+            source = parse_url_source(result.body, result.final_url)
+        if not fetched and (source.entries or not is_guess):
+            self._unread.append(f"{url} ({result.detail or result.outcome})")
+        elif not source.entries and source.notes and not is_guess:
+            self._unread.append(f"{url} ({source.notes[0]})")
+        return source
+
+    def told_unread(self) -> str:
+        """What could not be read, or not to its end, since this was last asked."""
+        unread, self._unread = self._unread, []
+        more = f", and {len(unread) - 1} more" if len(unread) > 1 else ""
+        return f" Not read as a whole: {unread[0]}{more}." if unread else ""
 
     async def _fetch(self, url: str) -> FetchResult:
         made = count(self._requests + 1)
         result = await self.fetcher.fetch(
             url, html_only=False, may_go_on=lambda _="": self._may_ask(next(made))
         )
-        self.results.append(result)
+        # What it cost is all that is asked of it: sitemaps are large.
+        self.results.append(msgspec.structs.replace(result, body=b"", exchanges=()))
         self._requests += result.requests
         return result
 
@@ -175,7 +192,7 @@ async def _listed_by(
     documents = 0
     while waiting and documents < MAX_DOCUMENTS and asking.may_go_on:
         documents += 1
-        source = await asking.read(waiting.popleft())
+        source = await asking.read(waiting.popleft(), is_guess=not announced and documents == 1)
         for entry in source.entries:
             if in_scope is not None and not in_scope(entry.url):
                 continue
