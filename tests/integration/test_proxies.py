@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import errno
 import ipaddress
+import os
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -36,6 +38,10 @@ class Site:
         self.asked.append(f"{request.host}{request.path}")
         if request.path == "/robots.txt":
             return web.Response(status=404)
+        if request.path == "/closes":
+            return web.Response(status=404, headers={"Connection": "close"})
+        if request.path == "/hangs-up" and request.transport is not None:
+            request.transport.abort()
         if request.path == "/inside":
             return web.Response(status=302, headers={"Location": "http://10.1.2.3/"})
         return web.Response(text="<p>Bees.", content_type="text/html")
@@ -177,6 +183,30 @@ def test_proxies_that_look_up_names_themselves(kind: type[TestProxy]) -> None:
     assert all("bees.example" in each for each in proxy.asked)
     assert results[0].exchanges[0].address == ""
     assert site.asked == ["bees.example/robots.txt", "bees.example/"]
+
+
+@pytest.mark.parametrize("resolves", [False, True])
+def test_a_server_that_hangs_up_behind_a_proxy_is_asked_once_and_left_alone(
+    resolves: bool,
+) -> None:
+    urls = ("http://bees.example/closes", "http://bees.example/hangs-up")
+    (_, result), _, site = fetch(SocksProxy, *urls, resolves=resolves)
+    assert result.outcome is Outcome.UNREACHABLE
+    assert result.retry_after_seconds is not None
+    assert site.asked.count("bees.example/hangs-up") == 1
+
+
+@pytest.mark.parametrize("resolves", [False, True])
+def test_too_few_sockets_for_a_proxy_are_no_fault_of_a_host(
+    resolves: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_socket(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr("python_socks.async_.asyncio._proxy.connect_tcp", no_socket)
+    (result,), _, _ = fetch(SocksProxy, "http://bees.example/", resolves=resolves)
+    assert result.outcome is Outcome.POSTPONED
+    assert "this machine can open no more connections" in result.detail
 
 
 def test_hosts_and_schemes_have_proxies_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,9 +99,18 @@ class Attempt:
     def begin_connection(self, address: str) -> None:
         """Raise unless a new connection to ``address`` may be made for it."""
         self.check(address)
+        self.begin_unseen()
+
+    def begin_unseen(self) -> None:
+        """The same where a proxy looks up the host, whose name was judged before."""
         if self.was_sent:
             raise _hung_up()
         self.is_new = True
+
+    def blame_us(self, error: OSError) -> None:
+        """Remember an error of a socket that is our own fault."""
+        if error.errno in OWN_TROUBLE:
+            self.own_trouble = error.strerror or str(error)
 
     def send_once(self) -> None:
         """Raise the second time: aiohttp asks again at once when a connection breaks off."""
@@ -219,8 +228,7 @@ def guarded_socket(place: AddrInfoType) -> socket.socket:
     try:
         return socket.socket(family=family, type=kind, proto=protocol)
     except OSError as error:
-        if error.errno in OWN_TROUBLE:
-            attempt.own_trouble = error.strerror or str(error)
+        attempt.blame_us(error)
         raise
 
 

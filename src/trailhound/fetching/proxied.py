@@ -125,8 +125,11 @@ class _SocksConnector(ThriftyConnector):
         **kwargs: Any,
     ) -> tuple[asyncio.Transport, ResponseHandler]:
         address, port = str(addr_infos[0][4][0]), int(addr_infos[0][4][1])
-        if parse_address(address) is not None:  # else the proxy looks it up
-            required_attempt().begin_connection(address)
+        attempt = required_attempt()
+        if parse_address(address) is not None:
+            attempt.begin_connection(address)
+        else:  # the proxy looks it up
+            attempt.begin_unseen()
         try:
             async with asyncio.timeout(timeout.sock_connect):
                 tunnel = await self._tunnel(address, port)
@@ -143,6 +146,7 @@ class _SocksConnector(ThriftyConnector):
         except TimeoutError as error:
             raise aiohttp.ConnectionTimeoutError("the proxy gave no connection") from error
         except OSError as error:
+            attempt.blame_us(error)
             raise client_error(req.connection_key, error) from error
 
     async def _tunnel(self, address: str, port: int) -> socket.socket:
