@@ -116,6 +116,16 @@ def test_what_a_host_sets_is_for_that_host_and_replaces_what_it_had() -> None:
     assert keys.headers_for("http://a.test/x/z") == {}
 
 
+def test_an_answer_over_http_changes_no_secure_cookie() -> None:
+    keys = ring(Cookie("sid", "safe", "/", True))
+    keys.heard(
+        "http://a.test/", ["sid=forged; Path=/", "sid=; Path=/; Max-Age=0", "sid=x; Path=/x"]
+    )
+    assert keys.headers_for("https://a.test/x/")["Cookie"] == "sid=safe"
+    keys.heard("https://a.test/", ["sid=new; Path=/; Secure"])
+    assert keys.headers_for("https://a.test/")["Cookie"] == "sid=new"
+
+
 @settings(max_examples=50)
 @given(st.text(max_size=100))
 def test_any_set_cookie_header_is_read_or_left(header: str) -> None:

@@ -129,9 +129,14 @@ class Keyring:
             return
         path = url[url.index("/", 8) :].partition("?")[0]
         now = self._clock()
+        is_secure = url.startswith("https://")
+        # Anybody on the way may have written an answer over http: it changes no secure cookie.
+        fixed = {name for (name, _), kept in jar.items() if kept.secure and not is_secure}
         for header in set_cookies:
-            cookie = read_set_cookie(header, path, url.startswith("https://"), now)
-            if cookie is not None and ((cookie.name, cookie.path) in jar or len(jar) < MAX_COOKIES):
+            cookie = read_set_cookie(header, path, is_secure, now)
+            if cookie is None or cookie.name in fixed:
+                continue
+            if (cookie.name, cookie.path) in jar or len(jar) < MAX_COOKIES:
                 jar[cookie.name, cookie.path] = cookie
 
 
