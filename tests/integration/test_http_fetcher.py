@@ -13,6 +13,7 @@ from aiohttp import web
 
 from trailhound.errors import ConfigError
 from trailhound.fetching.http import HttpFetcher
+from trailhound.fetching.keyring import HostKeys, Keyring
 from trailhound.fetching.resolver import MappedResolver
 from trailhound.records import FetchResult, Outcome
 
@@ -27,6 +28,7 @@ class Options(TypedDict, total=False):
     max_bytes: int
     obey_robots: bool
     in_scope: Callable[[str], bool]
+    keyring: Keyring
 
 
 class Site:
@@ -180,6 +182,24 @@ def test_a_redirect_loop_ends() -> None:
     assert result.outcome is Outcome.TOO_MANY_REDIRECTS
     assert result.requests == 2
     assert "circle" in result.detail
+
+
+def test_a_redirect_back_with_a_new_cookie_is_no_circle() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        if request.cookies.get("fresh") == request.path[1:]:
+            return web.Response(text=HTML, content_type="text/html")
+        target = {"/two": "/check", "/check": "/two"}.get(request.path, request.path)
+        response = web.Response(status=302, headers={"Location": target})
+        if request.path in ("/one", "/check"):
+            response.set_cookie("fresh", target[1:])
+        return response
+
+    urls = [f"http://a.test/{path}" for path in ("one", "two", "round")]
+    known, _ = fetch_all(Site(answer), urls, keyring=Keyring({"a.test": HostKeys()}))
+    assert [each.outcome for each in known] == ["fetched", "fetched", "too-many-redirects"]
+    assert [each.requests for each in known] == [2, 3, 1]
+    unknown, _ = fetch_all(Site(answer), urls)
+    assert [each.outcome for each in unknown] == ["too-many-redirects"] * 3
 
 
 @pytest.mark.parametrize(("cap", "outcome"), [(3, Outcome.FETCHED), (2, "too-many-redirects")])

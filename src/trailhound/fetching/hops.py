@@ -23,6 +23,8 @@ class Hops:
     def __init__(self, url: str, product: str, *, keeps_parts: bool = False) -> None:
         self.urls = [url]
         self._keeps_parts = keeps_parts
+        self.shown: dict[str, dict[str, str]] = {}
+        """What each URL, when it was last asked for, was shown of the person."""
         self.remark = ""
         """Something worth saying about a fetched page."""
         self._product = product

@@ -215,6 +215,7 @@ class HttpFetcher:
             refused = refused or await self._refused_by_robots(hops)
             if refused is not None:
                 return refused
+            hops.shown[hops.last] = self._shown_to(hops.last)
             answer = await self._client.get(
                 hops.last, max_bytes=max_bytes, html_only=html_only, headers=validators
             )
@@ -240,6 +241,10 @@ class HttpFetcher:
     def reads_as_person(self, url: str) -> bool:
         """Whether pages at ``url`` are read as a person sees them: what comes is for her alone."""
         return self._keyring is not None and self._keyring.opens(url)
+
+    def _shown_to(self, url: str) -> dict[str, str]:
+        """What a request for ``url`` would show of the person; not to be kept or told."""
+        return self._keyring.headers_for(url) if self._keyring is not None else {}
 
     async def part(
         self,
@@ -349,7 +354,8 @@ class HttpFetcher:
 
     def _stopped_redirect(self, hops: Hops, answer: Answer, target: str) -> FetchResult | None:
         """The end of a chain that must not go on to ``target``."""
-        if target in hops.urls:
+        # A server that sets a cookie first may well send back to the same address.
+        if target in hops.urls and hops.shown[target] == self._shown_to(target):
             detail = f"redirects in a circle, back to {target}"
             return hops.result(Outcome.TOO_MANY_REDIRECTS, answer, detail)
         if len(hops.urls) > self._max_redirects:
