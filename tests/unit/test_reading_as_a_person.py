@@ -103,6 +103,17 @@ def test_a_request_gets_what_is_for_its_host_scheme_path_and_time() -> None:
     assert ring(in_clear=True).headers_for("http://a.test/") == {"Authorization": "Bearer t"}
 
 
+def test_what_a_page_says_of_itself_stays_where_nothing_is_kept_instead() -> None:
+    sent = {"authorization": "page", "cookie": "page", "x-page": "1"}
+    assert ring().with_keys(sent, "https://a.test/") == {
+        "x-page": "1", "Authorization": "Bearer t"
+    }  # fmt: skip
+    assert ring().with_keys(sent, "http://a.test/") == {"x-page": "1"}
+    assert ring().with_keys(sent, "https://b.test:8443/") == {
+        "authorization": "page", "x-page": "1", "Cookie": "b=1"
+    }  # fmt: skip
+
+
 def test_what_a_host_sets_is_for_that_host_and_replaces_what_it_had() -> None:
     keys = ring(Cookie("sid", "old"))
     keys.heard("http://a.test/x/y", ["sid=new; Path=/; Domain=.test", "here=1", "safe=1; Secure"])

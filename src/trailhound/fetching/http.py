@@ -283,8 +283,8 @@ class HttpFetcher:
             target = answer.redirect_target(url)
             if target is None:
                 return answer
-            if host_key(target) != host_key(url):
-                headers = {"Accept": headers.get("Accept", "*/*")}  # the rest was for that host
+            if _origin(target) != _origin(url):
+                headers = {"Accept": headers.get("Accept", "*/*")}  # the rest was for that site
             url = target
         return Answer(failure=Outcome.TOO_MANY_REDIRECTS)
 
@@ -370,6 +370,10 @@ class HttpFetcher:
             detail = f"redirects to {target}, which the crawl may not visit"
             return hops.result(Outcome.OUT_OF_SCOPE, answer, detail)
         return None
+
+
+def _origin(url: str) -> str:
+    return url[: url.index("/", 8)]
 
 
 def polite_settings(settings: FetchSettings) -> PoliteSettings:

@@ -118,8 +118,13 @@ class Keyring:
         return {**headers, said: "; ".join(pairs)} if pairs else headers
 
     def with_keys(self, headers: Mapping[str, str], url: str) -> dict[str, str]:
-        """Headers of a request, and what goes along with it; others of the same names go."""
-        plain = {name: value for name, value in headers.items() if name.lower() not in self.hidden}
+        """Headers of a request, and what goes along with it; others of the same names go.
+
+        What a page's own script says it is authorised by stays, where nothing is kept instead.
+        """
+        own = {name.lower() for name, _ in self._headers.get(host_key(url), ())}
+        dropped = self.hidden if "authorization" in own else self.hidden - {"authorization"}
+        plain = {name: value for name, value in headers.items() if name.lower() not in dropped}
         return plain | self.headers_for(url)
 
     def heard(self, url: str, set_cookies: Iterable[str]) -> None:
