@@ -144,11 +144,20 @@ def test_any_set_cookie_header_is_read_or_left(header: str) -> None:
     assert found is None or (found.value + found.name).isascii()
 
 
+_SECRET_NAMES = (
+    "Cookie authorization Proxy-Authorization X-API-Key x-csrf-token Ocp-Apim-Subscription-Key "
+    "X-API_KEY X-Functions-Key X-Master-Key X-Access-Key X-ApiKeys X-Signature X-Bearer X-JWT "
+    "X-Otp X_PW X-Login"
+)
+_HARMLESS_NAMES = "Accept-Language X-Keyboard DNT X-Design Sec-GPC X-Topic Referer X-Spinach"
+
+
 def test_headers_for_all_hold_nothing_secret() -> None:
     assert headers_for_all(["Accept-Language: de, en"], "ann@example.org") == {
         "Accept-Language": "de, en", "From": "ann@example.org"
     }  # fmt: skip
-    for name in ("Cookie", "authorization", "Proxy-Authorization", "X-API-Key", "x-csrf-token"):
+    assert len(headers_for_all([f"{name}: 1" for name in _HARMLESS_NAMES.split()], "")) == 8
+    for name in _SECRET_NAMES.split():
         with pytest.raises(ConfigError, match="--for-host"):
             headers_for_all([f"{name}: hush"], "")
     for wrong in ("User-Agent: x", "Host: x", "Accept: a\nCookie: b", "no colon", "X: ü", "X:"):

@@ -14,7 +14,10 @@ from trailhound.errors import ConfigError
 Header = tuple[str, str]
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}")
-_SECRET = re.compile(r"cookie|auth|token|secret|passw|session|credential|api-?key|csrf|xsrf")
+_SECRET = re.compile(
+    "cookie|auth|token|secret|passw|passphrase|session|credential|csrf|xsrf|bearer|signature|jwt"
+    "|login|keys?(?![a-z])|(?<![a-z])(?:t?otp|pwd?|pin|sid|sig)(?![a-z])"
+)
 _INSTEAD = {
     "user-agent": "Say who you are with --user-agent.",
     "from": "Give your mail address with --from.",
