@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC
@@ -45,6 +46,8 @@ def _words_for(header: str, product: str) -> set[str]:
     return {word.strip() for word in (rest if named else header).split(",")}
 
 
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?(?:\s*,\s*[0-9]+(?:\.[0-9]*)?)*", re.ASCII)
+_MAX_CHARS = 200
 MAX_RETRY_SECONDS = 24 * 3600.0
 """More than a day is a mistake, or no way to run a crawl: then a day it is."""
 
@@ -52,11 +55,13 @@ MAX_RETRY_SECONDS = 24 * 3600.0
 def retry_after_seconds(header: str, now: float) -> float | None:
     """Seconds to wait by ``header``: a number of them, or a date; ``None`` if it says neither.
 
-    ``now`` is in seconds since 1970. Dates in the past mean no wait.
+    ``now`` is in seconds since 1970. Dates in the past mean no wait. A header that was joined from
+    several counts as its longest; fractions are wrong, and understood.
     """
     text = header.strip()
-    if text.isascii() and text.isdigit():
-        return min(float(text[:12]), MAX_RETRY_SECONDS)
+    if _SECONDS.fullmatch(text[:_MAX_CHARS]):
+        numbers = (float(each.strip()[:12]) for each in text[:_MAX_CHARS].split(","))
+        return min(max(numbers), MAX_RETRY_SECONDS)
     try:
         date = parsedate_to_datetime(text)
         if date.tzinfo is None:
