@@ -48,6 +48,8 @@ _IN_WORDS = {
 Kinds = Set[DocumentKind]
 HTML_ONLY: Kinds = frozenset()
 
+# Servers forget the semicolon, send the header twice, and put quotes around it.
+_TYPE = re.compile(r"""\s*+["']?([\w!#$&^.+*-]+/[\w!#$&^.+*-]+)(?=[\s;,"']|$)""", re.ASCII)
 _HTML_TYPES = frozenset(["text/html", "application/xhtml+xml"])
 # What servers send when they do not know; the MIME sniffing standard looks at the body then.
 _UNKNOWN_TYPES = frozenset(["", "unknown/unknown", "application/unknown", "*/*"])
@@ -193,7 +195,8 @@ def why_not_wanted(start: bytes, content_type: str, documents: Kinds = HTML_ONLY
     if not may_be_html(content_type):
         return f"the content type is {content_type}, {_what_it_is(start) or _NO_DOCUMENT}"
     if not is_html_type(content_type):
-        return None if looks_like_html(start) else "no content type, and the body is not HTML"
+        announced = f"the content type is {content_type}" if content_type else "no content type"
+        return None if looks_like_html(start) else f"{announced}, and the body is not HTML"
     found = _what_it_is(start)
     return f"the content type is {content_type}, {found}" if found else None
 
@@ -213,7 +216,9 @@ def _is_binary(start: bytes) -> bool:
 
 
 def _essence(content_type: str) -> str:
-    return content_type.partition(";")[0].strip().lower()
+    """``text/html`` of ``text/html; charset=utf-8``; nothing of what is no media type."""
+    found = _TYPE.match(content_type)
+    return found[1].lower() if found is not None else ""
 
 
 def wanted_documents(wish: str) -> Kinds:

@@ -352,6 +352,25 @@ def test_a_gzip_body_is_unpacked() -> None:
     assert result.body == HTML.encode()
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        ("Content-Type", "text/html charset=utf-8"),
+        ("Content-Type", "text/html, text/html; charset=utf-8"),
+        ("Content-Type", "html"),
+        ("Content-Encoding", "UTF-8"),
+        ("Content-Encoding", "aws-chunked"),
+    ],
+)
+def test_sloppy_headers_do_not_cost_a_page(header: tuple[str, str]) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        headers = {"Content-Type": "text/html", **dict([header])}
+        return web.Response(body=HTML.encode(), headers=headers)
+
+    result = fetch(Site(answer))
+    assert (result.outcome, result.body) == (Outcome.FETCHED, HTML.encode())
+
+
 def test_the_cap_is_on_the_unpacked_size() -> None:
     headers = {"Content-Type": "text/html", "Content-Encoding": "gzip"}
     bomb = gzip.compress(b"<p>" + bytes(20_000_000).replace(b"\0", b"x"))

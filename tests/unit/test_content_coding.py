@@ -97,12 +97,30 @@ def test_thousands_of_empty_streams_are_an_error(coding: str, pack: object) -> N
         unpack(coding, pack(b"") * 1001, 10_000)
 
 
-@pytest.mark.parametrize("coding", ["", "identity", " Identity "])
+@pytest.mark.parametrize(
+    "coding",
+    [
+        "",
+        "identity",
+        " Identity ",
+        ",",
+        "UTF-8",
+        "none",
+        "aws-chunked",
+        "ISO-8859-1",
+        "none,,utf-8",
+    ],
+)
 def test_plain_bodies_need_no_decoder(coding: str) -> None:
     assert decoder_for(coding, bytearray().extend) is None
 
 
-@pytest.mark.parametrize("coding", ["klingon", "gzip, br", "compress"])
+@pytest.mark.parametrize("coding", ["gzip,", "gzip, identity", "aws-chunked,GZIP", " x-gzip"])
+def test_what_packs_nothing_is_left_out(coding: str) -> None:
+    assert unpack(coding, gzip.compress(b"Bees."), 4) == b"Bees."
+
+
+@pytest.mark.parametrize("coding", ["klingon", "gzip, br", "compress", "gzip, gzip", "utf-9"])
 def test_unknown_codings_are_errors(coding: str) -> None:
     with pytest.raises(CodingError, match="not known"):
         decoder_for(coding, bytearray().extend)

@@ -23,7 +23,10 @@ LOCAL_HEADER = b"PK\x03\x04" + bytes(26)
 
 @pytest.mark.parametrize(
     "header",
-    ["text/html", "TEXT/HTML; charset=utf-8", " text/html ;x", "application/xhtml+xml"],
+    [
+        *("text/html", "TEXT/HTML; charset=utf-8", " text/html ;x", "application/xhtml+xml"),
+        *("text/html charset=utf-8", "text/html, text/html; charset=utf-8", '"text/html"'),
+    ],
 )
 def test_html_headers(header: str) -> None:
     assert is_html_type(header)
@@ -58,12 +61,12 @@ def test_other_bodies(body: bytes) -> None:
     assert not looks_like_html(body)
 
 
-@pytest.mark.parametrize("header", ["", "unknown/unknown", "*/*", "text/html"])
+@pytest.mark.parametrize("header", ["", "unknown/unknown", "*/*", "text/html", "html", "/"])
 def test_headers_worth_a_look(header: str) -> None:
     assert may_be_html(header)
 
 
-@pytest.mark.parametrize("header", ["text/plain", "application/octet-stream", "image/png"])
+@pytest.mark.parametrize("header", ["text/plain", "application/octet-stream", "image/png x"])
 def test_headers_not_worth_a_look(header: str) -> None:
     assert not may_be_html(header)
 
@@ -105,7 +108,9 @@ def test_an_announced_page_is_believed(start: bytes) -> None:
 
 def test_an_unannounced_page_must_look_like_one() -> None:
     assert why_not_wanted(b"<html>", "") is None
-    assert why_not_wanted(b"words", "") is not None
+    assert why_not_wanted(b"words", "") == "no content type, and the body is not HTML"
+    assert why_not_wanted(b"<html>", "html") is None
+    assert why_not_wanted(b"words", "html") == "the content type is html, and the body is not HTML"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ raises as soon as it has had enough.
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable
 from typing import Protocol
@@ -20,6 +21,13 @@ _ZSTD_MAX_WINDOW_BYTES = 8 * 1024 * 1024  # RFC 9659: what a recipient must supp
 # The library has no limit on its output, but four bytes unpack to 128 KB at most (an RLE block),
 # so that this much input cannot give more than 8 MB at once.
 _ZSTD_SLICE_BYTES = 256
+
+_MAX_CHARS = 1_000
+# What servers send of a body that is not packed: nothing, how a cloud stored it, or a charset.
+_NO_CODING = re.compile(
+    r"identity|none|null|plain|text|binary|[78]bit|aws-chunked|utf-?(?:8|16)|(?:us-)?ascii"
+    r"|iso-8859-[0-9]{1,2}|windows-125[0-9]"
+)
 
 Receiver = Callable[[bytes], None]
 
@@ -42,8 +50,9 @@ class Decoder(Protocol):
 
 def decoder_for(coding: str, receiver: Receiver) -> Decoder | None:
     """The decoder for a ``Content-Encoding`` header; ``None`` when nothing is to be undone."""
-    name = coding.strip().lower()
-    if name in ("", "identity"):
+    said = (each.strip().lower() for each in coding[:_MAX_CHARS].split(","))
+    name = ",".join(each for each in said if each and not _NO_CODING.fullmatch(each))
+    if not name:
         return None
     if name in ("gzip", "x-gzip"):
         return GzipDecoder(receiver)
