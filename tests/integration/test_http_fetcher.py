@@ -15,6 +15,7 @@ from trailhound.errors import ConfigError
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.keyring import HostKeys, Keyring
 from trailhound.fetching.resolver import MappedResolver
+from trailhound.media_types import HTML_ONLY, DocumentKind, Kinds
 from trailhound.records import FetchResult, Outcome
 
 AGENT = "bees-bot/1.0 (+https://example.org/bot)"
@@ -29,6 +30,7 @@ class Options(TypedDict, total=False):
     obey_robots: bool
     in_scope: Callable[[str], bool]
     keyring: Keyring
+    documents: Kinds
 
 
 class Site:
@@ -332,6 +334,30 @@ def test_bodies_are_capped(size: int, outcome: str) -> None:
     result = fetch(Site(page("x" * size)), max_bytes=1000)
     assert result.outcome == outcome
     assert result.body == (b"x" * size if size == 1000 else b"")
+
+
+@pytest.mark.parametrize(
+    ("kind", "coding", "outcome"),
+    [
+        ("application/pdf", "", "fetched"),
+        ("application/pdf", "gzip", "fetched"),
+        ("text/html", "", "not-html"),
+        ("text/html", "gzip", "not-html"),
+    ],
+)
+def test_documents_may_be_larger_than_pages(kind: str, coding: str, outcome: str) -> None:
+    body = b"%PDF-1.4\n" + b"a" * 1_500_000
+    packed = gzip.compress(body) if coding else body
+    headers = {"Content-Encoding": coding} if coding else {}
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(body=packed, content_type=kind, headers=headers)
+
+    read = frozenset([DocumentKind.PDF]) if kind == "application/pdf" else HTML_ONLY
+    result = fetch(Site(answer), max_bytes=1_000, documents=read)
+    assert result.outcome == outcome
+    assert len(result.body) == (len(body) if outcome == "fetched" else 0)
+    assert packed.startswith(result.exchanges[0].body[:1_000] or b"nothing was kept")
 
 
 def test_an_endless_body_is_cut_off_while_streaming() -> None:

@@ -6,8 +6,9 @@ bounded by the caps whatever the server sends, and memory with it.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass
+from functools import partial
 
 import aiohttp
 from msgspec.structs import replace
@@ -43,17 +44,34 @@ class Wanted:
 
 
 class _CappedBuffer:
-    """Bytes up to a cap; one more raises, with the buffer full."""
+    """Bytes up to a cap; one more raises, with the buffer full.
+
+    ``sniff`` is asked once, about the first bytes, how large the whole may be.
+    """
 
     def __init__(self, max_bytes: int) -> None:
         self.data = bytearray()
         self.max_bytes = max_bytes
+        self.sniff: Callable[[bytes], int] | None = None
 
     def write(self, piece: bytes) -> None:
-        room = self.max_bytes - len(self.data)
+        if self.sniff is not None and len(self.data) + len(piece) >= SNIFFED_BYTES:
+            self.look(piece)
+        room = max(0, self.max_bytes - len(self.data))
         self.data += piece[:room] if len(piece) > room else piece
         if len(piece) > room:
             raise _TooLargeError
+
+    def look(self, more: bytes = b"") -> None:
+        """Ask what its first bytes are, if nobody did yet, with ``more`` to come."""
+        sniff, self.sniff = self.sniff, None
+        if sniff is None:
+            return
+        try:
+            self.max_bytes = sniff(bytes(self.data[:SNIFFED_BYTES] + more[:SNIFFED_BYTES]))
+        except _NotWantedError:
+            self.data += more[: max(0, self.max_bytes - len(self.data))]  # as far as it was read
+            raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +104,19 @@ async def read_page(
         coding = response.headers.get("Content-Encoding", "")
         decoder = decoder_for(coding, (unpacked := _CappedBuffer(max_bytes)).write)
         decoded = wire if decoder is None else unpacked
-        sniffed = wanted is None
+        if wanted is not None:
+            decoded.sniff = partial(_most_bytes, content_type, wanted, max_bytes)
+            if decoder is not None:  # what it is will be seen when it is unpacked
+                wire.max_bytes = max(max_bytes, wanted.max_document_bytes)
         async for chunk in response.content.iter_any():
             wire.write(chunk)
             if decoder is not None:
                 decoder.feed(chunk)
-            if wanted is not None and not sniffed and len(decoded.data) >= SNIFFED_BYTES:
-                wire.max_bytes = unpacked.max_bytes = _sniff(decoded, content_type, wanted)
-                sniffed = True
+                if unpacked.sniff is None:
+                    wire.max_bytes = unpacked.max_bytes
         if decoder is not None:
             decoder.finish()
-        if wanted is not None and not sniffed:
-            _sniff(decoded, content_type, wanted)
+        decoded.look()
     except (_TooLargeError, _NotWantedError, CodingError, aiohttp.ClientError, OSError) as error:
         return _failed(error, wire, decoded, content_type, wanted)
     return _body(wire, decoded)
@@ -123,14 +142,14 @@ async def read_some(response: aiohttp.ClientResponse, max_bytes: int) -> Body:
     return Body(data, b"", truncated=truncated)
 
 
-def _sniff(decoded: _CappedBuffer, content_type: str, wanted: Wanted) -> int:
-    """How large it may be; raises when it is nothing that is read."""
-    start = bytes(decoded.data[:SNIFFED_BYTES])
+def _most_bytes(content_type: str, wanted: Wanted, max_bytes: int, start: bytes) -> int:
+    """How large a body that begins so may be; raises when it is nothing that is read."""
+    start = start[:SNIFFED_BYTES]
     reason = why_not_wanted(start, content_type, wanted.documents)
     if reason is not None:
         raise _NotWantedError(reason)
     kind = document_kind(start, content_type) if wanted.documents else None
-    return wanted.max_document_bytes if kind is not None and kind.is_heavy else decoded.max_bytes
+    return wanted.max_document_bytes if kind is not None and kind.is_heavy else max_bytes
 
 
 def _body(
