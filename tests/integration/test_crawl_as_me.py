@@ -333,7 +333,7 @@ def test_pages_of_other_hosts_get_nothing_as_the_person(web_at: tuple[Web, int])
         )
         kept = KeptParts()
         try:
-            for page in (other, members, other):
+            for page in (other, members, other, members.replace("http:", "https:")):
                 parts = PageParts(http, kept, Blocklist(), always, page=page)
                 headers = {"authorization": "mine", "cookie": "mine"}
                 await parts.give(Asked(f"{members}b", "script", headers=headers))
@@ -348,9 +348,10 @@ def test_pages_of_other_hosts_get_nothing_as_the_person(web_at: tuple[Web, int])
 
     asyncio.run(run())
     sent = [headers.get("Cookie") for _, path, headers in web.asked if path == "/b"]
-    assert sent == [None, f"session={COOKIE}", None]
+    assert sent == [None, f"session={COOKIE}", None, f"session={COOKIE}"]
     authorised = [headers.get("authorization") for _, path, headers in web.asked if path == "/b"]
     assert authorised[1] == "mine", "as the page's own script says"
+    assert authorised[3] is None, "it was said over https"
     assert "/logout" not in web.paths("members.test")
     assert web.leaks() == []
 

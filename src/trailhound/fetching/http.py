@@ -265,6 +265,8 @@ class HttpFetcher:
         host alone. Each request waits for ``room``, which tells how many bytes may come, and is
         not made for none; without it they are as many as those of a page.
         """
+        if self.reads_as_person(url) and url.startswith("http:") and page.startswith("https:"):
+            headers = {"Accept": headers.get("Accept", "*/*")}  # the rest is not for all to read
         for _ in range(_MAX_PART_REDIRECTS + 1):
             if left := self._left_out(url):
                 return Answer(failure=Outcome.SKIPPED, detail=left)
