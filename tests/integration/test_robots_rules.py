@@ -96,7 +96,7 @@ def test_our_own_rules_hold(path: str, expected: Outcome) -> None:
 
 
 def test_rules_hold_that_name_us_with_a_version() -> None:
-    named = b"User-agent: *\nDisallow:\n\nUser-agent: bees-bot/1.0\nDisallow: /\n"
+    named = "User-agent: *\nDisallow:\n\nUser-agent: bees-bot/1.0\nDisallow: /\n"
     assert outcome(says(named), "http://a.test/") is Outcome.ROBOTS
 
 
