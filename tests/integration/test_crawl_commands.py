@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -119,6 +120,22 @@ def test_results_with_a_low_score_are_shown_on_demand(crawled: Command) -> None:
     more = json.loads(crawled("results", TOPIC, "--json", "-n", "1000", "--min-score", "0").out)
     everything = json.loads(crawled("results", TOPIC, "--json", "-n", "1000", "--all").out)
     assert len(relevant) < len(more) <= len(everything)
+
+
+def test_what_an_earlier_crawl_has_found_can_be_looked_at(
+    crawled: Command, workspace_folder: Path
+) -> None:
+    latest = workspace_folder / "topics" / TOPIC / "crawl"
+    shutil.copytree(latest, latest.with_name("crawl-1"))
+    try:
+        for command in (["results", TOPIC, "--json"], ["export", TOPIC, "-f", "urls"]):
+            assert crawled(*command, "--crawl", "crawl-1").out == crawled(*command).out
+        wrong = crawled("results", TOPIC, "--crawl", "crawl-7")
+        assert (wrong.code, "crawl-1" in wrong.err) == (2, True)
+        both = crawled("results", TOPIC, "--since-last", "--crawl", "crawl-1")
+        assert (both.code, "Leave --crawl out" in both.err) == (2, True)
+    finally:
+        shutil.rmtree(latest.with_name("crawl-1"))
 
 
 def test_results_leave_in_every_format(crawled: Command, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trailhound.cli.options import JsonOption, TopicArgument, WorkspaceOption
-from trailhound.cli.results import crawl_folder
+from trailhound.cli.results import CrawlOption, crawl_folder
 from trailhound.cli.terminal import harmless, output, patiently, print_json
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def explain(
     topic: TopicArgument,
     url: Annotated[str, typer.Argument(metavar="URL", help="The page in question.")],
+    crawl: CrawlOption = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -34,7 +35,7 @@ def explain(
     from trailhound.topics.explaining import Explainer
     from trailhound.topics.opinions import Opinions
 
-    folder = crawl_folder(topic, workspace)
+    folder = crawl_folder(topic, workspace, crawl)
     with patiently("Looking it up"), Results(folder.results) as results:
         said = Opinions(folder, results)
         explainer = Explainer(folder, results, said.belief, said.reasons, said.words)

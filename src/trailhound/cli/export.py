@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from trailhound.cli.options import TopicArgument, WorkspaceOption, make_folder_of
-from trailhound.cli.results import AllOption, MinScoreOption, crawl_folder
+from trailhound.cli.results import AllOption, CrawlOption, MinScoreOption, crawl_folder
 from trailhound.cli.terminal import counting_bar, patiently, say
 from trailhound.counting import counted
 
@@ -90,6 +90,7 @@ def export(
     url: Annotated[
         str, typer.Option(metavar="URL", help="Where a site will be, for readers of its feeds.")
     ] = "",
+    crawl: CrawlOption = None,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Write the results to a file, best first; those that you know already, too, unless --new.
@@ -117,7 +118,7 @@ def export(
     chosen = format_ or _format_of(out)
     if text and chosen not in _TABLES_WITH_TEXT:
         _refuse_text(chosen)
-    folder = crawl_folder(topic, workspace)
+    folder = crawl_folder(topic, workspace, crawl)
     if chosen is ExportFormat.SITE:
         _check_site(out, chooses_others=new or everything or min_score is not None)
         _write_site(Portal(folder, title), out, limit, url)

@@ -31,6 +31,12 @@ MinScoreOption = Annotated[
     float | None,
     typer.Option(min=0.0, max=1.0, help="All pages from this score on, relevant or not."),
 ]
+CrawlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--crawl", metavar="NAME", help="An earlier crawl that --restart set aside: crawl-1, …"
+    ),
+]
 AllOption = Annotated[
     bool,
     typer.Option(
@@ -66,6 +72,7 @@ def results(
         bool,
         typer.Option("--since-last", help="What is new or has changed since you last asked so."),
     ] = False,
+    crawl: CrawlOption = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -89,7 +96,11 @@ def results(
     from trailhound.topics.exporting import mark_in_words
     from trailhound.topics.heeding import open_results
 
-    folder = crawl_folder(topic, workspace)
+    folder = crawl_folder(topic, workspace, crawl)
+    if since_last and crawl is not None:
+        from trailhound.errors import UsageError
+
+        raise UsageError("--since-last is about the latest crawl. Leave --crawl out.")
     if since_last:
         from trailhound.cli.news import tell_news
 
@@ -147,12 +158,19 @@ def _show_text(folder: CrawlFolder, url: str, as_json: bool) -> None:
         say(_ABOUT_SOURCES[found.source])
 
 
-def crawl_folder(topic: str, workspace: Path | None) -> CrawlFolder:
-    """The crawl of a topic; UsageError when there is none."""
+def crawl_folder(topic: str, workspace: Path | None, crawl: str | None = None) -> CrawlFolder:
+    """The crawl of a topic, or one that was set aside; UsageError when there is none."""
+    from trailhound.errors import unknown_name
     from trailhound.topics.crawl_folder import CrawlFolder
     from trailhound.topics.gathering import gather_first
 
-    folder = CrawlFolder(open_workspace(workspace).topic(topic)).require()
+    folder = CrawlFolder(open_workspace(workspace).topic(topic))
+    known = {path.name: path for path in folder.crawls()}
+    if crawl is not None and crawl not in known:
+        raise unknown_name(f"crawl of '{topic}'", crawl, sorted(known))
+    if crawl is not None and crawl != folder.path.name:
+        folder = CrawlFolder(folder.topic, known[crawl])
+    folder = folder.require()
     with patiently("Gathering what the shards have found"):
         return gather_first(folder)
 
