@@ -11,11 +11,10 @@ from trailhound.crawling.gate import (
     DNS_REST_SECONDS,
     REFRESH_PRIORITY,
     GuardedFrontier,
-    HostBudget,
-    HostCaps,
     LinkGate,
     Refusal,
 )
+from trailhound.crawling.host_budget import HostBudget, HostCaps
 from trailhound.crawling.traps import TrapGuard
 from trailhound.errors import StorageError
 from trailhound.frontier.base import Frontier

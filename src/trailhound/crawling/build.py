@@ -17,7 +17,8 @@ from trailhound.crawling.disk_watch import FreeBytes, free_bytes
 from trailhound.crawling.driving import loop_time
 from trailhound.crawling.duplicates import DuplicateFinder
 from trailhound.crawling.engine import Crawler
-from trailhound.crawling.gate import GateStore, GuardedFrontier, HostBudget, LinkGate
+from trailhound.crawling.gate import GateStore, GuardedFrontier, LinkGate
+from trailhound.crawling.host_budget import HostBudget
 from trailhound.crawling.ledger import LedgerStore, RequestLedger
 from trailhound.crawling.neighbours import Neighbours
 from trailhound.crawling.page_limits import PageLimits
