@@ -12,11 +12,12 @@ function kind(schema, components) {
 }
 
 function rows(operation, components) {
-  const body = operation.requestBody?.content["application/json"].schema;
+  const body = operation.requestBody?.content["application/json"]?.schema;
   const inBody = Object.entries(body?.properties ?? {}).map(([name, schema]) => ({
     name, in: "body", required: body.required?.includes(name), schema,
   }));
-  return [...operation.parameters, ...inBody].map((each) => [
+  const file = operation.requestBody && !body ? [{ name: "the file", in: "body", required: true, schema: {} }] : [];
+  return [...operation.parameters, ...inBody, ...file].map((each) => [
     h("code", each.name), each.in, each.required ? "yes" : "", kind(each.schema, components), each.schema.description ?? "",
   ]);
 }
