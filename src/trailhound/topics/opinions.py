@@ -9,7 +9,7 @@ from functools import cached_property
 from trailhound.config.settings import Settings
 from trailhound.crawling.build import Guides, make_guides
 from trailhound.crawling.driving import run_alone
-from trailhound.errors import ModelError, SourceError, UsageError
+from trailhound.errors import ModelError, SourceError, TrailhoundError, UsageError
 from trailhound.judges.base import WordingJudge
 from trailhound.records import Page
 from trailhound.sessions.shown_pages import page_from_source
@@ -53,11 +53,10 @@ class Opinions:
 
     def words(self, address: str) -> tuple[list[str], list[str]]:
         """Words of a page that speak for it and against it, the strongest first."""
-        guides = self._guides
-        page = self._page(address)
-        if guides is None or page is None or not isinstance(guides.judge, WordingJudge):
+        page, judge = self._page(address), self._judge
+        if page is None or judge is None:
             return [], []
-        moved = sorted(guides.judge.words(page).items(), key=lambda each: -abs(each[1]))
+        moved = sorted(judge.words(page).items(), key=lambda each: -abs(each[1]))
         told = [
             [term for term, part in moved if sign * part >= LEAST_MOVED][:MOST_WORDS]
             for sign in (1, -1)
@@ -69,6 +68,14 @@ class Opinions:
     def _page(self, address: str) -> Page | None:
         source = archived_sources(self._folder.archive, {address}).get(address)
         return None if source is None else page_from_source(source, address)
+
+    @cached_property
+    def _judge(self) -> WordingJudge | None:
+        try:
+            judge: object = self._guides.judge if self._guides is not None else None
+        except TrailhoundError:  # such as: nothing was ever learned for the topic
+            return None
+        return judge if isinstance(judge, WordingJudge) else None
 
     @cached_property
     def _guides(self) -> Guides | None:
