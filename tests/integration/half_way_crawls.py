@@ -16,16 +16,12 @@ TOPIC = "bees"
 
 
 def page(number: int) -> Resource:
-    """Links to the next two; every third is about bees, and no two say the same.
-
-    The fourth asks not to be listed.
-    """
+    """Links to the next two; every third is about bees, and no two say the same."""
     words = " ".join(f"word{number * 50 + each}" for each in range(50))
     about = "bees hives honey" if number % 3 == 0 else "nothing much"
     links = "".join(f'<a href="/{n}">{n}</a>' for n in (number + 1, number + 2) if n < PAGES)
     html = f"<html lang=en><title>Page {number}</title><p>{about} {words}</p>{links}"
-    wishes = {"X-Robots-Tag": "noindex"} if number == 3 else {}
-    return Resource(html.encode(), headers={"ETag": f'"{number}"'} | wishes)
+    return Resource(html.encode(), headers={"ETag": f'"{number}"'})
 
 
 @pytest.fixture(scope="module")

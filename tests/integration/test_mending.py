@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from half_way_crawls import PAGES, TOPIC
+from half_way_crawls import PAGES, TOPIC, page
 from live_webs import TinySite, wait_until
 
 from command_line import COMMAND, Command
@@ -21,6 +21,15 @@ from trailhound.records import Outcome
 from trailhound.storage import event_log
 from trailhound.storage.archive_reading import fetches_after
 from trailhound.storage.results_reading import Results
+
+
+@pytest.fixture
+def site(tiny_server: TinySite) -> TinySite:
+    """Its fourth page asks not to be listed."""
+    tiny_server.resources = {f"/{number}": page(number) for number in range(PAGES)}
+    tiny_server.resources["/3"].headers["X-Robots-Tag"] = "noindex"
+    tiny_server.asked.clear()
+    return tiny_server
 
 
 def whole(folder: Path) -> dict[str, Any]:
