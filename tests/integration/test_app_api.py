@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
@@ -120,7 +121,13 @@ def test_every_route_is_described() -> None:
 
 def test_an_experiment_runs_and_its_report_is_shown_in_a_sandbox(app: ServedApp) -> None:
     assert app.get("/api/lab")["corpora"][0] == {"name": "demo.thc", "megabytes": None}
-    topics = app.get("/api/lab/corpora/demo.thc/topics")
+    nothing = {"corpus": "demo.thc", "strategies": []}
+    assert app.ask("POST", "/api/lab/runs/none", nothing)[0] == 400
+    assert app.get("/api/lab")["corpora"][0]["megabytes"] is None, "found before it is made"
+    address = "/api/lab/corpora/demo.thc/topics"
+    with ThreadPoolExecutor() as presses:  # two at once: it is made once
+        topics, others = presses.map(app.get, (address, address))
+    assert topics == others
     asked = {
         "corpus": "demo.thc",
         "strategies": ["best-first", "breadth-first"],

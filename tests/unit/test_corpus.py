@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.errors import CorpusError
-from trailhound.lab.corpora import BACK, Access, Corpus, CorpusInfo, CorpusWriter, Trail, TrailVisit
+from trailhound.lab.corpora import (
+    BACK,
+    Access,
+    Corpus,
+    CorpusInfo,
+    CorpusWriter,
+    Trail,
+    TrailVisit,
+    preparation,
+)
 from trailhound.lab.corpora.contents import access_log
 from trailhound.sessions.events import Mark, Session, Submit, Visit
 from trailhound.text.extract import EXTRACTION_VERSION, extract_page
@@ -72,6 +82,11 @@ def test_pages_come_back_as_they_were_extracted(corpus: Corpus) -> None:
     assert corpus.page(BEES) == expected
     assert corpus.page_by_id(1) == expected
     assert corpus.html(HIVE) == html("Hive é", HOME + "index.html")
+
+
+def test_no_two_threads_share_a_compressor() -> None:
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(lambda: preparation._own.compress).result() != preparation._own.compress
 
 
 def test_a_page_is_found_through_redirects_and_other_spellings(corpus: Corpus) -> None:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import cache
 from typing import NamedTuple
 
 import msgspec
-import zstandard
 
 from trailhound.errors import CorpusError
 from trailhound.lab.corpora.file_format import new_compressor
@@ -66,8 +65,8 @@ def prepare_page(source: SourcePage) -> PreparedPage:
         url=source.url,
         status=source.status,
         content_type=source.content_type,
-        record=_compressor().compress(record),
-        source=_compressor().compress(source.body),
+        record=_own.compress(record),
+        source=_own.compress(source.body),
         source_length=len(source.body),
         digest=hashlib.sha256(record + source.body).digest(),
         language=page.language,
@@ -79,10 +78,14 @@ def _prepare_batch(batch: list[SourcePage]) -> list[PreparedPage]:
     return [prepare_page(source) for source in batch]
 
 
-@cache
-def _compressor() -> zstandard.ZstdCompressor:
-    """This process's own."""
-    return new_compressor()
+class _OfThread(threading.local):
+    """A compressor for each thread: one that two use at once ends the process."""
+
+    def __init__(self) -> None:
+        self.compress = new_compressor().compress
+
+
+_own = _OfThread()
 
 
 class PagePreparation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,6 +32,8 @@ DEMO = "demo.thc"
 """Made when it is first asked for."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
 _LOOK_EVERY = 0.5
+_making = threading.Lock()
+"""Held while the demo corpus is made: whoever asks meanwhile waits for it."""
 
 
 class CorpusView(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,10 +131,8 @@ def list_lab_topics(app: App, asked: OneCorpus) -> list[TopicOverview]:
 def start_lab_run(app: App, asked: NewRun) -> Job:
     """Run an experiment as a job, in a process of its own; the same again goes on where it was."""
     folder = app.workspace.folder / RUNS / _checked(asked.name)
+    _check_strategies(asked.strategies)
     corpus = _corpus(app, asked.corpus)
-    for spec in asked.strategies:
-        if spec.partition(":")[0] not in strategy_names():  # files with code are for terminals
-            raise UsageError(f"'{spec}' is no strategy that is installed. Choose one of the list.")
     settings = {} if asked.concurrency is None else {"crawl.concurrency": asked.concurrency}
     plan = plan_experiment(  # mistakes are found here, before anything is begun
         corpus,
@@ -164,17 +165,33 @@ def _checked(name: str) -> str:
     return name
 
 
+def _check_strategies(specs: list[str]) -> None:
+    if not specs:
+        raise UsageError("There is no strategy to compare. Choose one or more.")
+    for spec in specs:
+        if spec.partition(":")[0] not in strategy_names():  # files with code are for terminals
+            raise UsageError(f"'{spec}' is no strategy that is installed. Choose one of the list.")
+
+
 def _corpus(app: App, name: str) -> Path:
     path = app.workspace.folder / CORPORA / _checked(name)
-    if name == DEMO and not path.exists():
-        with explaining(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        import_corpus("demo", None, path)
+    if name == DEMO:
+        _make_demo(path)
     if not path.is_file():
         raise NotThereError(
             f"There is no corpus '{name}' in {path.parent}. Make it: trailhound corpus import"
         )
     return path
+
+
+def _make_demo(path: Path) -> None:
+    """Unless it is there; it takes half a minute."""
+    with _making:
+        if path.exists():
+            return
+        with explaining(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        import_corpus("demo", None, path)
 
 
 def _run(folder: Path) -> RunView:

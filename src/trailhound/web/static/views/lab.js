@@ -31,11 +31,28 @@ function form(found, started) {
   const sets = h("input", { type: "number", min: "1", max: "100", value: "1" });
   const name = h("input", { type: "text", required: true, value: "first-try", pattern: "[A-Za-z0-9][A-Za-z0-9._\\-]{0,60}" });
   const button = h("button.primary", { type: "submit" }, "Run");
+  const busy = h("p.quiet", { role: "status" });
+  const made = new Set(found.corpora.filter((each) => each.megabytes !== null).map((each) => each.name));
+  let waits = false;
+  /** One thing at a time; what makes a recorded web first takes a while, and says so. */
+  const patiently = (button, work) => attempt(button, async () => {
+    if (waits) return;
+    waits = true;
+    const { value } = corpus;
+    replace(busy, made.has(value) ? null : "The recorded web is being made, which takes half a minute, this first time only …");
+    try {
+      await work();
+      made.add(value);
+    } finally {
+      waits = false;
+      replace(busy);
+    }
+  });
   const fillTopics = async () => {
     const list = await get(path`/api/lab/corpora/${corpus.value}/topics`);
     replace(topics, list.filter((each) => !each.problem).map((each) => h("option", { value: each.topic }, `${each.topic} (${counted(each.relevant ?? 0, "relevant page")})`)));
   };
-  const look = h("button", { type: "button", onclick: (event) => attempt(event.target, fillTopics) }, "Show topics");
+  const look = h("button", { type: "button", onclick: (event) => patiently(event.target, fillTopics) }, "Show topics");
   corpus.addEventListener("change", () => replace(topics));
   const start = async () => {
     await post(path`/api/lab/runs/${name.value}`, {
@@ -45,12 +62,12 @@ function form(found, started) {
     notice("The experiment has begun.");
     await started();
   };
-  return h("form.card.stack", { onsubmit: (event) => { event.preventDefault(); attempt(button, start); } },
+  return h("form.card.stack", { onsubmit: (event) => { event.preventDefault(); patiently(button, start); } },
     h("h2", "New experiment"),
     field("Recorded web", corpus, `More are found in ${found.folder}; make them with 'trailhound corpus import'.`),
     h("div.row", look, h("span.hint", "None chosen: all of them.")), field("Topics", topics),
     h("fieldset", h("legend", "Strategies"), boxes),
-    h("div.grid", field("Requests a crawl", requests), field("Sets of start pages", sets), field("Name of the experiment", name)), button);
+    h("div.grid", field("Requests a crawl", requests), field("Sets of start pages", sets), field("Name of the experiment", name)), button, busy);
 }
 
 function runList(runs, jobs, report) {
