@@ -56,6 +56,9 @@ def accessible(page: Page) -> None:
 
 def test_the_demo_web_leads_from_nothing_to_a_learned_topic(page: Page, app: ServedApp) -> None:
     accessible(page)
+    page.get_by_role("link", name="Skip to content").press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+    see(page, "Welcome to Trailhound")
     page.get_by_role("button", name="Try it with the demo web").click()
     see(page, "Next: crawl")
     assert page.url.endswith("(demo)")

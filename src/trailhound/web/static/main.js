@@ -76,6 +76,8 @@ function askForToken() {
     field("Address or token", input), h("button.primary", { type: "submit" }, "Open")));
 }
 
+// The address says which view is shown: a link to a place in the page would lead to another view.
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); content.focus(); });
 takeToken();
 addEventListener("hashchange", () => { takeToken(); show().then(() => content.focus({ preventScroll: true })); });
 listen((happening) => {
