@@ -150,6 +150,43 @@ def test_a_page_that_is_hidden_or_closed_costs_nothing(app: ServedApp, page: Pag
     wait_until(lambda: not hub.has_listeners)
 
 
+def test_an_app_that_is_gone_is_told_until_it_is_back(
+    app: ServedApp, topic: str, page: Page
+) -> None:
+    show(page, app, f"/topics/{quote(topic)}/schedule")
+    expect(page.get_by_role("button", name="Save")).to_be_visible(timeout=PATIENCE)
+    page.route("**/api/**", lambda route: route.abort())
+    _hide(page, True)
+    _hide(page, False)
+    told = page.get_by_role("alert").filter(has_text="The app does not answer; trying again")
+    expect(told).to_be_visible()
+    check_access(page)
+    show(page, app, "/crawls")
+    expect(page.get_by_role("heading", name="That did not work")).to_be_visible()
+    page.unroute("**/api/**")
+    expect(page.get_by_role("heading", name="Crawls")).to_be_visible(timeout=PATIENCE)
+    expect(told).to_have_count(0)
+
+
+def test_a_wrong_token_is_told_and_a_right_one_brings_everything(
+    app: ServedApp, browser: Browser
+) -> None:
+    hub = app.server.app.hub
+    wait_until(lambda: not hub.has_listeners)
+    page = browser.new_page()
+    page.goto(app.base)
+    field = page.get_by_label("Address or token")
+    field.wait_for()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    field.fill("nonsense")
+    page.get_by_role("button", name="Open").click()
+    expect(page.get_by_role("alert")).to_contain_text("does not know this token", timeout=PATIENCE)
+    page.goto(app.address)  # in the same tab: nothing is loaded anew
+    expect(page.get_by_role("heading", name="Topics")).to_be_visible(timeout=PATIENCE)
+    wait_until(lambda: hub.has_listeners)
+    page.close()
+
+
 def test_a_schedule_is_set_and_told_in_words(app: ServedApp, topic: str, page: Page) -> None:
     show(page, app, f"/topics/{quote(topic)}/schedule")
     expect(page.get_by_text("It is crawled only when you start it.")).to_be_visible(

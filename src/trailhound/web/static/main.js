@@ -1,6 +1,6 @@
 // Which view is shown for which address.
 
-import { listen, Refused, setToken, takeToken } from "./lib/api.js";
+import { decoded, hasToken, listen, Refused, setToken, takeToken } from "./lib/api.js";
 import { field, h, replace } from "./lib/dom.js";
 import { notice } from "./lib/shell.js";
 import { crawl } from "./views/crawl.js";
@@ -31,6 +31,10 @@ const LINKS = [["/", "Topics"], ["/crawls", "Crawls"], ["/lab", "Lab"]];
 const content = document.getElementById("content");
 let leave = null;
 let shown = 0;
+/** Whether an error is shown in place of the view. */
+let inTrouble = false;
+/** The line that says so while the server does not answer. */
+let lost = null;
 
 function header(address) {
   replace(document.getElementById("top"),
@@ -44,9 +48,10 @@ async function show() {
   const address = location.hash.slice(1).split("?")[0] || "/";
   leave?.();
   leave = null;
+  inTrouble = false;
   header(address);
   const [pattern, view, title] = VIEWS.find(([each]) => each.test(address)) ?? [/^/, nothing, () => "Nothing here"];
-  const names = pattern.exec(address).slice(1).map(decodeURIComponent);
+  const names = pattern.exec(address).slice(1).map(decoded);
   document.title = `${title(...names)} – Trailhound`;
   const place = h("div");
   try {
@@ -64,6 +69,7 @@ function nothing(place) {
 }
 
 function explain(error) {
+  inTrouble = true;
   if (error instanceof Refused && error.status === 401) askForToken();
   else replace(content, h("div.trouble", h("h1", "That did not work"), h("p", error.message), h("button", { onclick: show }, "Try again")));
 }
@@ -71,17 +77,35 @@ function explain(error) {
 function askForToken() {
   const input = h("input", { type: "text", autocomplete: "off", spellcheck: "false" });
   const enter = (event) => { event.preventDefault(); setToken(input.value.replace(/^.*#token=/, "")); location.reload(); };
-  replace(content, h("h1", "Open the app"), h("form.card.stack", { onsubmit: enter },
+  const wrong = hasToken() ? h("p.trouble", { role: "alert" }, "The app does not know this token: it is mistyped, of another workspace, or was replaced.") : null;
+  replace(content, h("h1", "Open the app"), wrong, h("form.card.stack", { onsubmit: enter },
     h("p", "Run ", h("code", "trailhound app"), ", or paste the address that ", h("code", "trailhound serve"), " shows: it holds the key to this app."),
     field("Address or token", input), h("button.primary", { type: "submit" }, "Open")));
+}
+
+function tell(happening) {
+  document.dispatchEvent(new CustomEvent("happening", { detail: happening }));
+  if (happening.kind === "session" && happening.text) notice(happening.text);
+}
+
+/** Says while the server does not answer that what is shown is old, and looks anew when it is back. */
+function answered(status) {
+  if (status === 0) {
+    if (!lost) document.getElementById("top").after(lost = h("p.lost", { role: "alert" }, "The app does not answer; trying again. What is shown may be out of date."));
+    return;
+  }
+  if (!lost) return;
+  lost.remove();
+  lost = null;
+  if (inTrouble || status === 401) show();
 }
 
 // The address says which view is shown: a link to a place in the page would lead to another view.
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); content.focus(); });
 takeToken();
-addEventListener("hashchange", () => { takeToken(); show().then(() => content.focus({ preventScroll: true })); });
-listen((happening) => {
-  document.dispatchEvent(new CustomEvent("happening", { detail: happening }));
-  if (happening.kind === "session" && happening.text) notice(happening.text);
+const listenAnew = listen(tell, answered);
+addEventListener("hashchange", () => {
+  if (takeToken()) listenAnew();
+  show().then(() => content.focus({ preventScroll: true }));
 });
 show();

@@ -1,6 +1,9 @@
 // Speaks to the server with the app's token, which lives in this browser's storage for this address.
 
 const KEY = "trailhound-token";
+const SOON_MILLISECONDS = 300, LATER_MILLISECONDS = 2000;
+/** Twice as long as the server is ever silent. */
+const SILENT_MILLISECONDS = 45_000;
 
 /** What the server said instead of an answer. */
 export class Refused extends Error {
@@ -10,17 +13,30 @@ export class Refused extends Error {
   }
 }
 
-/** Takes the token out of the address, so that it stays in no history. */
+/** Takes the token out of the address, so that it stays in no history; whether there was one. */
 export function takeToken() {
   const found = /(?:^#|&)token=([^&]+)/.exec(location.hash);
-  if (found) {
-    setToken(decodeURIComponent(found[1]));
-    history.replaceState(null, "", `${location.pathname}#/`);
-  }
+  if (!found) return false;
+  setToken(decoded(found[1]));
+  history.replaceState(null, "", `${location.pathname}#/`);
+  return true;
 }
 
 export function setToken(token) {
   localStorage.setItem(KEY, token.trim());
+}
+
+export function hasToken() {
+  return Boolean(localStorage.getItem(KEY));
+}
+
+/** What a part of an address says; as it stands where it is no proper one, such as "100%". */
+export function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function authorization() {
@@ -77,31 +93,43 @@ export async function download(address, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** Calls heard(happening) for all that happens while the page is looked at. A sleeping tab costs nothing. */
-export function listen(heard) {
-  let control = null;
+/** Calls heard(happening) for all that happens while the page is looked at. A sleeping tab costs nothing.
+ *  answered(status) is called whenever the server was asked: 0 when it does not answer.
+ *  Returns a function that begins anew, with another token for example. */
+export function listen(heard, answered) {
+  const awake = { kind: "awake", topic: "", text: "" };
+  let control = null, missedSome = document.hidden;
   async function run() {
     control?.abort();
     const mine = control = new AbortController();
-    try {
-      const answer = await fetch("/api/happenings", { headers: authorization(), signal: mine.signal, cache: "no-store" });
-      if (!answer.ok) return;
-      await readEvents(answer.body, heard);
-    } catch { /* it was ended, or the server went away: tried again */ }
-    if (!mine.signal.aborted) setTimeout(() => !mine.signal.aborted && run(), 2000);
+    const { status, body } = await fetch("/api/happenings", { headers: authorization(), signal: mine.signal, cache: "no-store" })
+      .catch(() => ({ status: 0, body: null }));
+    if (mine.signal.aborted) return;
+    answered(status);
+    if (status === 401) return;  // until there is another token
+    if (status === 200) {
+      if (missedSome) heard(awake);
+      missedSome = true;
+      await readEvents(body, heard).catch(() => {});
+    }
+    // What has broken off is tried again soon, what does not answer later.
+    setTimeout(() => !mine.signal.aborted && run(), status === 200 ? SOON_MILLISECONDS : LATER_MILLISECONDS);
   }
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) control?.abort();
-    else { heard({ kind: "awake", topic: "", text: "" }); run(); }
+    else run();
   });
   if (!document.hidden) run();
+  return run;
 }
 
+/** What is told, until the stream ends or falls silent: the server says now and then that it is there. */
 async function readEvents(body, heard) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { value, done } = await reader.read();
+    const patience = setTimeout(() => reader.cancel(), SILENT_MILLISECONDS);
+    const { value, done } = await reader.read().finally(() => clearTimeout(patience));
     if (done) return;
     const parts = (rest + value).split("\n\n");
     rest = parts.pop();
