@@ -90,12 +90,18 @@ def listed(bees: ServedApp) -> set[str]:
     return {each["url"] for each in page["results"]}
 
 
+def press(page: Page, button: str) -> None:
+    """With the keyboard."""
+    page.press(f"[aria-label='{button}']", "Enter")
+
+
 def test_marks_move_pages_at_once(results: Page, bees: ServedApp) -> None:
-    results.click("[aria-label='Not useful: Hive 0']")
+    press(results, "Not useful: Hive 0")
     expect(results.get_by_text("Not useful, and out of the results: Hive 0")).to_be_visible()
     wait_until(lambda: "https://bees.example/0" not in listed(bees) or None)
-    results.click("[aria-label='Undo: Hive 0']")
-    expect(results.locator("[aria-label='Useful: Hive 0']")).to_be_visible()
+    expect(results.locator("[aria-label='Undo: Hive 0']")).to_be_focused()
+    press(results, "Undo: Hive 0")
+    expect(results.locator("[aria-label='Not useful: Hive 0']")).to_be_focused()
     wait_until(lambda: "https://bees.example/0" in listed(bees) or None)
     finds = results.locator("section[aria-labelledby='finds-title']")
     misses = results.locator("section[aria-labelledby='misses-title']")
@@ -151,8 +157,11 @@ def test_an_archived_page_has_no_rights(results: Page, bees: ServedApp) -> None:
     refused: list[tuple[str, str | None]] = []
     results.on("response", lambda response: answered.append(response))
     results.on("requestfailed", lambda request: refused.append((request.url, request.failure)))
-    results.click("[aria-label='Archived copy of Archived']")
+    press(results, "Archived copy of Archived")
     expect(results.locator(".archived-text")).to_contain_text("Words of the archived page")
+    results.keyboard.press("Escape")
+    expect(results.locator("[aria-label='Archived copy of Archived']")).to_be_focused()
+    press(results, "Archived copy of Archived")
     results.click("text=As a page")
     frame = results.frame_locator("dialog iframe")
     expect(frame.locator("#words")).to_be_visible()

@@ -43,9 +43,29 @@ export function outside(address, ...children) {
   return h("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, ...(children.length ? children : [address]));
 }
 
-/** Puts children, lists of them included, in the place of what was there. */
+/** Puts children, lists of them included, in the place of what was there. Focus stays on what has the same name,
+ *  or at least in the place. */
 export function replace(place, ...children) {
+  const focused = place.contains(document.activeElement) && place !== document.activeElement ? document.activeElement : null;
+  const at = focused && namesakes(place, focused).indexOf(focused);
   place.replaceChildren(...present(children));
+  if (focused && !place.contains(focused)) focusAgain(place, namesakes(place, focused)[at]);
+}
+
+/** What is of the same kind and has the same name. */
+function namesakes(place, element) {
+  return [...place.querySelectorAll(element.tagName)].filter((each) => nameOf(each) === nameOf(element));
+}
+
+function nameOf(element) {
+  return element.getAttribute("aria-label") ?? (element.labels?.length ? element.labels[0].textContent : element.textContent);
+}
+
+function focusAgain(place, element) {
+  element?.focus({ preventScroll: true });
+  if (place.contains(document.activeElement)) return;
+  place.setAttribute("tabindex", "-1");
+  place.focus({ preventScroll: true });
 }
 
 /** Asked each time before a view is drawn: whether what it shows differs from the last time. If not, what is open or in focus stays. */

@@ -39,15 +39,27 @@ export function notice(text, bad = false) {
 
 /** Does something that may be refused, and says so; the button rests meanwhile. */
 export async function attempt(button, work) {
-  if (button) button.disabled = true;
+  if (isResting(button)) return undefined;
+  rest(button, true);
   try {
     return await work();
   } catch (error) {
     notice(error.message, true);
     return undefined;
   } finally {
-    if (button) button.disabled = false;
+    rest(button, false);
   }
+}
+
+/** Whether presses of a button are to be ignored for now. */
+export function isResting(button) {
+  return button?.getAttribute("aria-disabled") === "true";
+}
+
+/** Lets a button rest. One that is "disabled" would lose the focus, and whoever uses the keyboard her place. */
+export function rest(button, isToRest) {
+  if (isToRest) button?.setAttribute("aria-disabled", "true");
+  else button?.removeAttribute("aria-disabled");
 }
 
 /** Lets work be asked for at any time: it runs once more after it was asked for, never twice at once. */

@@ -120,8 +120,8 @@ function liveButtons(topic, now, draw) {
   });
   const stopping = now.state === "stopping";
   return h("div.row",
-    h("button", { onclick: ask("pause"), disabled: stopping }, "Pause"),
-    h("button.danger", { onclick: ask("stop"), disabled: stopping }, "Stop"));
+    h("button", { onclick: ask("pause"), "aria-disabled": stopping ? "true" : null }, "Pause"),
+    h("button.danger", { onclick: ask("stop"), "aria-disabled": stopping ? "true" : null }, "Stop"));
 }
 
 function latestPage(page, explain) {

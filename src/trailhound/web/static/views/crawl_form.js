@@ -2,7 +2,7 @@
 
 import { get, path, post, remove } from "../lib/api.js";
 import { counted, field, h, replace } from "../lib/dom.js";
-import { topicLink } from "../lib/shell.js";
+import { isResting, rest, topicLink } from "../lib/shell.js";
 
 const lines = (text) => text.split(/\s*\n\s*/).filter(Boolean);
 const check = (input, ...words) => h("label.check", input, h("span", words));
@@ -38,8 +38,9 @@ export async function startForm(topic, { mode, learned, setup, begun }) {
 
 /** Lets a form send something; what was refused is told beside the button, in the server's words. */
 async function trying(button, trouble, meanwhile, work) {
+  if (isResting(button)) return;
   const title = button.textContent;
-  button.disabled = true;
+  rest(button, true);
   button.textContent = meanwhile;
   trouble.hidden = true;
   try {
@@ -48,7 +49,7 @@ async function trying(button, trouble, meanwhile, work) {
     replace(trouble, error.message);
     trouble.hidden = false;
   } finally {
-    button.disabled = false;
+    rest(button, false);
     button.textContent = title;
   }
 }

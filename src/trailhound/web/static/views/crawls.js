@@ -48,8 +48,8 @@ function crawlCard(topic, draw) {
     state = crawl.state;
     replace(badge, stateBadge(crawl));
     replace(buttons, isAlive(crawl)
-      ? [h("button", { onclick: ask("pause"), disabled: state === "stopping", "aria-label": `Pause ${topic}` }, "Pause"),
-        h("button.danger", { onclick: ask("stop"), disabled: state === "stopping", "aria-label": `Stop ${topic}` }, "Stop")]
+      ? [h("button", { onclick: ask("pause"), "aria-disabled": state === "stopping" ? "true" : null, "aria-label": `Pause ${topic}` }, "Pause"),
+        h("button.danger", { onclick: ask("stop"), "aria-disabled": state === "stopping" ? "true" : null, "aria-label": `Stop ${topic}` }, "Stop")]
       : ["paused", "cut-short"].includes(state) ? h("button.primary", { onclick: ask("start", { mode: "resume" }), "aria-label": `Go on with ${topic}` }, "Go on")
         : h("a.button", { href: topicLink(topic, "crawl"), "aria-label": `Open ${topic}` }, "Open"));
   }

@@ -20,7 +20,7 @@ export function nearMisses(state) {
     const cards = found.results.map((result) => resultCard(result, state, () => {}));
     if (after) list.append(...cards);
     else replace(list, cards.length ? cards : h("p.quiet", at === null ? "There are none." : "None above this threshold."));
-    replace(more, found.after ? h("button", { onclick: () => load(found.after, at) }, "Show more near misses") : null);
+    replace(more, found.after ? h("button", { onclick: (event) => attempt(event.currentTarget, () => load(found.after, at)) }, "Show more near misses") : null);
   }
 
   async function loadThreshold() {

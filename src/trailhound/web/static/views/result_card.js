@@ -27,7 +27,7 @@ export function resultCard(result, state, left = null) {
     const before = result.marked;
     const value = before === useful ? null : useful;
     result.marked = value;
-    draw();
+    drawKeepingFocus(useful);
     state.ownMarks += 1;
     const keeping = post(`${state.base}/marks`, { urls: [result.url], useful: value });
     state.marksKept = Promise.allSettled([state.marksKept, keeping]);  // lists that are asked for now wait for it
@@ -37,9 +37,18 @@ export function resultCard(result, state, left = null) {
     moved(value);
   }
 
+  /** What was pressed has the focus afterwards too, or what took its place. */
+  function drawKeepingFocus(useful) {
+    const hadFocus = card.contains(document.activeElement);
+    draw();
+    if (hadFocus) card.querySelector(result.marked === false ? ".gone button" : `.verdicts button:nth-child(${useful ? 1 : 2})`).focus();
+  }
+
   function moved(value) {
     if (value === true && left) {
+      const next = card.contains(document.activeElement) ? card.nextElementSibling ?? card.previousElementSibling : null;
       card.remove();
+      next?.querySelector("button").focus();
       left(result);
       state.join({ ...result, relevant: true });
       notice(`In the results now: ${title}`);

@@ -2,7 +2,7 @@
 
 import { get, path, query } from "../lib/api.js";
 import { counted, field, h, number, replace } from "../lib/dom.js";
-import { topicHead, topicLink, whenever } from "../lib/shell.js";
+import { attempt, topicHead, topicLink, whenever } from "../lib/shell.js";
 import { nearMisses } from "./near_misses.js";
 import { resultCard } from "./result_card.js";
 import { resultTools } from "./result_tools.js";
@@ -28,7 +28,7 @@ export async function results(place, [topic]) {
     if (after) list.append(...cards);
     else replace(list, cards.length ? cards : nothing(state.filters));
     if (after && cards.length) cards[0].querySelector("a")?.focus();
-    replace(more, found.after ? h("button", { onclick: (event) => { event.target.disabled = true; load(found.after); } }, "Show more") : null);
+    replace(more, found.after ? h("button", { onclick: (event) => attempt(event.currentTarget, () => load(found.after)) }, "Show more") : null);
     if (!after) tell(found, mine).catch(() => {});
   }
 

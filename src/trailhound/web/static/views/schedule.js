@@ -2,7 +2,7 @@
 
 import { get, path, put } from "../lib/api.js";
 import { field, h, replace } from "../lib/dom.js";
-import { notice, topicHead, whenever } from "../lib/shell.js";
+import { isResting, notice, rest, topicHead, whenever } from "../lib/shell.js";
 
 const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const check = (input, ...words) => h("label.check", input, h("span", words));
@@ -50,7 +50,8 @@ function form(address, { schedule: now, user_agent: agent }, show) {
 
   async function save(event) {
     event.preventDefault();
-    button.disabled = true;
+    if (isResting(button)) return;
+    rest(button, true);
     trouble.hidden = true;
     try {
       show(await put(address, {
@@ -62,7 +63,7 @@ function form(address, { schedule: now, user_agent: agent }, show) {
       replace(trouble, error.message);
       trouble.hidden = false;
     } finally {
-      button.disabled = false;
+      rest(button, false);
     }
   }
   return h("form.stack", { onsubmit: save, "aria-label": "Schedule" },
