@@ -17,6 +17,7 @@ from live_webs import Site, learn
 from app_server import RefusedError, ServedApp, serving_app, wait_until
 from found_pages import NOON, Find, add_finds, crawl_of
 from trailhound.demo import DemoWeb
+from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.forgetting import forget_pages, one_url
 
@@ -158,8 +159,12 @@ def test_marks_move_pages_at_once_and_back(bees: ServedApp) -> None:
     assert urls(bees, kind="useful") == [miss]
     assert miss in urls(bees)
     assert miss not in urls(bees, kind="new")
+    browsed = (Visit(1.0, find, html="<p>bees"), Mark(4e9, find), Mark(4e9, find, label="honey"))
+    bees.browsed(Session("bees", browsed))
+    assert sorted(urls(bees, kind="useful")) == [find, miss]
     bees.post(marks, {"urls": [find, miss], "useful": None})
-    assert {find, miss} <= set(urls(bees, kind="new"))
+    assert urls(bees, kind="useful") == [], "whoever made the mark, what was pressed last holds"
+    assert {find, miss} <= set(urls(bees))
     with pytest.raises(RefusedError, match="unknown to"):
         bees.post(marks, {"urls": ["https://elsewhere.example/"], "useful": True})
 

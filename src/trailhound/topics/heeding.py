@@ -70,6 +70,12 @@ def marks_by_url(topic: TopicFolder) -> dict[str, bool]:
     return found
 
 
+def marked_as(folder: CrawlFolder, addresses: Collection[str]) -> list[str]:
+    """By which URLs people have marked these pages: a redirect may have led on from there."""
+    with Verdicts(folder.results) as verdicts:
+        return [url for url in marks_by_url(folder.topic) if _address(verdicts, url) in addresses]
+
+
 def _time(mark: Mark) -> float:
     return mark.time
 

@@ -25,7 +25,7 @@ from trailhound.storage.locks import Ownership
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.gathering import gather_first
-from trailhound.topics.heeding import heed_marks
+from trailhound.topics.heeding import heed_marks, marked_as
 from trailhound.topics.page_sources import PageSources
 from trailhound.topics.workspace import TopicFolder
 from trailhound.urls import canonicalize, strip_tracking, typed_url
@@ -95,6 +95,21 @@ def _mark_results(
     _write(folder.topic, before, (*before.events, *visits, *marks))
     heed_marks(folder)
     return Marked(pages, len({visit.url for visit in visits} - {page.address for page in pages}))
+
+
+def unmark_results(folder: CrawlFolder, addresses: Sequence[str], now: float) -> None:
+    """Let pages that the crawl fetched have no mark at all, whoever made one and where.
+
+    Unlike a mark that is taken back, this holds over marks that were set while browsing.
+    """
+    with MarksLock(folder.topic):
+        crawl = gather_first(folder)
+        _mark_results(crawl, addresses, None, now)
+        with Results(crawl.results) as results:
+            pages = {page.address for page in _found(results, addresses, crawl)}
+        for url in marked_as(crawl, pages):
+            _mark_visited(crawl.topic, url, None, now)
+        heed_marks(crawl)
 
 
 def mark_visited(topic: TopicFolder, address: str, useful: bool | None, now: float) -> None:

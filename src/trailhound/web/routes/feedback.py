@@ -10,7 +10,7 @@ import msgspec
 from trailhound.storage.results_reading import ThresholdEffect
 from trailhound.topics.heeding import open_results
 from trailhound.topics.judging import TopicThreshold, choose_threshold, threshold_of
-from trailhound.topics.marking import mark_results
+from trailhound.topics.marking import mark_results, unmark_results
 from trailhound.web.api import ConflictError, NotThereError, OneTopic, Routes
 from trailhound.web.hub import Happening
 from trailhound.web.jobs import Job
@@ -33,7 +33,7 @@ class MarkRequest(msgspec.Struct, frozen=True, kw_only=True):
     topic: str
     urls: Annotated[list[str], msgspec.Meta(min_length=1, max_length=MAX_MARKED)]
     useful: bool | None
-    """``null`` takes earlier marks back."""
+    """``null``: neither, whatever was marked before, here or while browsing."""
 
 
 class Marks(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,10 +61,14 @@ class ThresholdChoice(msgspec.Struct, frozen=True, kw_only=True):
 @routes.post("/api/topics/{topic}/results/marks")
 def mark_pages(app: App, asked: MarkRequest) -> Marks:
     """Mark pages as useful or not useful: they are in or out of the results at once."""
-    folder = app.crawl(asked.topic)
-    marked = mark_results(folder, asked.urls, asked.useful, time.time())
+    folder, marked = app.crawl(asked.topic), asked.urls
+    if asked.useful is None:
+        unmark_results(folder, asked.urls, time.time())
+    else:
+        pages = mark_results(folder, asked.urls, asked.useful, time.time()).pages
+        marked = [page.address for page in pages]
     app.hub.tell(Happening(kind="results", topic=folder.topic.name))
-    return Marks(marked=[page.address for page in marked.pages])
+    return Marks(marked=marked)
 
 
 @routes.post("/api/topics/{topic}/results/rejudge")

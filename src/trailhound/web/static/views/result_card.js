@@ -22,10 +22,13 @@ export function resultCard(result, state, left = null) {
   const title = plain(result.title) || result.url;
   const panel = h("div");
   const score = result.score ?? 0;
+  /** What Undo brings back. */
+  let earlier = null;
 
   async function mark(button, useful) {
     const before = result.marked;
-    const value = before === useful ? null : useful;
+    const value = before !== useful ? useful : useful ? null : earlier;
+    if (value === false) earlier = before;
     result.marked = value;
     drawKeepingFocus(useful);
     state.ownMarks += 1;
