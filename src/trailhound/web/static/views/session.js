@@ -1,7 +1,7 @@
 // What was browsed: the pages and the links between them, drawn and as a table; marks can be changed.
 
 import { get, path, post, put, query } from "../lib/api.js";
-import { counted, field, h, number, outside, replace, s, table, when } from "../lib/dom.js";
+import { changes, counted, field, h, number, outside, replace, s, table, when } from "../lib/dom.js";
 import { graph, hopClass } from "../lib/graph.js";
 import { jobWatch } from "../lib/jobs.js";
 import { attempt, oneAtATime, topicHead, topicLink, whenever } from "../lib/shell.js";
@@ -10,22 +10,21 @@ const ROWS = 20;
 const MARKS = [[true, "Useful"], [false, "Not useful"], [null, "No mark"]];
 
 export async function session(place, [name]) {
-  const jobs = jobWatch(name, () => { state.chosen = null; draw().catch(() => {}); });
-  const state = { name, jobs, picture: null, sessions: [], drawn: null, chosen: null, rows: ROWS, sought: "" };
+  const jobs = jobWatch(name, () => draw().catch(() => {}));
+  const state = { name, jobs, picture: null, sessions: [], drawn: null, chosen: null, rows: ROWS, sought: "", way: "", differs: changes() };
   state.preview = h("aside.card.preview", { "aria-live": "polite", "aria-label": "The chosen page" });
-  state.stale = h("div");
-  state.list = h("div");
-  
+  for (const part of ["stale", "lead", "ways", "drawing", "list"]) state[part] = h("div");
+
   const draw = oneAtATime(async () => {
     const [picture, sessions, learning] = await Promise.all([
       get(path`/api/topics/${name}/session`), get(path`/api/topics/${name}/sessions`), get(path`/api/topics/${name}/learning`), jobs.look()]);
-    const same = state.picture && samePages(state.picture, picture);
-    Object.assign(state, { sessions, picture: same ? state.picture : picture });
+    const before = state.picture;
+    const same = before?.nodes.length && samePages(before, picture);
+    Object.assign(state, { sessions, picture: same ? before : picture });
     replace(state.stale, staleNote(state, learning));
-    if (same) {
-      state.drawn.recolour(picture.nodes);
-      listPages(state);
-    } else show(place, state);
+    if (same) state.drawn.recolour(picture.nodes);
+    else show(place, state, before);
+    tell(state);
   });
 
   state.refresh = draw;
@@ -38,24 +37,42 @@ function samePages(one, other) {
   return one.nodes.length === other.nodes.length && one.nodes.every((node, at) => node.url === other.nodes[at].url && node.x === other.nodes[at].x);
 }
 
-function show(place, state) {
+/** Draws the pages that there are now. What is sought, typed and chosen stays as it is. */
+function show(place, state, before) {
   const { name, picture } = state;
   if (!picture.nodes.length) {
     replace(place, topicHead(name, "session"), state.jobs.element, h("section.card", h("h2", "Nothing was browsed yet"),
       h("p", "Pages appear here as soon as a paired browser sends them."), h("a.button.primary", { href: topicLink(name) }, "How to begin")));
     return;
   }
-  const marked = picture.nodes.filter((node) => node.mark === true).length;
   state.drawn = graph(picture, (at) => choose(state, at),
     `${counted(picture.nodes.length, "page")} and the links between them. Arrow keys move the picture, plus and minus zoom, zero shows all. The same pages are in the table below.`);
+  replace(state.drawing, state.drawn.element);
+  replace(state.ways, pathChoice(state));
+  if (!before?.nodes.length) {
+    replace(place, topicHead(name, "session"), state.jobs.element, state.stale, state.lead,
+      h("div.row.legend-row", legend(), state.ways),
+      h("div.beside", state.drawing, state.preview),
+      h("section.card", h("h2", "All pages"), seeker(state), state.list));
+  }
+  chooseAgain(state, before);
+}
+
+/** The page that was chosen before the picture was drawn anew, if it is still there. */
+function chooseAgain(state, before) {
+  const url = state.chosen === null ? null : before.nodes[state.chosen].url;
+  const at = url === null ? -1 : state.picture.nodes.findIndex((node) => node.url === url);
+  if (at >= 0) { choose(state, at); return; }
   state.chosen = null;
-  replace(state.preview, h("p.quiet", "Choose a page in the picture or in the table: it is shown here, and you can mark it."));
-  replace(place, topicHead(name, "session"), state.jobs.element, state.stale,
-    h("p", `${counted(picture.nodes.length, "page")} with ${counted(picture.links_in_all, "link")} between them, ${number(marked)} marked useful.`,
-      picture.links.length < picture.links_in_all ? ` Drawn are ${number(picture.links.length)} links: those that were followed, and the next step from each page to a useful one. Choose a page to see all of its links.` : ""),
-    h("div.row.legend-row", legend(), pathChoice(state)),
-    h("div.beside", state.drawn.element, state.preview),
-    h("section.card", h("h2", "All pages"), seeker(state), state.list));
+  if (state.differs(null)) replace(state.preview, h("p.quiet", "Choose a page in the picture or in the table: it is shown here, and you can mark it."));
+}
+
+/** What changes with every mark: the numbers and the table. */
+function tell(state) {
+  const { nodes, links, links_in_all: all } = state.picture;
+  const marked = nodes.filter((node) => node.mark === true).length;
+  replace(state.lead, h("p", `${counted(nodes.length, "page")} with ${counted(all, "link")} between them, ${number(marked)} marked useful.`,
+    links.length < all ? ` Drawn are ${number(links.length)} links: those that were followed, and the next step from each page to a useful one. Choose a page to see all of its links.` : ""));
   listPages(state);
 }
 
@@ -68,25 +85,28 @@ function pathChoice(state) {
   const { paths } = state.picture;
   if (!paths.length) return null;
   const title = (name) => { const found = state.sessions.find((each) => each.name === name); return found ? `${when(found.started_at)}, ${found.recorder || "session"}` : name; };
-  const select = h("select", { "aria-label": "Way of a session", onchange: () => state.drawn.showPath(select.value === "" ? [] : paths[Number(select.value)].steps) },
-    h("option", { value: "" }, "No way shown"), paths.map((each, at) => h("option", { value: String(at) }, `Way of ${title(each.session)}`)));
+  const follow = () => { state.way = select.value; state.drawn.showPath(paths.find((each) => each.session === state.way)?.steps ?? []); };
+  const select = h("select", { "aria-label": "Way of a session", onchange: follow },
+    h("option", { value: "" }, "No way shown"), paths.map((each) => h("option", { value: each.session, selected: each.session === state.way }, `Way of ${title(each.session)}`)));
+  follow();
   return h("div.path-choice", select);
 }
 
 async function choose(state, at) {
   state.chosen = at;
-  await attempt(null, async () => showPage(state, at, await get(query(path`/api/topics/${state.name}/page`, { url: state.picture.nodes[at].url }))));
+  await attempt(null, async () => showPage(state, await get(query(path`/api/topics/${state.name}/page`, { url: state.picture.nodes[at].url }))));
 }
 
-function showPage(state, at, page) {
-  if (state.chosen !== at) return;
+function showPage(state, page) {
+  if (state.picture.nodes[state.chosen]?.url !== page.url) return;
   const numbers = new Map(state.picture.nodes.map((node, each) => [node.url, each]));
   const known = (urls) => urls.map((url) => numbers.get(url)).filter((each) => each !== undefined);
   const links = { to: known(page.links_to), from: known(page.linked_from) };
-  state.drawn.select(at, links);
+  state.drawn.select(state.chosen, links);
+  if (!state.differs(page)) return;
   replace(state.preview, h("h2", page.title || "Without a title"), h("p.url", outside(page.url)),
     h("p", h("span.badge", hopWords(page)), " ", h("span.badge", `seen ${counted(page.visits, "time")}`), page.language ? [" ", h("span.badge", page.language)] : null),
-    markButtons(state, at, page),
+    markButtons(state, page),
     h("p.excerpt", page.text || "Its content was not recorded."),
     h("p.quiet.small", `Links to ${counted(links.to.length, "visited page")}; ${counted(links.from.length, "visited page")} ${links.from.length === 1 ? "links" : "link"} here.`),
     forgetButton(state, page));
@@ -97,11 +117,11 @@ function hopWords(page) {
   return page.hops === null ? "no useful page behind it" : `${counted(page.hops, "hop")} to a useful page`;
 }
 
-function markButtons(state, at, page) {
+function markButtons(state, page) {
   const buttons = MARKS.map(([useful, title]) => h("button", { "aria-pressed": String(page.mark === useful), onclick: (event) => attempt(event.target, async () => {
     const fresh = await put(path`/api/topics/${state.name}/mark`, { url: page.url, useful });
     await state.refresh();
-    showPage(state, at, fresh);
+    showPage(state, fresh);
   }) }, title));
   return h("div.row.marks", { role: "group", "aria-label": "Your mark" }, buttons);
 }
@@ -121,13 +141,14 @@ function staleNote(state, learning) {
 }
 
 function seeker(state) {
-  const input = h("input", { type: "search", oninput: () => { state.sought = input.value.toLowerCase(); state.rows = ROWS; listPages(state); } });
+  const input = h("input", { type: "search", value: state.sought, oninput: () => { state.sought = input.value; state.rows = ROWS; listPages(state); } });
   return field("Find a page", input, "By words of its title or address.");
 }
 
 function listPages(state) {
   const { nodes } = state.picture;
-  const found = nodes.map((node, at) => at).filter((at) => `${nodes[at].title} ${nodes[at].url}`.toLowerCase().includes(state.sought));
+  const sought = state.sought.trim().toLowerCase();
+  const found = nodes.map((node, at) => at).filter((at) => `${nodes[at].title} ${nodes[at].url}`.toLowerCase().includes(sought));
   const far = (at) => nodes[at].hops ?? Infinity;
   found.sort((one, other) => far(one) - far(other) || one - other);
   const rows = found.slice(0, state.rows).map((at) => [
