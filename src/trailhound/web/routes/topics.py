@@ -105,8 +105,10 @@ def rename_topic(app: App, asked: NewName) -> OneTopic:
     """Give a topic another name; everything it has moves along."""
     from trailhound.topics.renaming import rename
 
-    renamed = rename(app.workspace, app.topic(asked.topic), checked_name(asked.name))
-    app.hub.tell(Happening(kind="topic", topic=renamed.name))
+    topic = app.topic(asked.topic)
+    renamed = rename(app.workspace, topic, checked_name(asked.name))
+    for name in (topic.name, renamed.name):  # who looks at the old one learns that it is gone
+        app.hub.tell(Happening(kind="topic", topic=name))
     return OneTopic(topic=renamed.name)
 
 

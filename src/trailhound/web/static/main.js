@@ -1,6 +1,6 @@
 // Which view is shown for which address.
 
-import { decoded, hasToken, listen, Refused, setToken, takeToken } from "./lib/api.js";
+import { decoded, get, hasToken, listen, path, Refused, setToken, takeToken } from "./lib/api.js";
 import { field, h, replace } from "./lib/dom.js";
 import { notice } from "./lib/shell.js";
 import { crawl } from "./views/crawl.js";
@@ -28,11 +28,16 @@ const VIEWS = [
 
 const LINKS = [["/", "Topics"], ["/crawls", "Crawls"], ["/lab", "Lab"]];
 
+/** Whoever renames or deletes a topic here is shown something else by then. */
+const ELSEWHERE_MILLISECONDS = 500;
+
 const content = document.getElementById("content");
 let leave = null;
 let shown = 0;
 /** Whether an error is shown in place of the view. */
 let inTrouble = false;
+/** The topic that is shown, if it is a topic. */
+let topicShown = null;
 /** The line that says so while the server does not answer. */
 let lost = null;
 
@@ -50,8 +55,9 @@ async function show() {
   leave = null;
   inTrouble = false;
   header(address);
-  const [pattern, view, title] = VIEWS.find(([each]) => each.test(address)) ?? [/^/, nothing, () => "Nothing here"];
+  const [pattern, view, title] = VIEWS.find(([each]) => each.test(address)) ?? [/^/, (place) => nothing(place), () => "Nothing here"];
   const names = pattern.exec(address).slice(1).map(decoded);
+  [topicShown = null] = names;
   document.title = `${title(...names)} – Trailhound`;
   const place = h("div");
   try {
@@ -64,14 +70,17 @@ async function show() {
   }
 }
 
-function nothing(place) {
-  replace(place, h("h1", "There is nothing here"), h("p", h("a", { href: "#/" }, "All topics")));
+function nothing(place, why = "") {
+  replace(place, h("h1", "There is nothing here"), why ? h("p.wrap", why) : null, h("p", h("a", { href: "#/" }, "All topics")));
 }
 
 function explain(error) {
   inTrouble = true;
   if (error instanceof Refused && error.status === 401) askForToken();
-  else replace(content, h("div.trouble", h("h1", "That did not work"), h("p", error.message), h("button", { onclick: show }, "Try again")));
+  else if (error instanceof Refused && error.status === 404) {
+    document.title = "Nothing here – Trailhound";
+    nothing(content, error.message);
+  } else replace(content, h("div.trouble", h("h1", "That did not work"), h("p", error.message), h("button", { onclick: show }, "Try again")));
 }
 
 function askForToken() {
@@ -86,6 +95,19 @@ function askForToken() {
 function tell(happening) {
   document.dispatchEvent(new CustomEvent("happening", { detail: happening }));
   if (happening.kind === "session" && happening.text) notice(happening.text);
+  if (topicShown !== null && (happening.kind === "awake" || (happening.kind === "topic" && happening.topic === topicShown))) lookForTopic(topicShown);
+}
+
+/** Says that the topic which is shown has been renamed or deleted, elsewhere. */
+async function lookForTopic(name) {
+  const mine = shown;
+  await new Promise((rested) => { setTimeout(rested, ELSEWHERE_MILLISECONDS); });
+  if (mine !== shown) return;
+  const refused = await get(path`/api/topics/${name}`).then(() => null, (error) => error);
+  if (mine !== shown || refused?.status !== 404) return;
+  leave?.();
+  leave = null;
+  explain(refused);
 }
 
 /** Says while the server does not answer that what is shown is old, and looks anew when it is back. */

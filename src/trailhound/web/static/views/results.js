@@ -45,6 +45,7 @@ export async function results(place, [topic]) {
   const refused = await load().catch((error) => error);
   if (refused) {
     if (refused.status !== 404) throw refused;
+    await get(path`/api/topics/${topic}`);  // is there such a topic at all?
     replace(place, topicHead(topic, "results"), h("div.card", h("p", "There are no results yet: this topic has not been crawled."),
       h("p", h("a.button.primary", { href: topicLink(topic, "crawl") }, "Crawl"))));
     return undefined;
