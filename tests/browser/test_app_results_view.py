@@ -13,7 +13,9 @@ from playwright.sync_api import Browser, Page, Response, Route, expect
 
 from app_server import ServedApp, serving_app, wait_until
 from chromium import AXE
-from found_pages import Find, crawl_of
+from found_pages import Find, add_finds, crawl_of
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.web.hub import Happening
 
 pytestmark = pytest.mark.browser
 
@@ -116,7 +118,20 @@ def test_marks_move_pages_at_once(results: Page, bees: ServedApp) -> None:
     )
     expect(misses.locator("[aria-label='Useful: Near miss']")).to_have_count(0)
     wait_until(lambda: "https://bees.example/near" in listed(bees) or None)
-    expect(results.get_by_text("Learn from them, and judge all pages again")).to_be_visible()
+    expect(results.get_by_text("29 pages, best first.")).to_be_visible()
+    crawl = CrawlFolder(bees.workspace.topic("bees"))
+    add_finds(crawl, [Find("https://bees.example/late", html="<title>Late hive</title><p>hive")])
+    bees.server.app.hub.tell(Happening(kind="crawl", topic="bees"))
+    results.get_by_role("button", name="1 new find – show").click()
+    expect(finds.locator("[aria-label='Useful: Late hive']")).to_be_visible()
+    expect(results.get_by_text("30 pages, best first.")).to_be_visible()
+    learn = results.get_by_role("button", name="Learn from them, and judge all pages again")
+    learn.click()
+    expect(learn).to_be_hidden(timeout=PATIENCE_MS)
+    wait_until(lambda: bees.get("/api/topics/bees/learning")["learned"])
+    results.reload()
+    expect(results.locator("article.result").first).to_be_visible(timeout=PATIENCE_MS)
+    expect(learn).to_be_hidden()
 
 
 def test_a_list_waits_for_marks_on_their_way(results: Page) -> None:

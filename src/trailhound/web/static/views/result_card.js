@@ -16,7 +16,7 @@ function plain(segments) {
   return segments.map(([text]) => text).join("");
 }
 
-/** state: {base, ownMarks, marksKept, join(result), marked()}; left(result) is called when the card has gone to the list of finds. */
+/** state: {base, ownMarks, marksKept, join(result), marked()}, the last called when a mark is kept; left(result) is called when the card has gone to the list of finds. */
 export function resultCard(result, state, left = null) {
   const card = h("article.result");
   const title = plain(result.title) || result.url;

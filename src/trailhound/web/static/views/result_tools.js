@@ -2,29 +2,44 @@
 
 import { download, get, path, post, put, remove } from "../lib/api.js";
 import { field, h, outside, replace } from "../lib/dom.js";
-import { attempt, notice, whenever } from "../lib/shell.js";
+import { attempt, notice, oneAtATime, whenever } from "../lib/shell.js";
 
 const FORMATS = [
   ["csv", "CSV, for spreadsheets"], ["jsonl", "JSON lines"], ["parquet", "Parquet"], ["urls", "Addresses only"],
   ["markdown", "Markdown, a file for each page"], ["text", "Text, a file for each page"], ["warc", "WARC, as received"], ["site", "Web site with search"],
 ];
 const SHOWN_KINDS = /^(learn|rejudge|index|export-)/;
+/** Of which the end is told; whoever exports is told by the download. */
+const TOLD_KINDS = new Set(["learn", "rejudge"]);
 
 export function resultTools(state) {
   const jobs = h("div");
-  const marks = h("p.card.row.apart", { hidden: true }, "Your marks count already.",
+  const marks = h("p.card.row.apart", { hidden: true }, "Marks or sessions have changed since the last learning. Marks count already.",
     h("button.primary", { onclick: (event) => attempt(event.currentTarget, () => learn(state)) }, "Learn from them, and judge all pages again"));
-  state.marked = () => { marks.hidden = false; };
+  let running = [];
+
+  /** Offers to learn as long as there is something new to learn from, and nobody is at it. */
+  async function showMarks() {
+    const { stale } = await get(path`/api/topics/${state.topic}/learning`);
+    marks.hidden = !stale || running.some((job) => job.kind === "learn");
+  }
 
   async function showJobs() {
-    const running = (await get("/api/jobs")).filter((job) => job.state === "running" && job.topic === state.topic && SHOWN_KINDS.test(job.kind));
-    replace(jobs, running.map((job) => h("div.card", h("p.row.apart", h("span", job.message || "Begins …"),
+    const all = (await get("/api/jobs")).filter((job) => job.topic === state.topic && SHOWN_KINDS.test(job.kind));
+    const now = all.filter((job) => job.state === "running");
+    const ended = all.filter((job) => job.state !== "running" && running.some((each) => each.id === job.id));
+    for (const job of ended) if (TOLD_KINDS.has(job.kind)) notice(job.message, job.state === "failed");
+    running = now;
+    await showMarks();
+    replace(jobs, now.map((job) => h("div.card", h("p.row.apart", h("span", job.message || "Begins …"),
       h("button", { onclick: (event) => attempt(event.currentTarget, () => post(`/api/jobs/${job.id}/stop`)) }, "Stop")),
       h("progress", { max: "1", value: job.share ?? undefined, "aria-label": job.message || "Progress" }))));
   }
 
-  showJobs().catch(() => {});
-  const end = whenever(["job"], (happening) => { if (happening.topic === state.topic || happening.kind === "awake") showJobs().catch(() => {}); });
+  const look = oneAtATime(showJobs);
+  state.lookAtJobs = () => look().catch(() => {});
+  state.lookAtJobs();
+  const end = whenever(["job", "topic", "session"], (happening) => { if (happening.topic === state.topic || happening.kind === "awake") state.lookAtJobs(); });
   return { element: h("section", { "aria-label": "What goes on" }, marks, jobs), menus: h("div.row", exportMenu(state), portalMenu(state)), end };
 }
 

@@ -1,6 +1,7 @@
 // What was found: a list to search, filter and mark; below it, what just missed.
 
 import { get, path, query } from "../lib/api.js";
+import { atEase } from "../lib/crawls.js";
 import { counted, field, h, number, replace } from "../lib/dom.js";
 import { attempt, topicHead, topicLink, whenever } from "../lib/shell.js";
 import { nearMisses } from "./near_misses.js";
@@ -17,6 +18,8 @@ export async function results(place, [topic]) {
   const list = h("div.stack", { "aria-live": "off" });
   const told = h("p.quiet", { role: "status" });
   const more = h("div");
+  const fresh = h("div");
+  const listed = { count: null, fresh: 0, unsearched: 0 };
   let asked = 0;
 
   async function load(after = "") {
@@ -32,14 +35,33 @@ export async function results(place, [topic]) {
     if (!after) tell(found, mine).catch(() => {});
   }
 
+  const countNow = async () => (await get(query(`${base}/count`, wanted(state.filters)))).count;
+
   async function tell(found, mine) {
-    const { count } = await get(query(`${base}/count`, wanted(state.filters)));
+    const count = await countNow();
     if (mine !== asked) return;
-    const waiting = found.unsearched ? ` ${counted(found.unsearched, "page")} more are being made searchable.` : "";
-    told.textContent = `${counted(count, "page")}${state.filters.q ? ", those first that fit best" : ", best first"}.${waiting}`;
+    Object.assign(listed, { count, fresh: 0, unsearched: found.unsearched });
+    say();
+  }
+
+  function say() {
+    const waiting = listed.unsearched ? ` ${counted(listed.unsearched, "page")} more are being made searchable.` : "";
+    told.textContent = `${counted(listed.count, "page")}${state.filters.q ? ", those first that fit best" : ", best first"}.${waiting}`;
+    replace(fresh, listed.fresh > 0 ? h("button", { onclick: (event) => attempt(event.currentTarget, () => load()) }, `${counted(listed.fresh, "new find")} – show`) : null);
+  }
+
+  /** What marks have moved is moved in the list already; what a crawl has found meanwhile is not in it. */
+  async function recount(byCrawl) {
+    const mine = asked, count = await countNow();
+    if (mine !== asked || listed.count === null) return;
+    if (byCrawl) listed.fresh = count - listed.count;
+    else listed.count = count - listed.fresh;
+    say();
   }
 
   const refresh = () => load().catch((error) => { told.textContent = error.message; });
+  const lookForFinds = atEase(() => recount(true));
+  state.marked = () => { state.lookAtJobs(); recount(false).catch(() => {}); };
   state.join = (result) => list.prepend(resultCard(result, state));
 
   const refused = await load().catch((error) => error);
@@ -55,11 +77,12 @@ export async function results(place, [topic]) {
   replace(place, topicHead(topic, "results"), tools.element,
     filterForm(state, () => { filtersToAddress(state.filters); refresh(); }),
     h("section.card", { "aria-labelledby": "finds-title" },
-      h("div.row.apart", h("div", h("h2", { id: "finds-title" }, "Finds"), told), tools.menus), list, more),
+      h("div.row.apart", h("div", h("h2", { id: "finds-title" }, "Finds"), told), tools.menus), fresh, list, more),
     misses.element);
   misses.load();
   const quiet = whenever(["results"], (happening) => { if (happening.topic === topic && !state.ownMarks) { refresh(); misses.load(); } });
-  return () => { quiet(); tools.end(); };
+  const still = whenever(["crawl"], (happening) => { if (happening.topic === topic || happening.kind === "awake") lookForFinds(); });
+  return () => { quiet(); still(); tools.end(); };
 }
 
 function nothing(filters) {
