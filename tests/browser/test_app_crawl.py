@@ -113,7 +113,7 @@ def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
     stop.click()
     go_on = page.get_by_role("button", name="Go on")
     expect(go_on).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_role("status").first).to_contain_text("It was interrupted")
+    expect(page.get_by_role("status").first).to_contain_text("It was stopped")
     page.get_by_role("button", name="Why http").first.click()
     story = page.get_by_role("dialog")
     expect(story).to_contain_text("It was", timeout=PATIENCE)

@@ -107,7 +107,7 @@ def test_a_crawl_started_in_the_app_is_stopped_on_the_command_line(
     assert refused.value.status == 409
     assert trailhound("stop", TOPIC).code == 0
     done = crawled.get(CRAWL)
-    assert (done["crawl"]["state"], done["crawl"]["ended"]) == ("ended", "it was interrupted")
+    assert (done["crawl"]["state"], done["crawl"]["ended"]) == ("ended", "it was stopped")
     assert done["setup"]["seeds"] == ["http://www.bees.test/0"]
     with pytest.raises(RefusedError, match="has ended meanwhile"):
         crawled.post(f"{CRAWL}/stop")

@@ -11,7 +11,8 @@
 A function takes the app and one struct, whose fields come from the path, from the query (GET, and
 where a file is sent) or from a body in JSON (the others). It runs in a thread of its own unless it
 is a coroutine. What it gives is encoded as JSON; an :class:`Answer` or a response of aiohttp goes
-out as it is. A :class:`TrailhoundError` is answered with its own words.
+out as it is. A :class:`TrailhoundError` is answered with its own words, as far as they make sense
+in the app.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from aiohttp import hdrs, web
 
 from trailhound.errors import UNREADABLE, ConfigError, TrailhoundError, UsageError
 from trailhound.web.access import error_answer
+from trailhound.web.plain_words import in_app
 
 if TYPE_CHECKING:
     from trailhound.web.state import App
@@ -150,7 +152,7 @@ def handler_of(route: Route, app: App) -> Callable[[web.Request], Any]:
                 return _response(await route.function(app, asked, *more))
             return _response(await asyncio.to_thread(route.function, app, asked))
         except TrailhoundError as error:
-            return error_answer(_status(error), str(error))
+            return error_answer(_status(error), in_app(str(error)))
 
     return handle
 

@@ -18,6 +18,7 @@ from trailhound.errors import UNREADABLE, TrailhoundError
 from trailhound.storage.files import write_whole
 from trailhound.web.api import ConflictError, NotThereError
 from trailhound.web.hub import Happening, Hub
+from trailhound.web.plain_words import in_app
 
 _log = logging.getLogger(__name__)
 
@@ -169,7 +170,7 @@ class Jobs:
         except TrailhoundError as error:
             # One that was stopped may have no other way to end.
             job.state = "stopped" if handle.is_stopping() else "failed"
-            job.message = _storable(str(error))
+            job.message = _storable(in_app(str(error)))
         except Exception as error:
             # A mistake of ours in one job is told, and takes no other along.
             job.state = "failed"

@@ -25,6 +25,7 @@ from trailhound.topics.failures import Failure
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import NotThereError, OneTopic, Routes
 from trailhound.web.contact import remembered_user_agent
+from trailhound.web.plain_words import explained_in_app, failure_in_app
 from trailhound.web.playground import MAX_REQUESTS, is_of_playground
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def show_frontier(app: App, asked: SomeOf) -> list[Waiting]:
 @routes.get("/api/topics/{topic}/crawl/errors")
 def show_errors(app: App, asked: OneTopic) -> list[Failure]:
     """What went wrong, in words, the most frequent first."""
-    return crawl_errors(app.crawl(asked.topic))
+    return [failure_in_app(each) for each in crawl_errors(app.crawl(asked.topic))]
 
 
 @routes.get("/api/topics/{topic}/crawl/refusals")
@@ -187,7 +188,8 @@ def explain_page(app: App, asked: OnePage) -> Explanation:
         raise NotThereError("The crawl has only just begun. Ask again in a moment.")
     with Results(folder.results) as results:
         said = Opinions(folder, results)
-        return Explainer(folder, results, said.belief, said.reasons, said.words).explain(asked.url)
+        explainer = Explainer(folder, results, said.belief, said.reasons, said.words)
+        return explained_in_app(explainer.explain(asked.url))
 
 
 def _suggestions(topic: TopicFolder) -> list[SeedSuggestion]:

@@ -22,6 +22,7 @@ from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import ConflictError, Nothing, NotThereError, OneTopic, Routes
 from trailhound.web.contact import remember_user_agent
 from trailhound.web.hub import Happening
+from trailhound.web.plain_words import crawl_in_app
 from trailhound.web.playground import is_of_playground
 
 if TYPE_CHECKING:
@@ -101,18 +102,18 @@ class StartCrawl(msgspec.Struct, frozen=True, kw_only=True):
 def list_crawls(app: App, asked: Nothing) -> list[RunningCrawl]:
     """The crawls of all topics, those that run first."""
     del asked
-    return list(all_crawls(app.workspace))
+    return [crawl_in_app(each) for each in all_crawls(app.workspace)]
 
 
 @routes.get("/api/topics/{topic}/crawl")
 def show_crawl(app: App, asked: OneTopic) -> CrawlView:
     """How a topic's crawl is, or how its last run ended."""
     topic = app.topic(asked.topic)
-    folder = CrawlFolder(topic)
+    folder, crawl = CrawlFolder(topic), running_crawl(topic)
     return CrawlView(
         topic=topic.name,
         learned=topic.is_learned(),
-        crawl=running_crawl(topic),
+        crawl=crawl and crawl_in_app(crawl),
         setup=_setup(folder) if folder.exists() else None,
         earlier=sum(path.name != "crawl" for path in folder.crawls()),
     )
@@ -132,7 +133,7 @@ def begin_crawl(app: App, asked: StartCrawl) -> RunningCrawl:
     settings = {**_of_playground(app, topic, asked), **_settings(asked)}
     begun = start_crawl(app.workspace, topic.name, settings, mode=asked.mode)
     _tell(app, topic.name)
-    return begun
+    return crawl_in_app(begun)
 
 
 @routes.post("/api/topics/{topic}/crawl/pause")
@@ -159,7 +160,7 @@ def _end(app: App, name: str, how: Callable[[TopicFolder], RunningCrawl]) -> Run
         )
     status = how(topic)
     _tell(app, topic.name)
-    return status
+    return crawl_in_app(status)
 
 
 def _setup(folder: CrawlFolder) -> CrawlSetup:

@@ -25,6 +25,7 @@ from trailhound.topics.marking import fetched_page
 from trailhound.topics.opinions import Opinions
 from trailhound.urls import host_key
 from trailhound.web.api import ConflictError, OneTopic, Routes
+from trailhound.web.plain_words import explained_in_app
 
 if TYPE_CHECKING:
     from trailhound.web.jobs import Handle
@@ -195,7 +196,8 @@ def explain_result(app: App, asked: OnePage) -> Explanation:
     folder = app.crawl(asked.topic)
     with open_results(folder) as results:
         said = Opinions(folder, results)
-        return Explainer(folder, results, said.belief, said.reasons, said.words).explain(asked.url)
+        explainer = Explainer(folder, results, said.belief, said.reasons, said.words)
+        return explained_in_app(explainer.explain(asked.url))
 
 
 @routes.get("/api/topics/{topic}/results/copy")

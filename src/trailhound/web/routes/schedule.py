@@ -26,6 +26,7 @@ from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import OneTopic, Routes
 from trailhound.web.contact import remember_user_agent, remembered_user_agent
 from trailhound.web.hub import Happening
+from trailhound.web.plain_words import crawl_in_app, in_app
 from trailhound.web.schedule_words import last_in_words, next_in_words, wish_in_words
 
 if TYPE_CHECKING:
@@ -110,12 +111,13 @@ def _with_agent(settings: dict[str, Any], agent: str) -> dict[str, Any]:
 def _view(app: App, topic: TopicFolder) -> ScheduleView:
     schedule = read_schedule(topic) or Schedule(on=False)
     state, decision = read_state(topic), app.scheduler.outlook(topic)
+    crawl = running_crawl(topic)
     return ScheduleView(
         topic=topic.name,
         schedule=schedule,
         state=state,
         words=wish_in_words(schedule),
-        last=last_in_words(state, running_crawl(topic)),
+        last=in_app(last_in_words(state, crawl and crawl_in_app(crawl))),
         next=next_in_words(decision),
         next_at=decision.next_at,
         user_agent=_user_agent(app, topic, schedule),
