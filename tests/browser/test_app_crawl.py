@@ -92,6 +92,12 @@ def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
     form.get_by_title("Removes the cookies of other.demo.test").click()
     wait_until(lambda: [each.host for each in access.hosts()] == ["cookies.demo.test"])
     check_access(page)
+    seeds = form.get_by_role("group", name="Where to start").get_by_role("checkbox", checked=True)
+    for _ in range(seeds.count()):
+        seeds.first.uncheck()
+    form.get_by_role("button", name="Start the crawl").click()
+    expect(form.get_by_role("alert")).to_contain_text("Tick or write one", timeout=PATIENCE)
+    form.get_by_role("group", name="Where to start").get_by_role("checkbox").first.check()
     form.get_by_label("Strategy").select_option("breadth-first")
     expect(form).to_contain_text("For small sites that you want whole")
     form.get_by_label("Strategy").select_option("trail")

@@ -72,8 +72,9 @@ class StartCrawl(msgspec.Struct, frozen=True, kw_only=True):
     mode: Mode = "new"
     """``new``; ``resume`` to go on; ``refresh`` to go on and look first whether finds have changed;
     ``restart`` to begin anew, which keeps the old one beside it."""
-    seeds: list[str] = []
-    """Pages to start from; a crawl that goes on gets them in addition."""
+    seeds: list[str] | None = None
+    """Pages to start from; a crawl that goes on gets them in addition. Left out, a
+    topic of the demo web has usual ones."""
     strategy: str = ""
     max_requests: Count | None = None
     """In all, earlier runs included."""
@@ -196,15 +197,18 @@ def _of_playground(app: App, topic: TopicFolder, asked: StartCrawl) -> dict[str,
     if asked.resolve or not is_of_playground(topic):
         return {}
     settings = app.playground.settings()
-    is_new = asked.mode in ("new", "restart")
-    return settings if is_new else {"fetch.resolve": settings["fetch.resolve"]}
+    if asked.mode not in ("new", "restart"):
+        return {"fetch.resolve": settings["fetch.resolve"]}
+    if asked.seeds is not None:
+        del settings["crawl.seeds"]
+    return settings
 
 
 def _settings(asked: StartCrawl) -> dict[str, Any]:
     """By ``section.name``, only what was said."""
     words = asked.words.replace(",", "\\,").strip()
     said = {
-        "crawl.seeds": _lines(asked.seeds),
+        "crawl.seeds": _lines(asked.seeds or []),
         "crawl.strategy": asked.strategy,
         "crawl.max_requests": asked.max_requests,
         "crawl.max_time": asked.max_time.strip(),
