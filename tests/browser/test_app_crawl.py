@@ -198,6 +198,9 @@ def test_a_schedule_is_set_and_told_in_words(app: ServedApp, topic: str, page: P
     expect(page.get_by_text("It is crawled only when you start it.")).to_be_visible(
         timeout=PATIENCE
     )
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("nothing is scheduled", timeout=PATIENCE)
+    expect(page.locator("main .badge").first).to_have_text("off")
     page.get_by_label("Every night").check()
     page.get_by_label("From", exact=True).fill("03:00")
     page.get_by_label("To", exact=True).fill("03:30")

@@ -22,10 +22,16 @@ export async function schedule(place, [topic]) {
   });
 }
 
+/** Whether it says when to crawl. */
+function hasOccasion(schedule) {
+  return schedule.nightly !== null || schedule.on_submit;
+}
+
 function summaryCard() {
   const badge = h("span"), words = h("p", { role: "status" }), last = h("dd.wrap"), next = h("dd.wrap");
   function show(view) {
-    replace(badge, h("span.badge", { class: view.schedule.on ? "good" : "" }, view.schedule.on ? "on" : "off"));
+    const isOn = view.schedule.on && hasOccasion(view.schedule);
+    replace(badge, h("span.badge", { class: isOn ? "good" : "" }, isOn ? "on" : "off"));
     if (words.textContent !== view.words) replace(words, view.words);
     replace(last, view.last);
     replace(next, view.next);
@@ -54,10 +60,12 @@ function form(address, { schedule: now, user_agent: agent }, show) {
     rest(button, true);
     trouble.hidden = true;
     try {
-      show(await put(address, {
+      const saved = await put(address, {
         on: on.checked, nightly: nightly.said(), on_submit: submit.checked, requests: Number(requests.value),
         delay_seconds: delay.value === "" ? null : Number(delay.value), refresh: refresh.checked, user_agent: who.value.trim(),
-      }));
+      });
+      show(saved);
+      if (on.checked && !hasOccasion(saved.schedule)) throw new Error("Saved, but nothing is scheduled yet. Choose when: every night, or whenever a session is submitted.");
       notice("The schedule is saved.");
     } catch (error) {
       replace(trouble, error.message);
