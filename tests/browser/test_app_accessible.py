@@ -30,7 +30,8 @@ PATIENCE = 60_000.0
 N_REQUESTS = 60
 PHONE = 390
 """Pixels across."""
-CRAWLED, LEARNED, EMPTY = "bee health (demo)", "bees", "wasps"
+CRAWLED, LEARNED, EMPTY = "bee health (demo)", "bees", f"w{'a' * 80}sps"
+"""The last is wider than a phone, and has nowhere to break."""
 WAYS: dict[str, tuple[Literal["light", "dark"], int]] = {
     "light": ("light", 1100),
     "dark phone": ("dark", PHONE),

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.browser
 PATIENCE_MS = 60_000
 EVIL = "http://evil.example"
 ATTACK = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"
+WIDE = f"{ATTACK} {'w' * 900}"
 HIVE = "https://bees.example/hive"
 ARCHIVED = f"""<!doctype html><title>Archived</title>
 <meta http-equiv="refresh" content="0;url={EVIL}/refreshed">
@@ -43,7 +44,7 @@ ARCHIVED = f"""<!doctype html><title>Archived</title>
 FINDS = (
     Find(HIVE, html=ARCHIVED, score=0.95),
     Find(f"https://bees.example/?q={quote(ATTACK)}", ATTACK, ATTACK, score=0.9),
-    Find("javascript:document.title='hacked'", "A script for an address", ATTACK, score=0.85),
+    Find("javascript:document.title='hacked'", "A script for an address", WIDE, score=0.85),
     *(
         Find(
             f"https://bees.example/{number}",

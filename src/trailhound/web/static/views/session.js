@@ -152,7 +152,7 @@ function listPages(state) {
   const far = (at) => nodes[at].hops ?? Infinity;
   found.sort((one, other) => far(one) - far(other) || one - other);
   const rows = found.slice(0, state.rows).map((at) => [
-    [dot(nodes[at]), h("button.link", { onclick: () => { choose(state, at); state.preview.scrollIntoView({ block: "nearest" }); } }, nodes[at].title), h("div.url", nodes[at].url)],
+    [h("div.titled", dot(nodes[at]), h("button.link", { onclick: () => { choose(state, at); state.preview.scrollIntoView({ block: "nearest" }); } }, nodes[at].title)), h("div.url", nodes[at].url)],
     nodes[at].mark === true ? "useful" : nodes[at].mark === false ? "not useful" : "–",
     nodes[at].hops ?? "dead end", number(nodes[at].visits ?? 0)]);
   const more = found.length > state.rows ? h("button", { onclick: () => { state.rows += 200; listPages(state); } }, `Show more of ${number(found.length)}`) : null;
