@@ -173,6 +173,21 @@ def test_what_strangers_wrote_is_shown_as_text(results: Page) -> None:
     assert "hacked" not in results.title()
 
 
+def test_near_misses_follow_the_slider_back(results: Page, bees: ServedApp) -> None:
+    base = "/api/topics/bees/results"
+    held = {"threshold": 0.5, "learned": 0.5, "chosen": False}
+    results.route(f"**{base}/threshold", lambda route: route.fulfill(json=held))
+    effect = {"joined": 1, "left": 0, "finds": 29}
+    results.route(f"**{base}/threshold/effect?*", lambda route: route.fulfill(json=effect))
+    results.reload()
+    misses = results.locator("section[aria-labelledby='misses-title']")
+    slider = misses.get_by_role("slider")
+    slider.fill("0.47")
+    expect(misses.get_by_text("None above this threshold.")).to_be_visible()
+    slider.fill("0.6")
+    expect(misses.locator("[aria-label='Useful: Near miss']")).to_be_visible()
+
+
 def test_an_archived_page_has_no_rights(results: Page, bees: ServedApp) -> None:
     answered: list[Response] = []
     refused: list[tuple[str, str | None]] = []
@@ -240,7 +255,13 @@ def test_finds_are_exported_and_published(results: Page) -> None:
         results.click(".menu[open] button:has-text('Export')")
     assert saved.value.suggested_filename == "bees.txt"
     assert len(Path(saved.value.path()).read_text("utf-8").splitlines()) == 28
-    results.click("summary:has-text('Export')")
+    results.click("summary:has-text('Portal')")
+    expect(results.locator(".menu[open]")).to_have_count(1)
+    results.press(".menu[open] input >> nth=0", "Escape")
+    expect(results.locator(".menu[open]")).to_have_count(0)
+    results.click("summary:has-text('Portal')")
+    results.click("#finds-title")
+    expect(results.locator(".menu[open]")).to_have_count(0)
     results.click("summary:has-text('Portal')")
     results.fill(".menu[open] input >> nth=0", "Bee health")
     results.click(".menu[open] button:has-text('Publish')")

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from learned_topics import HOST, park_session
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from app_server import ServedApp, wait_until
 from chromium import AXE
@@ -59,6 +59,14 @@ def test_the_demo_web_leads_from_nothing_to_a_learned_topic(page: Page, app: Ser
     page.get_by_role("link", name="Skip to content").press("Enter")
     expect(page.get_by_role("main")).to_be_focused()
     see(page, "Welcome to Trailhound")
+    page.goto(f"{app.base}/#/topics/100%")
+    see(page, "There is no topic '100%'")
+    held: list[Route] = []
+    page.route("**/api/home", lambda route: held.append(route))
+    page.goto(f"{app.base}/#/")
+    expect(page.get_by_role("status").filter(has_text="Loading")).to_be_visible()
+    held[0].continue_()
+    page.unroute("**/api/home")
     page.get_by_role("button", name="Try it with the demo web").click()
     see(page, "Next: crawl")
     assert page.url.endswith("(demo)")

@@ -28,6 +28,8 @@ const VIEWS = [
 
 const LINKS = [["/", "Topics"], ["/crawls", "Crawls"], ["/lab", "Lab"]];
 
+/** After which the view before does not stay, as if it were what was asked for. */
+const SLOW_MILLISECONDS = 400;
 /** Whoever renames or deletes a topic here is shown something else by then. */
 const ELSEWHERE_MILLISECONDS = 500;
 
@@ -60,6 +62,7 @@ async function show() {
   [topicShown = null] = names;
   document.title = `${title(...names)} – Trailhound`;
   const place = h("div");
+  const slow = setTimeout(() => { if (mine === shown) replace(content, h("p.quiet", { role: "status" }, "Loading …")); }, SLOW_MILLISECONDS);
   try {
     const ending = await view(place, names);
     if (mine !== shown) { ending?.(); return; }
@@ -67,6 +70,8 @@ async function show() {
     replace(content, place);
   } catch (error) {
     if (mine === shown) explain(error);
+  } finally {
+    clearTimeout(slow);
   }
 }
 

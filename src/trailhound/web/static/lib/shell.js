@@ -24,7 +24,7 @@ export function topicLink(topic, view = "") {
 /** Heading and tabs of a topic's views. */
 export function topicHead(topic, current) {
   return [
-    h("h1", topic),
+    h("h1", { dir: "auto" }, topic),
     h("nav.tabs", { "aria-label": "Parts of the topic" }, TABS.map(([view, title]) =>
       h("a", { href: topicLink(topic, view), "aria-current": view === current ? "page" : null }, title))),
   ];

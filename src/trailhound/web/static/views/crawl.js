@@ -126,7 +126,7 @@ function liveButtons(topic, now, draw) {
 
 function latestPage(page, explain) {
   const found = page.relevant ? h("span.badge.good", "find") : page.outcome === "fetched" ? null : h("span.badge", page.outcome.replaceAll("-", " "));
-  return h("li", h("div.grow", page.title ? h("div.wrap", page.title) : null, h("div.url", outside(page.url))),
+  return h("li", h("div.grow", page.title ? h("div.wrap", { dir: "auto" }, page.title) : null, h("div.url", outside(page.url))),
     h("div.row.end", found, h("span.quiet.small", page.score === null ? "" : `score ${page.score.toFixed(2)}`), whyButton(page.url, explain)));
 }
 

@@ -54,7 +54,7 @@ function crawlCard(topic, draw) {
         : h("a.button", { href: topicLink(topic, "crawl"), "aria-label": `Open ${topic}` }, "Open"));
   }
   return {
-    element: h("article.card", h("div.row.apart", h("h2.flat", h("a", { href: topicLink(topic, "crawl") }, topic)), badge), words, bar, figures, buttons),
+    element: h("article.card", h("div.row.apart", h("h2.flat", { dir: "auto" }, h("a", { href: topicLink(topic, "crawl") }, topic)), badge), words, bar, figures, buttons),
     show,
   };
 }

@@ -50,7 +50,7 @@ function topicList(topics, draw) {
 function topicCard(topic, draw) {
   const crawled = topic.crawl && `${counted(topic.crawl.finds, "find")} among ${counted(topic.crawl.pages, "page")}.`;
   return h("article.card",
-    h("h2", h("a", { href: topicLink(topic.topic) }, topic.topic)),
+    h("h2", { dir: "auto" }, h("a", { href: topicLink(topic.topic) }, topic.topic)),
     topic.problem ? h("p.trouble", topic.problem) : null,
     h("p", `${counted(topic.sessions, "session")}, ${number(topic.marked)} marked useful.`),
     h("p", crawled ?? (topic.learned ? "Learned; not crawled yet." : "Not learned yet.")),

@@ -99,7 +99,7 @@ function clusterCard(cluster, name, states) {
   const far = cluster.by_level.map((count, at) => (count ? `${states[at]}: ${number(count)}` : null)).filter(Boolean).join(" · ");
   return h("article.card", h("h3", `${name[0].toUpperCase()}${name.slice(1)}: ${counted(cluster.pages, "page")}`), h("p.quiet.small", far),
     cluster.log_odds.length ? h("p", cluster.log_odds.slice(0, WORDS).map((word) => [h("span.badge", word.word), " "])) : h("p.quiet", "No word sets these pages apart."),
-    h("ul.examples", cluster.examples.slice(0, 3).map((page) => h("li", outside(page.url, page.title || page.url)))));
+    h("ul.examples", cluster.examples.slice(0, 3).map((page) => h("li", { dir: "auto" }, outside(page.url, page.title || page.url)))));
 }
 
 function hops(sizes, states) {

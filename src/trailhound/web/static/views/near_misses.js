@@ -40,7 +40,7 @@ function slider(state, held, show) {
   const told = h("output", { "aria-live": "polite" }, "This is the threshold that holds.");
   const input = h("input", { type: "range", min: "0", max: "1", step: "0.01", value: held.threshold.toFixed(2) });
   const apply = h("button.primary", { disabled: true, onclick: () => attempt(apply, () => choose(Number(input.value))) }, "Apply");
-  let timer = 0;
+  let timer = 0, lowered = false;
 
   async function choose(threshold) {
     await put(`${state.base}/threshold`, { threshold });
@@ -53,7 +53,8 @@ function slider(state, held, show) {
     if (Number(input.value) !== at) return;
     told.textContent = inWords(at, effect);
     apply.disabled = !effect.joined && !effect.left;
-    if (at < held.threshold) show(at);
+    if (at < held.threshold || lowered) show(at < held.threshold ? at : null);
+    lowered = at < held.threshold;
   }
 
   input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => attempt(null, look), STILL_MILLISECONDS); });

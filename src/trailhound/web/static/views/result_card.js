@@ -65,16 +65,16 @@ export function resultCard(result, state, left = null) {
 
   function draw() {
     if (result.marked === false) {
-      replace(card, h("p.row.apart.gone", h("span.quiet", `Not useful, and out of the results: ${title}`),
+      replace(card, h("p.row.apart.gone", h("span.quiet", "Not useful, and out of the results: ", h("bdi", title)),
         h("button", { "aria-label": `Undo: ${title}`, onclick: (event) => mark(event.currentTarget, false) }, "Undo")));
       return;
     }
     replace(card,
       h("div.row.apart.top",
-        h("h3", outside(result.url, pieces(result.title).length ? pieces(result.title) : result.url)),
+        h("h3", { dir: "auto" }, outside(result.url, pieces(result.title).length ? pieces(result.title) : result.url)),
         h("div.row.verdicts", verdict("Useful", true), verdict("Not useful", false))),
       h("p.url", result.url),
-      result.snippet.length ? h("p", pieces(result.snippet)) : null,
+      result.snippet.length ? h("p", { dir: "auto" }, pieces(result.snippet)) : null,
       h("p.row.small.facts",
         h("span.score", h("meter", { min: "0", max: "1", value: score.toFixed(3), "aria-label": `Score ${score.toFixed(2)}` }), score.toFixed(2)),
         result.marked ? h("span.badge.good", "useful") : null,
@@ -125,10 +125,10 @@ function explanation(said) {
 /** The page as it was archived: as text, or as a page in a frame that may do nothing at all. */
 function showCopy(copied) {
   const body = h("div.copy");
-  const asText = () => replace(body, h("div.archived-text", { tabindex: "0", role: "region", "aria-label": "Text of the page" }, copied.text || "There is no text in it."));
+  const asText = () => replace(body, h("div.archived-text", { tabindex: "0", role: "region", "aria-label": "Text of the page", dir: "auto" }, copied.text || "There is no text in it."));
   const asPage = () => replace(body, h("iframe", { sandbox: "", src: copied.document, title: "The archived page", referrerpolicy: "no-referrer" }));
   const dialog = h("dialog", { "aria-labelledby": "copy-title", onclose: () => dialog.remove() },
-    h("div.row.apart", h("h2", { id: "copy-title" }, copied.title || copied.url), h("button", { onclick: () => dialog.close() }, "Close")),
+    h("div.row.apart", h("h2", { id: "copy-title", dir: "auto" }, copied.title || copied.url), h("button", { onclick: () => dialog.close() }, "Close")),
     h("p.url", outside(copied.url), ` as it was on ${when(copied.at)}`),
     h("div.row", h("button", { onclick: asText }, "As text"),
       copied.document ? h("button", { onclick: asPage }, "As a page") : null,

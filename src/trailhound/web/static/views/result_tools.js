@@ -100,6 +100,16 @@ function portalMenu(state) {
   return shown;
 }
 
+/** What opens below a button; another one, Escape and a click elsewhere close it. */
 function menu(title, ...content) {
-  return h("details.menu", h("summary.button", title), h("div.card.stack", content));
+  const summary = h("summary.button", title);
+  const shown = h("details.menu", { onkeydown: (event) => { if (event.key === "Escape") { shown.open = false; summary.focus(); } } },
+    summary, h("div.card.stack", content));
+  // What was pressed may be gone by now: its place is known from the way the click took.
+  const elsewhere = (event) => { if (!event.composedPath().includes(shown)) shown.open = false; };
+  shown.addEventListener("toggle", () => {
+    if (shown.open) document.addEventListener("click", elsewhere);
+    else document.removeEventListener("click", elsewhere);
+  });
+  return shown;
 }

@@ -104,10 +104,10 @@ function showPage(state, page) {
   const links = { to: known(page.links_to), from: known(page.linked_from) };
   state.drawn.select(state.chosen, links);
   if (!state.differs(page)) return;
-  replace(state.preview, h("h2", page.title || "Without a title"), h("p.url", outside(page.url)),
+  replace(state.preview, h("h2", { dir: "auto" }, page.title || "Without a title"), h("p.url", outside(page.url)),
     h("p", h("span.badge", hopWords(page)), " ", h("span.badge", `seen ${counted(page.visits, "time")}`), page.language ? [" ", h("span.badge", page.language)] : null),
     markButtons(state, page),
-    h("p.excerpt", page.text || "Its content was not recorded."),
+    h("p.excerpt", { dir: "auto" }, page.text || "Its content was not recorded."),
     h("p.quiet.small", `Links to ${counted(links.to.length, "visited page")}; ${counted(links.from.length, "visited page")} ${links.from.length === 1 ? "links" : "link"} here.`),
     forgetButton(state, page));
 }
@@ -152,7 +152,7 @@ function listPages(state) {
   const far = (at) => nodes[at].hops ?? Infinity;
   found.sort((one, other) => far(one) - far(other) || one - other);
   const rows = found.slice(0, state.rows).map((at) => [
-    [h("div.titled", dot(nodes[at]), h("button.link", { onclick: () => { choose(state, at); state.preview.scrollIntoView({ block: "nearest" }); } }, nodes[at].title)), h("div.url", nodes[at].url)],
+    [h("div.titled", dot(nodes[at]), h("button.link", { dir: "auto", onclick: () => { choose(state, at); state.preview.scrollIntoView({ block: "nearest" }); } }, nodes[at].title)), h("div.url", nodes[at].url)],
     nodes[at].mark === true ? "useful" : nodes[at].mark === false ? "not useful" : "–",
     nodes[at].hops ?? "dead end", number(nodes[at].visits ?? 0)]);
   const more = found.length > state.rows ? h("button", { onclick: () => { state.rows += 200; listPages(state); } }, `Show more of ${number(found.length)}`) : null;
