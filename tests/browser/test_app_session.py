@@ -89,6 +89,9 @@ def test_sessions_arrive_while_the_topic_is_looked_at(page: Page, app: ServedApp
     page.get_by_role("button", name="Create").click()
     see(page, "Next: browse")
     accessible(page)
+    app.browsed(Session("wasps", ()))  # by now a browser is paired
+    page.reload()
+    see(page, "write 'bees' there, and press Start")
     events = park_session().events
     app.browsed(Session("bees", events[:4]))
     expect(page.get_by_text("going on")).to_be_visible()

@@ -24,7 +24,7 @@ export async function topic(place, [name]) {
     const pairing = found.sessions ? null : await get("/api/pairing"); // of use when nothing was browsed yet
     if (!differs(found, listed, learning, busy, pairing)) return;
     const how = pairing && pairingCard(pairing, isUnfolded(next, false));
-    replace(next, found.problem ? h("p.trouble", found.problem) : null, busy ? null : nextStep(found, learning, jobs, how, imports));
+    replace(next, found.problem ? h("p.trouble", found.problem) : null, busy ? null : nextStep(found, learning, jobs, how, imports, pairing?.browsers));
     replace(figures, figureList(found, learning));
     replace(sessions, sessionTable(name, listed, jobs));
   });
@@ -36,7 +36,7 @@ export async function topic(place, [name]) {
   return () => { silence(); jobs.end(); };
 }
 
-function nextStep(found, learning, jobs, how, imports) {
+function nextStep(found, learning, jobs, how, imports, browsers) {
   const { topic: name } = found;
   const step = (title, text, ...buttons) => h("section.card.next", h("h2", title), h("p", text), h("div.row", buttons), how);
   const link = (view, text, kind = ".primary") => h(`a.button${kind}`, { href: topicLink(name, view) }, text);
@@ -45,8 +45,9 @@ function nextStep(found, learning, jobs, how, imports) {
     return button;
   };
   if (!found.sessions) {
-    return step("Next: browse", "Start a session in the extension's popup, look for what you want, and press Useful on the pages that have it. They appear here as you go.",
-      h("button.primary", { onclick: () => { how.open = true; how.querySelector("summary").focus(); } }, "Pair your browser"),
+    const begin = browsers ? `Open the extension's popup in your browser, write '${name}' there, and press Start. Then look` : "Start a session in the extension's popup, look";
+    return step("Next: browse", `${begin} for what you want, and press Useful on the pages that have it. They appear here as you go.`,
+      h(`button${browsers ? "" : ".primary"}`, { onclick: () => { how.open = true; how.querySelector("summary").focus(); } }, browsers ? "Pair another browser" : "Pair your browser"),
       h("button", { onclick: () => imports.unfold() }, "Import a recording"));
   }
   if (!found.marked) {
@@ -82,6 +83,7 @@ function sessionTable(name, listed, jobs) {
     table("Sessions of the topic", ["Begun", "From", { title: "Pages", number: true }, { title: "Useful", number: true }, { title: "Not useful", number: true }, "What to do"], rows));
 }
 
+/** What the app cannot do yet. */
 function origin(session) {
   const from = session.recorder === "trailhound mark" ? "marks made here" : session.recorder || "unknown";
   const open = !session.submitted && session.recorder.startsWith("extension");
