@@ -39,7 +39,7 @@ function form(found, started) {
     if (waits) return;
     waits = true;
     const { value } = corpus;
-    replace(busy, made.has(value) ? null : "The recorded web is being made, which takes half a minute, this first time only …");
+    replace(busy, made.has(value) ? null : "The recorded web is being made, this first time only. It may take half a minute …");
     try {
       await work();
       made.add(value);
