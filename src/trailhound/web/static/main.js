@@ -34,6 +34,8 @@ const SLOW_MILLISECONDS = 400;
 const ELSEWHERE_MILLISECONDS = 500;
 
 const content = document.getElementById("content");
+/** Made once: its picture cannot be had while the server is gone. */
+const brand = h("a.brand", { href: "#/" }, h("img", { src: "/hound.svg", alt: "" }), "Trailhound");
 let leave = null;
 let shown = 0;
 /** Whether an error is shown in place of the view. */
@@ -45,7 +47,7 @@ let lost = null;
 
 function header(address) {
   replace(document.getElementById("top"),
-    h("a.brand", { href: "#/" }, h("img", { src: "/hound.svg", alt: "" }), "Trailhound"),
+    brand,
     h("nav", { "aria-label": "Main" }, LINKS.map(([to, title]) =>
       h("a", { href: `#${to}`, "aria-current": address === to ? "page" : null }, title))));
 }

@@ -2,7 +2,7 @@
 
 import { get, path, post } from "../lib/api.js";
 import { counted, field, h, number, replace, table } from "../lib/dom.js";
-import { attempt, notice, whenever } from "../lib/shell.js";
+import { attempt, isResting, notice, rest, whenever } from "../lib/shell.js";
 
 const DEFAULTS = ["trail", "best-first", "breadth-first"];
 
@@ -33,26 +33,21 @@ function form(found, started) {
   const button = h("button.primary", { type: "submit" }, "Run");
   const busy = h("p.quiet", { role: "status" });
   const made = new Set(found.corpora.filter((each) => each.megabytes !== null).map((each) => each.name));
-  let waits = false;
   /** One thing at a time; what makes a recorded web first takes a while, and says so. */
-  const patiently = (button, work) => attempt(button, async () => {
-    if (waits) return;
-    waits = true;
+  const patiently = async (work) => {
+    if (isResting(button)) return;
     const { value } = corpus;
+    for (const each of [look, button]) rest(each, true);
     replace(busy, made.has(value) ? null : "The recorded web is being made, this first time only. It may take half a minute …");
-    try {
-      await work();
-      made.add(value);
-    } finally {
-      waits = false;
-      replace(busy);
-    }
-  });
+    await attempt(null, async () => { await work(); made.add(value); });
+    replace(busy);
+    for (const each of [look, button]) rest(each, false);
+  };
   const fillTopics = async () => {
     const list = await get(path`/api/lab/corpora/${corpus.value}/topics`);
     replace(topics, list.filter((each) => !each.problem).map((each) => h("option", { value: each.topic }, `${each.topic} (${counted(each.relevant ?? 0, "relevant page")})`)));
   };
-  const look = h("button", { type: "button", onclick: (event) => patiently(event.target, fillTopics) }, "Show topics");
+  const look = h("button", { type: "button", onclick: () => patiently(fillTopics) }, "Show topics");
   corpus.addEventListener("change", () => replace(topics));
   const start = async () => {
     await post(path`/api/lab/runs/${name.value}`, {
@@ -62,7 +57,7 @@ function form(found, started) {
     notice("The experiment has begun.");
     await started();
   };
-  return h("form.card.stack", { onsubmit: (event) => { event.preventDefault(); patiently(button, start); } },
+  return h("form.card.stack", { onsubmit: (event) => { event.preventDefault(); patiently(start); } },
     h("h2", "New experiment"),
     field("Recorded web", corpus, `More are found in ${found.folder}; make them with 'trailhound corpus import'.`),
     h("div.row", look, h("span.hint", "None chosen: all of them.")), field("Topics", topics),
