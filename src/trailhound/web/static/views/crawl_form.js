@@ -2,7 +2,7 @@
 
 import { get, path, post, remove } from "../lib/api.js";
 import { counted, field, h, replace } from "../lib/dom.js";
-import { isResting, rest, topicLink } from "../lib/shell.js";
+import { attempt, isResting, rest, topicLink } from "../lib/shell.js";
 
 const lines = (text) => text.split(/\s*\n\s*/).filter(Boolean);
 const check = (input, ...words) => h("label.check", input, h("span", words));
@@ -134,11 +134,11 @@ function accessFields(choices, setup) {
     const button = h("button.small", { type: "button", title: `Removes the cookies of ${host}` }, "Forget");
     const kept = [cookies && counted(cookies, "cookie"), headers.length && counted(headers.length, "header")].filter(Boolean).join(", ");
     const element = h("div.row", check(box, h("span.url", host), h("span.hint", `${kept} of yours`)), button);
-    button.addEventListener("click", async () => {
+    button.addEventListener("click", () => attempt(button, async () => {
       await remove(path`/api/access/${host}`);
       box.checked = false;
       element.remove();
-    });
+    }));
     return { host, box, element };
   });
   return {

@@ -83,7 +83,8 @@ export function storyPanel(topic) {
       element.showModal();
     });
     if (!element.open) return;
-    element.addEventListener("close", () => button.focus(), { once: true });
+    // The list that it stood in may have moved on.
+    element.addEventListener("close", () => (button.isConnected ? button : document.getElementById("content")).focus({ preventScroll: true }), { once: true });
   }
   return { element, explain };
 }

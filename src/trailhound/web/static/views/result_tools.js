@@ -14,13 +14,15 @@ const TOLD_KINDS = new Set(["learn", "rejudge"]);
 
 export function resultTools(state) {
   const jobs = h("div");
-  const marks = h("p.card.row.apart", { hidden: true }, "Marks or sessions have changed since the last learning. Marks count already.",
+  const why = h("span");
+  const marks = h("p.card.row.apart", { hidden: true }, why,
     h("button.primary", { onclick: (event) => attempt(event.currentTarget, () => learn(state)) }, "Learn from them, and judge all pages again"));
   let running = [];
 
   /** Offers to learn as long as there is something new to learn from, and nobody is at it. */
   async function showMarks() {
-    const { stale } = await get(path`/api/topics/${state.topic}/learning`);
+    const { learned, stale } = await get(path`/api/topics/${state.topic}/learning`);
+    why.textContent = `${learned ? "Marks or sessions have changed since the last learning." : "Nothing has been learned from sessions and marks yet."} Marks count already.`;
     marks.hidden = !stale || running.some((job) => job.kind === "learn");
   }
 
