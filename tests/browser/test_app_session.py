@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -13,6 +14,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from app_server import ServedApp, wait_until
 from chromium import AXE
 from trailhound.sessions.events import Event, Mark, Session, Submit, Visit
+from trailhound.sessions.files import write_session
 
 pytestmark = pytest.mark.browser
 
@@ -98,6 +100,19 @@ def test_sessions_arrive_while_the_topic_is_looked_at(page: Page, app: ServedApp
     see(page, "Next: mark pages")
     app.browsed(Session("bees", events[4:]))
     see(page, "Next: crawl")
+
+
+def test_a_recording_is_imported(page: Page, app: ServedApp, tmp_path: Path) -> None:
+    file = tmp_path / "walk.jsonl"
+    write_session(park_session(), file)
+    app.post("/api/topics/walks")
+    show(page, app, "walks", "")
+    page.get_by_role("button", name="Import a recording").click()
+    page.get_by_label("File").set_input_files(file)
+    expect(page.get_by_label("What it is")).to_have_value("session")
+    accessible(page)
+    page.get_by_role("button", name="Import", exact=True).click()
+    see(page, "Next: learn")
 
 
 def test_what_is_unfolded_stays_so_when_something_else_happens(page: Page, app: ServedApp) -> None:

@@ -74,7 +74,7 @@ def list_imports(app: App, asked: Nothing) -> list[ImportKind]:
     kinds = [
         ImportKind(
             kind=OWN_SESSION,
-            summary="A session that Trailhound recorded",
+            summary="session file that Trailhound recorded",
             reads="A session file (*.jsonl)",
         )
     ]

@@ -89,6 +89,9 @@ export function field(title, input, hint) {
   return h("div", h("label", { for: input.id }, title), explained, input);
 }
 
+/** A box to tick, with what it means beside it. */
+export const check = (input, ...words) => h("label.check", input, h("span", words));
+
 /** heads: names, or {title, number: true}; rows: lists of cells. */
 export function table(caption, heads, rows) {
   const kind = (tag, at) => (heads[at].number ? `${tag}.number` : tag);

@@ -1,11 +1,10 @@
 // How a crawl begins: where, by which strategy, how long, how politely; and how one goes on.
 
 import { get, path, post, remove } from "../lib/api.js";
-import { counted, field, h, replace } from "../lib/dom.js";
+import { check, counted, field, h, replace } from "../lib/dom.js";
 import { attempt, isResting, rest, topicLink } from "../lib/shell.js";
 
 const lines = (text) => text.split(/\s*\n\s*/).filter(Boolean);
-const check = (input, ...words) => h("label.check", input, h("span", words));
 
 /** The form of a new crawl; begun() is called when it runs. mode: "new" or "restart". */
 export async function startForm(topic, { mode, learned, setup, begun }) {

@@ -1,7 +1,7 @@
 // A form that sends a recording of another program, or a session file, to a topic.
 
 import { get, path, query, upload } from "../lib/api.js";
-import { field, h } from "../lib/dom.js";
+import { check, field, h } from "../lib/dom.js";
 import { attempt } from "../lib/shell.js";
 
 /** By how names of files end: what they most likely are. */
@@ -15,7 +15,7 @@ export async function importCard(name, jobs) {
   const kinds = await get("/api/imports");
   const { user_agent: known } = await get(path`/api/topics/${name}/crawl/choices`);
   const file = h("input", { type: "file", required: true });
-  const kind = h("select", kinds.map((each) => h("option", { value: each.kind }, `${each.kind} – ${each.summary}`)));
+  const kind = h("select", kinds.map((each) => h("option", { value: each.kind }, `${each.kind} – ${each.summary.replace(/^Import (the |an? )?/, "").replace(/\.$/, "")}`)));
   const fetched = h("input", { type: "checkbox" });
   const agent = h("input", { type: "text", value: known, placeholder: "bees-bot (+https://example.org/bot)", spellcheck: "false" });
   const who = field("Who asks", agent, "A name and a way to reach you: sites are told it with every request.");
@@ -39,6 +39,6 @@ export async function importCard(name, jobs) {
     h("form.stack", { onsubmit: (event) => { event.preventDefault(); attempt(button, send); } },
       h("p", "What another program has recorded becomes a session of this topic: a HAR file of the browser's developer tools, a web archive, a browser's history, a proxy's log, or a session file. Mark the useful pages afterwards. The file stays on this computer."),
       field("File", file), field("What it is", kind),
-      h("label.row", fetched, " Ask the web for pages without content, 500 at most: histories and logs have only addresses"), who, button));
+      check(fetched, "Ask the web for pages without content, 500 at most: histories and logs have only addresses"), who, button));
   return { element, unfold() { element.open = true; file.focus(); } };
 }
