@@ -18,10 +18,12 @@ import msgspec
 import pytest
 
 from trailhound.cluster import driver, opening
+from trailhound.cluster.checkpoints import Checkpoint
 from trailhound.cluster.driver import ClusterCrawl
 from trailhound.cluster.fleet import Fleet
-from trailhound.cluster.layout import ClusterFolder, actor_name
+from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
 from trailhound.cluster.messages import Look, ShardState, encode_look
+from trailhound.cluster.uniting import unite
 from trailhound.config import configure
 from trailhound.crawling.budget import StopReason
 from trailhound.errors import StorageError, UsageError
@@ -72,6 +74,8 @@ class Here:
         self.shards: dict[str, StandIn] = {}
         self.made: dict[str, int] = {}
         """Requests of shards that were closed, as their files would tell."""
+        self.specs: list[ShardSpec] = []
+        """What actors were started with."""
         self.born_as: dict[str, ShardState] = {}
         """How shards begin, if not as usual."""
 
@@ -84,7 +88,8 @@ class Here:
         return _Handle(self.shards[name])
 
     def start(self, name: str) -> Any:
-        def made(spec: Any) -> Any:
+        def made(spec: ShardSpec) -> Any:
+            self.specs.append(spec)
             made = self.made.get(name, 0)
             self.shards[name] = StandIn(spec.number, requests=made, limit=made)
             self.shards[name].state = self.born_as.get(name, self.shards[name].state)
@@ -138,16 +143,23 @@ def topic(tmp_path: Path) -> TopicFolder:
     return made
 
 
-def opened(topic: TopicFolder, *, resume: bool = False, **more: Any) -> ClusterCrawl:
+def opened(
+    topic: TopicFolder,
+    *,
+    resume: bool = False,
+    restart: bool = False,
+    checkpoint: str = "",
+    **more: Any,
+) -> ClusterCrawl:
     flags = {
         "crawl.seeds": () if resume else ("http://a.test/",),
         "judge.kind": "keywords:words=bees",
         "fetch.user_agent": "t (+http://a.test/)",
         **{f"crawl.{name}": value for name, value in more.items()},
     }
-    request = CrawlRequest(configure(flags).settings, flags, resume=resume)
+    request = CrawlRequest(configure(flags).settings, flags, resume=resume, restart=restart)
     shards = None if resume and ClusterFolder(topic).is_sharded() else SHARDS
-    return opening.open_cluster_crawl(topic, request, "here", shards)
+    return opening.open_cluster_crawl(topic, request, "here", shards, checkpoint=checkpoint)
 
 
 def crawled_alone(topic: TopicFolder, requests: int) -> None:
@@ -267,3 +279,44 @@ def test_a_shard_that_is_being_kept_is_waited_for_as_long_as_that_goes_on(
     assert (ended[0].state.state, ended[0].state.kept) == ("ended", 30)
     assert ended[1].state.state == "waiting"
     assert 15 < len(stuck.still_to_keep) < 25  # given up after ten minutes
+
+
+def keep(spec: ShardSpec, folder: CrawlFolder) -> None:
+    """What a shard on a disk of its own does with what it has."""
+    checkpoint = Checkpoint(spec.kept_at)
+    checkpoint.save(folder.path, checkpoint.fence.advance())
+
+
+def test_a_new_crawl_at_a_used_address_begins_with_nothing_and_removes_nothing(
+    here: Here, topic: TopicFolder, tmp_path: Path
+) -> None:
+    address = (tmp_path / "kept").as_uri()
+    crawled_alone(topic, 3)
+    opened(topic, restart=True, checkpoint=address, max_requests=100).close()
+    first = here.specs[-SHARDS:]
+    for spec in first:
+        keep(spec, CrawlFolder(topic))
+    with opened(topic, resume=True, checkpoint=address + "/", max_requests=100):
+        assert ClusterFolder(topic).record().checkpoint.startswith(address)
+    with pytest.raises(UsageError, match="are kept at"):
+        opened(topic, resume=True, checkpoint=address + "-2", max_requests=100)
+    here.shards.clear()
+    here.specs.clear()
+    opened(topic, restart=True, checkpoint=address, max_requests=100).close()
+    assert not any(Checkpoint(spec.kept_at).exists() for spec in here.specs)
+    assert all(Checkpoint(spec.kept_at).exists() for spec in first)
+
+
+def test_shards_that_were_put_into_one_piece_do_not_come_back(
+    here: Here, topic: TopicFolder, tmp_path: Path
+) -> None:
+    address = (tmp_path / "kept").as_uri()
+    crawled_alone(topic, 3)
+    with opened(topic, resume=True, checkpoint=address, max_requests=100) as crawl:
+        keep(here.specs[-1], crawl.folder.shard(SHARDS - 1))
+    unite(CrawlFolder(topic))
+    here.shards.clear()
+    CrawlFolder(topic).strategy.write_bytes(b"learned since")
+    with opened(topic, resume=True, checkpoint=address, max_requests=100):
+        assert Checkpoint(here.specs[-1].kept_at).restore(tmp_path / "restored")
+    assert (tmp_path / "restored" / "strategy.bin").read_bytes().endswith(b"learned since")

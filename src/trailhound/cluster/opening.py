@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack, suppress
+from secrets import token_hex
 
 from trailhound.cluster.connecting import connected, load_ray
 from trailhound.cluster.driver import ClusterCrawl
@@ -34,7 +35,8 @@ def open_cluster_crawl(
 ) -> ClusterCrawl:
     """Prepare a run on the cluster at ``address``; ``shards`` are for a new crawl.
 
-    ``checkpoint`` is where shards are kept, when machines have them on their own disks.
+    ``checkpoint`` is the address below which shards are kept, when machines have them on their own
+    disks: each crawl, and each scattering of one, has a place of its own there.
     """
     load_ray()
     folder = ClusterFolder(topic)
@@ -51,7 +53,7 @@ def open_cluster_crawl(
         if plan.record is None:
             aside = folder.set_aside()
             stack.callback(folder.put_back, aside)
-            placement = folder.begin(shards or DEFAULT_SHARDS, checkpoint)
+            placement = folder.begin(shards or DEFAULT_SHARDS, _own_place(checkpoint))
         elif folder.is_sharded():
             known_as = folder.record()
             kept_at = _kept_at(known_as.checkpoint, checkpoint)
@@ -63,7 +65,7 @@ def open_cluster_crawl(
             plan.budget(requests)  # raises before anything is moved
             if not folder.shards():
                 scatter(folder, placement.shards, placement.owner, record)
-            folder.begin(placement.shards, checkpoint, requests)
+            folder.begin(placement.shards, _own_place(checkpoint), requests)
         if folder.record().checkpoint:
             parts = {n: folder.shard(n).path for n in range(placement.shards)}
             keep_first(folder.record().checkpoint, parts)
@@ -85,12 +87,25 @@ def _requests_of(folder: ClusterFolder) -> int:
 
 
 def _kept_at(known: str, asked: str) -> str:
-    """Where a crawl's shards are kept; UsageError when that is elsewhere."""
-    if asked and known and asked != known:
+    """Where a crawl's shards are kept; UsageError when that is not below the address ``asked``."""
+    if not known:
+        return _own_place(asked)
+    if asked and asked.rstrip("/") not in (known, known.rpartition("/")[0]):
         raise UsageError(
             f"The shards of the crawl are kept at {known}, not at {asked}. Leave out --checkpoint."
         )
-    return known or asked
+    return known
+
+
+def _own_place(address: str) -> str:
+    """A new place below ``address``: shards that another crawl has left there are not this one's.
+
+    Nor are those that this one has left there, before it was put into one piece and went on.
+    """
+    if not address:
+        return ""
+    begun = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    return f"{address.rstrip('/')}/{begun}-{token_hex(3)}"
 
 
 def _check(plan: CrawlPlan, folder: ClusterFolder, shards: int | None) -> None:
