@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 from benchmarks.wide_web import TINY, Asked, WideServer, WideWeb, in_thread
-from live_webs import USER_AGENT, learn, wait_until
+from live_webs import USER_AGENT, TinySite, learn, wait_until
+from test_live_crawls import site_of_sitemaps
 
 from trailhound.cluster.layout import ClusterFolder
 from trailhound.cluster.messages import Receipt, ShardState, Turn, TurnWish
 from trailhound.cluster.news import Heard, Letter
 from trailhound.cluster.shard import Shard
 from trailhound.config import configure
+from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.demo import DemoWeb
 from trailhound.records import Outcome
 from trailhound.storage.results_reading import Results
@@ -30,6 +32,7 @@ from trailhound.topics.workspace import TopicFolder, Workspace
 
 TOPIC = "bee-health"
 SHARDS = 3
+MAPS = [f"/{number}.xml" for number in range(1, 5)]
 
 
 @pytest.fixture(scope="module")
@@ -178,3 +181,36 @@ def test_hosts_at_one_address_are_asked_in_turn_whichever_shards_own_them(
         by_host.setdefault(asked.host, []).append(asked)
     visits = [pairwise(each) for each in by_host.values()]
     assert all(later.at - sooner.done >= 0.1 for each in visits for sooner, later in each)
+
+
+def test_sitemaps_are_read_with_requests_that_are_granted(tmp_path: Path) -> None:
+    topic = Workspace(tmp_path).folder_for("empty")
+    topic.prepare()
+    flags = {
+        "crawl.seeds": ("http://tiny.test/",),
+        "crawl.sitemaps": True,
+        "judge.kind": "keywords:words=bees",
+        "fetch.user_agent": USER_AGENT,
+        "fetch.allow_addresses": ("tiny.test",),
+        "fetch.delay_seconds": 0.0,
+        "fetch.allow_impolite": True,
+    }
+    with TinySite(site_of_sitemaps()) as server:
+        flags["fetch.resolve"] = (f"tiny.test=127.0.0.1:{server.port}",)
+        together = Together(topic, CrawlRequest(configure(flags).settings, flags))
+        shard = together.shards[ClusterFolder(topic).placement().owner("http://tiny.test/")]
+        together.start(limit=0)
+        try:
+            wait_until(together.is_done)
+            assert server.paths() == []
+            for limit in (1, 2, 3, 100):  # as a driver grants what a shard wants
+                look = asyncio.run(shard.look(0, 0))
+                assert look.best == [(1, SEED_PRIORITY)]
+                assert look.state.hosts_waiting
+                asyncio.run(shard.allow(limit))
+                made = min(limit, 13)
+                wait_until(lambda made=made: shard.state().requests == made and together.is_done())
+        finally:
+            together.stop()
+    assert server.paths()[:7] == ["/sitemap.xml", "/0.xml", "/moved.xml", *MAPS]
+    assert len(server.paths()) == 13

@@ -378,7 +378,7 @@ def test_large_sitemaps_are_read_and_unread_ones_told(
     assert told[2].endswith(", and 1 more.")
 
 
-def _site_of_sitemaps() -> dict[str, Resource]:
+def site_of_sitemaps() -> dict[str, Resource]:
     """An index of five sitemaps, the first of which has moved, with a page in each."""
     xml = {"Content-Type": "application/xml"}
     maps = "".join(f"<sitemap><loc>http://tiny.test/{n}.xml</loc></sitemap>" for n in range(5))
@@ -396,7 +396,7 @@ def _site_of_sitemaps() -> dict[str, Resource]:
 
 @pytest.mark.parametrize("max_requests", [1, 2, 3, 5, 9])
 def test_sitemaps_never_cost_more_than_the_budget(topic: TopicFolder, max_requests: int) -> None:
-    with TinySite(_site_of_sitemaps()) as server:
+    with TinySite(site_of_sitemaps()) as server:
         site = tiny(topic, server)
         seeds = ["http://tiny.test/"]
         with site.begun(
@@ -410,7 +410,7 @@ def test_sitemaps_never_cost_more_than_the_budget(topic: TopicFolder, max_reques
 
 
 def test_a_crawl_that_is_stopped_reads_no_further_sitemap(topic: TopicFolder) -> None:
-    with TinySite(_site_of_sitemaps()) as server:
+    with TinySite(site_of_sitemaps()) as server:
         site = tiny(topic, server)
         with site.begun(crawl__seeds=["http://tiny.test/"], crawl__sitemaps=True) as crawl:
             crawl.stop()
@@ -419,6 +419,35 @@ def test_a_crawl_that_is_stopped_reads_no_further_sitemap(topic: TopicFolder) ->
         assert server.asked == []
         with site.resumed() as crawl:
             assert [event.url for event in run(crawl)] == ["http://tiny.test/"]
+
+
+def test_what_sitemaps_have_listed_is_known_when_they_are_cut_short() -> None:
+    found: list[Candidate] = []
+
+    async def room(made: int) -> None:
+        if made == 3:
+            raise asyncio.CancelledError
+
+    async def read(port: int) -> None:
+        fetcher = HttpFetcher(
+            "bot (+http://tiny.test/)",
+            politeness=Politeness(polite_delay(0.0)),
+            allow_impolite=True,
+            allow_addresses=["tiny.test"],
+            resolver=mapped_resolver([f"tiny.test=127.0.0.1:{port}"]),
+        )
+        seeds, notices = ["http://tiny.test/"], list[str]()
+        try:
+            with pytest.raises(asyncio.CancelledError):
+                await sitemap_candidates(
+                    fetcher, seeds, None, notices.append, room=room, candidates=found
+                )
+        finally:
+            await fetcher.close()
+
+    with TinySite(site_of_sitemaps()) as server:
+        asyncio.run(read(server.port))
+    assert [candidate.url for candidate in found] == ["http://tiny.test/moved"]
 
 
 @pytest.mark.parametrize(
@@ -450,7 +479,7 @@ def test_sitemaps_of_a_slow_host_are_waited_for(
         finally:
             await fetcher.close()
 
-    with TinySite(_site_of_sitemaps()) as server:
+    with TinySite(site_of_sitemaps()) as server:
         found = asyncio.run(listed(server.port))
         assert len(server.paths()) == requests
     assert len(found) == pages

@@ -43,7 +43,7 @@ from trailhound.cluster.sending import Sending
 from trailhound.config.settings import Settings
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import Knowledge, OwnParts
-from trailhound.crawling.engine import Crawler
+from trailhound.crawling.engine import SEED_PRIORITY, Crawler
 from trailhound.errors import UsageError
 from trailhound.frontier.base import Frontier
 from trailhound.frontier.sqlite import SqliteFrontier
@@ -61,6 +61,8 @@ HEARD_TOGETHER = 16
 """Shards that are asked at once: news of many pages cost less together."""
 KEPT_EVENTS = 10_000
 """Pages that are remembered for whoever watches; earlier ones are in the results."""
+GRANT_LOOK_SECONDS = 0.1
+"""Whether there is a request for sitemaps."""
 ANSWER_SECONDS = 30.0
 """Longer than that nobody waits for the crawl's event loop."""
 
@@ -97,6 +99,8 @@ class Shard:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._crawler: Crawler | None = None
         self._waits_for: StopReason | None = None
+        self._reads_lists = self._lists_wait = False
+        """Whether sitemaps are still to be read, and whether they wait for a grant."""
         self._desk = NewsDesk(self.number, self.epoch.number, placement.owner, placement.shards)
         self._events: deque[PageEvent] = deque(maxlen=KEPT_EVENTS)
         self._told = self._received = self._relevant = 0
@@ -123,6 +127,7 @@ class Shard:
             self._folder.topic, request, folder=self._folder, known=known, own=own
         )
         self._crawl.allow(limit)
+        self._reads_lists = self._crawl.has_sitemaps_to_read
 
     def run(self) -> None:
         """Crawl until :meth:`stop`, or until something fails, which is raised."""
@@ -186,7 +191,8 @@ class Shard:
         if crawler is None:
             return ShardState(shard=self.number, epoch=self.epoch.number, pid=os.getpid())
         stats = self._crawl.stats()
-        waits_for = self._waits_for if not stats.leased else None
+        is_busy = stats.leased or (self._reads_lists and not self._lists_wait)
+        waits_for = self._waits_for if not is_busy else None
         return ShardState(
             shard=self.number,
             epoch=self.epoch.number,
@@ -200,7 +206,7 @@ class Shard:
             waiting=stats.waiting,
             leased=stats.leased,
             finished=stats.finished,
-            hosts_waiting=stats.hosts_waiting,
+            hosts_waiting=max(stats.hosts_waiting, int(self._reads_lists)),
             outgoing=len(self._outbox),
             sent=self._sending.sent,
             received=self._received,
@@ -221,7 +227,8 @@ class Shard:
         return Look(self.state(), told, unseen, best)
 
     async def _best(self) -> Steps:
-        return steps(self._frontier.best(MAX_TOLD))
+        """Sitemaps come before everything else."""
+        return steps([SEED_PRIORITY] if self._reads_lists else self._frontier.best(MAX_TOLD))
 
     async def _in_crawl(self, work: Coroutine[Any, Any, T]) -> T:
         """What comes of ``work`` in the crawl's own event loop."""
@@ -257,7 +264,9 @@ class Shard:
 
     async def _allow(self, limit: int | None) -> int | None:
         self._waits_for = None
-        return self._opened().allow(limit)
+        allowed = self._opened().allow(limit)
+        self._crawl.allow(allowed)
+        return allowed
 
     def _opened(self) -> Crawler:
         if self._crawler is None:
@@ -286,8 +295,8 @@ class Shard:
         return self._placement.owner(url) != self.number
 
     def have_room(self) -> bool:
-        """Whether the outbox has."""
-        return self._outbox.has_room
+        """Whether the outbox has, and sitemaps are read."""
+        return self._outbox.has_room and not self._reads_lists
 
     def may_bring_more(self, reason: StopReason) -> bool:
         """It waits; the driver says when all have nothing left to do."""
@@ -299,9 +308,24 @@ class Shard:
         """Send links to their owners."""
         self._desk.serve(crawler.strategy)
         self._loop, self._crawler = asyncio.get_running_loop(), crawler
-        async with asyncio.TaskGroup() as both:
-            both.create_task(self._sending.run(crawler))
-            both.create_task(self._hear_news(crawler))
+        async with asyncio.TaskGroup() as all_of_it:
+            all_of_it.create_task(self._sending.run(crawler))
+            all_of_it.create_task(self._hear_news(crawler))
+            if self._reads_lists:
+                all_of_it.create_task(self._read_lists(crawler))
+
+    async def _read_lists(self, crawler: Crawler) -> None:
+        """Read the seeds' sitemaps, with requests that are granted as any others are."""
+        await self._crawl.queue_sitemaps(partial(self._wait_for_grant, crawler))
+        self._waits_for, self._reads_lists = None, False
+        await crawler.between_pages(lambda: None)  # it goes on at once
+
+    async def _wait_for_grant(self, crawler: Crawler, requests: int) -> None:
+        """Until one more may follow so many."""
+        while crawler.limit is not None and requests >= crawler.limit:
+            self._lists_wait = True
+            await asyncio.sleep(GRANT_LOOK_SECONDS)
+        self._lists_wait = False
 
     async def _hear_news(self, crawler: Crawler) -> None:
         """Learn what the others have learned, from some after the other."""

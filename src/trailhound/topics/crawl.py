@@ -52,8 +52,10 @@ from trailhound.topics.mending import Mending
 from trailhound.topics.notices import CrawlNotices, Notify
 from trailhound.topics.sources import open_sources, tell_unused
 from trailhound.topics.start_pages import (
+    Room,
     queue_closed,
     queue_refresh,
+    room_now,
     search_seeds,
     sitemap_candidates,
     topic_words,
@@ -203,6 +205,7 @@ class TopicCrawl:
         self._own_seeds = [url for url in plan.all_seeds if not theirs(url)]
         self._seeds = SeedWatch(self._own_seeds, self._notices.tell_trouble)
         self._crawler.put_off_heard = self._note_put_off
+        self._works_alone = own.neighbours is None
         if self._sitemaps_wanted:
             self._http_fetcher("--sitemaps")
         if plan.record is not None and plan.newly_as_me:
@@ -348,7 +351,7 @@ class TopicCrawl:
         self._crawler.stop()
 
     def allow(self, max_requests: int | None) -> None:
-        """Set another limit of requests before the run begins."""
+        """Set another limit of requests; a run that has begun is told by its ``Crawler``, too."""
         self.budget = replace(self.budget, max_requests=max_requests)
 
     @property
@@ -417,8 +420,8 @@ class TopicCrawl:
             self.close()
 
     async def _events(self) -> AsyncGenerator[PageEvent]:
-        if self._sitemaps_wanted:
-            await self._queue_sitemaps()
+        if self._sitemaps_wanted and self._works_alone:
+            await self.queue_sitemaps()
         async with aclosing(self._crawler.crawl(self._own_seeds, self.budget)) as events:
             async for event in events:
                 # Before anything else can run: a crawl that is to end starts no further fetch.
@@ -430,19 +433,36 @@ class TopicCrawl:
                 self._give_up_or_tell()
                 yield event
 
-    async def _queue_sitemaps(self) -> None:
-        before = self._crawler.requests
-        found, fetched = await sitemap_candidates(
-            self._http_fetcher("--sitemaps"),
-            [url for url in self._plan.seeds if url in self._own_seeds],
-            self._in_scope,
-            self.notify,
-            lambda made: self._may_ask(before + made),
-        )
-        frontier = self._crawler.frontier
-        frontier.add(found)
-        self._crawler.requests = before + sum(result.requests for result in fetched)
-        frontier.commit()
+    @property
+    def has_sitemaps_to_read(self) -> bool:
+        """Whether :meth:`queue_sitemaps` has anything to do."""
+        return self._sitemaps_wanted and bool(self._listing_seeds)
+
+    @property
+    def _listing_seeds(self) -> list[str]:
+        return [url for url in self._plan.seeds if url in self._own_seeds]
+
+    async def queue_sitemaps(self, room: Room = room_now) -> None:
+        """Queue what the seeds' sites list; no page may be fetched meanwhile.
+
+        A crawl with neighbours leaves it to them: they know when there is ``room`` for a request.
+        """
+        before, frontier = self._crawler.requests, self._crawler.frontier
+        found: list[Candidate] = []
+        try:
+            _, fetched = await sitemap_candidates(
+                self._http_fetcher("--sitemaps"),
+                self._listing_seeds,
+                self._in_scope,
+                self.notify,
+                lambda made: self._may_ask(before + made),
+                room=lambda made: room(before + made),
+                candidates=found,
+            )
+            self._crawler.requests = before + sum(result.requests for result in fetched)
+        finally:
+            frontier.add(found)
+            frontier.commit()
 
     def _may_ask(self, requests: int) -> bool:
         """Whether one more may follow so many requests; if so, it is counted."""

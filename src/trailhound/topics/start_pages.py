@@ -15,7 +15,7 @@ import msgspec
 from trailhound.counting import counted
 from trailhound.crawling.gate import REFRESH_PRIORITY
 from trailhound.errors import SourceError
-from trailhound.fetching.base import is_excluded
+from trailhound.fetching.base import NO_REQUEST_LEFT, is_excluded
 from trailhound.fetching.http import HttpFetcher, Validators
 from trailhound.fetching.sitemaps import ListedUrl, SourceKind, UrlSource, parse_url_source
 from trailhound.frontier.base import Frontier
@@ -35,6 +35,8 @@ MAX_URLS = 500
 """Pages taken from one site, the most recently changed first: a sitemap may list millions."""
 MAX_WAIT_SECONDS = 300.0
 """That one site's delay may hold up the crawl; documents it leaves no time for stay unread."""
+MAX_FOLLOWED = 5
+"""Redirects of one document for which a request was waited for."""
 _LOOK_EVERY_SECONDS = 0.2
 """While a host is waited for, whether the crawl is to end."""
 FIRST_HITS = 10
@@ -46,6 +48,12 @@ LISTED_PRIORITY = 1e17
 MayAsk = Callable[[int], bool]
 """Whether another request may follow so many."""
 Sleep = Callable[[float], Awaitable[None]]
+Room = Callable[[int], Awaitable[None]]
+"""Waits until another request may follow so many, where others say when."""
+
+
+async def room_now(_made: int) -> None:
+    """Nobody else has a say in it."""
 
 
 async def search_seeds(
@@ -80,22 +88,28 @@ async def sitemap_candidates(
     notify: Notify,
     may_ask: MayAsk = lambda _: True,
     sleep: Sleep = asyncio.sleep,
+    room: Room = room_now,
+    candidates: list[Candidate] | None = None,
 ) -> tuple[list[Candidate], list[FetchResult]]:
     """Pages that the seeds' sites list, and what was fetched to learn it, as far as it may be.
 
-    A host that is to be spared is waited for; ``sleep`` is for that.
+    A host that is to be spared is waited for; ``sleep`` is for that. ``candidates`` is a list to
+    put pages into: it has them also when the reading is cancelled.
     """
-    candidates: list[Candidate] = []
-    asking = _Asking(fetcher, may_ask, notify, sleep)
+    candidates = [] if candidates is None else candidates
+    asking = _Asking(fetcher, may_ask, notify, sleep, room)
     sites = {host_key(seed): seed for seed in seeds if not is_excluded(in_scope, seed)}
     for host, seed in sites.items():
-        if not asking.may_go_on:
+        if not await asking.may_go_on():
             break
-        listed = await _listed_by(asking, seed, in_scope)
-        chosen = sorted(listed, key=lambda entry: -(entry.modified_at or 0.0))[:MAX_URLS]
-        candidates += [
-            Candidate(entry.url, LISTED_PRIORITY, parent=seed, depth=1) for entry in chosen
-        ]
+        listed: dict[str, ListedUrl] = {}
+        try:
+            await _read_lists(asking, seed, in_scope, listed)
+        finally:
+            chosen = _newest(listed)
+            candidates += [
+                Candidate(entry.url, LISTED_PRIORITY, parent=seed, depth=1) for entry in chosen
+            ]
         slow = " Its delay leaves no time to read them all." if asking.is_too_slow(host) else ""
         notify(
             f"The sitemaps and feeds of {host} list {counted(len(listed), 'page')}; "
@@ -104,22 +118,29 @@ async def sitemap_candidates(
     return candidates, asking.results
 
 
+def _newest(listed: dict[str, ListedUrl]) -> list[ListedUrl]:
+    return sorted(listed.values(), key=lambda entry: -(entry.modified_at or 0.0))[:MAX_URLS]
+
+
 class _Asking:
     """Fetches documents when their hosts may be asked, and counts what that costs."""
 
-    def __init__(self, fetcher: HttpFetcher, may_ask: MayAsk, notify: Notify, sleep: Sleep) -> None:
+    def __init__(
+        self, fetcher: HttpFetcher, may_ask: MayAsk, notify: Notify, sleep: Sleep, room: Room
+    ) -> None:
         self.fetcher = fetcher
         self.results: list[FetchResult] = []
         self._may_ask = may_ask
         self._progress = Progress(notify)
         self._sleep = sleep
+        self._room = room
         self._requests = 0
         self._unread: list[str] = []
         self._waited: Counter[str] = Counter()
         """Seconds, by host."""
 
-    @property
-    def may_go_on(self) -> bool:
+    async def may_go_on(self) -> bool:
+        await self._room(self._requests)
         return self._may_ask(self._requests)
 
     def is_too_slow(self, host: str) -> bool:
@@ -132,10 +153,11 @@ class _Asking:
 
     async def read(self, url: str, *, is_guess: bool) -> UrlSource:
         """The document at ``url``; nobody has announced a guess, and none is missed."""
-        result = await self._fetch(url)
-        while result.outcome is Outcome.POSTPONED and result.retry_after_seconds is not None:
-            if not await self._rest(host_key(result.final_url), result.retry_after_seconds):
+        result, followed = await self._fetch(url), 0
+        while (seconds := _again_in(result)) is not None and followed < MAX_FOLLOWED:
+            if not await self._rest(host_key(result.final_url), seconds):
                 break
+            followed += not seconds
             result = await self._fetch(result.final_url)
         fetched = result.outcome is Outcome.FETCHED
         source = UrlSource(SourceKind.UNKNOWN)
@@ -168,18 +190,28 @@ class _Asking:
         self._waited[host] += max(1, math.ceil(seconds))
         if self.is_too_slow(host):
             return False
-        while seconds > 0 and self.may_go_on:
+        while seconds > 0 and await self.may_go_on():
             self._progress.tell(
                 f"Sitemaps and feeds: {host} may be asked again in {seconds:.0f} s."
             )
             await self._sleep(min(seconds, _LOOK_EVERY_SECONDS))
             seconds -= _LOOK_EVERY_SECONDS
-        return self.may_go_on
+        return await self.may_go_on()
 
 
-async def _listed_by(
-    asking: _Asking, seed: str, in_scope: Callable[[str], bool] | None
-) -> list[ListedUrl]:
+def _again_in(result: FetchResult) -> float | None:
+    """When to ask on: after a host's delay, or as soon as a redirect may be followed."""
+    if result.outcome is not Outcome.POSTPONED:
+        return None
+    return 0.0 if result.detail.endswith(NO_REQUEST_LEFT) else result.retry_after_seconds
+
+
+async def _read_lists(
+    asking: _Asking,
+    seed: str,
+    in_scope: Callable[[str], bool] | None,
+    found: dict[str, ListedUrl],
+) -> None:
     announced = await asking.sitemaps(seed)
     # robots.txt may spell them as it likes; without any, the usual place is worth a try.
     starts = [canonicalize(address, seed) for address in announced or ("/sitemap.xml",)]
@@ -188,9 +220,8 @@ async def _listed_by(
         dict.fromkeys(url for url in starts if url is not None and not is_excluded(in_scope, url))
     )
     seen = set(waiting)
-    found: dict[str, ListedUrl] = {}
     documents = 0
-    while waiting and documents < MAX_DOCUMENTS and asking.may_go_on:
+    while waiting and documents < MAX_DOCUMENTS and await asking.may_go_on():
         documents += 1
         source = await asking.read(waiting.popleft(), is_guess=not announced and documents == 1)
         for entry in source.entries:
@@ -201,7 +232,6 @@ async def _listed_by(
             elif entry.url not in seen:
                 seen.add(entry.url)
                 waiting.append(entry.url)
-    return list(found.values())
 
 
 def queue_closed(results: Path, frontier: Frontier, hosts: Collection[str]) -> int:
