@@ -14,7 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import Command
-from trailhound.cluster.addresses import ALONE_SECONDS, AddressOffice, SharedAddresses
+from trailhound.cluster.addresses import (
+    ALONE_SECONDS,
+    EXPECTED_SECONDS,
+    AddressOffice,
+    SharedAddresses,
+)
 from trailhound.cluster.balance import least_loaded, next_move
 from trailhound.cluster.epochs import Epoch
 from trailhound.cluster.fencing import FencedError
@@ -112,6 +117,57 @@ def test_an_address_that_one_shard_wants_is_asked_for_seldom() -> None:
     driver.close()
     assert 99 * PAUSE <= seconds <= 101 * PAUSE
     assert questions <= 2 + seconds / ALONE_SECONDS
+
+
+@pytest.mark.parametrize("at_most", [0.0, 1.0, 60.0])
+def test_whoever_is_far_from_the_office_gets_its_share_of_turns(at_most: float) -> None:
+    office, travels = AddressOffice(clock=loop_time), (0.0, 0.005, 0.05)
+    counts = Counter[int]()
+
+    async def requests(shard: int, until: float) -> None:
+        async def ask(wish: TurnWish) -> Turn:
+            await asyncio.sleep(travels[shard] / 2)
+            turn = office.ask(wish)
+            await asyncio.sleep(travels[shard] / 2)
+            return turn
+
+        addresses = SharedAddresses((shard, 1), ask, clock=loop_time)
+
+        async def worker() -> None:
+            while loop_time() < until:
+                if late := await addresses.wait("192.0.2.1", 0.0, PAUSE, at_most):
+                    await asyncio.sleep(late)
+                else:
+                    counts[shard] += 1
+
+        await asyncio.gather(*(worker() for _ in range(4)))
+
+    async def all_shards() -> None:
+        until = loop_time() + 120.0
+        await asyncio.gather(*(requests(shard, until) for shard in range(len(travels))))
+
+    driver = Driver(VirtualTimeLoop)
+    driver.run(all_shards())
+    driver.close()
+    assert min(counts.values()) > 0.7 * max(counts.values()), counts
+    assert counts.total() > 0.75 * 120.0 / PAUSE
+
+
+def test_a_shard_that_does_not_come_again_holds_nobody_up_for_long() -> None:
+    now = 0.0
+    office = AddressOffice(clock=lambda: now)
+
+    def ask(shard: int) -> Turn:
+        return office.ask(TurnWish("192.0.2.1", (shard, 1), 0.0, PAUSE, 0.05, 0.0))
+
+    assert ask(0).hold
+    due = ask(1).seconds
+    now = due + EXPECTED_SECONDS / 2
+    later = ask(0)
+    assert not later.hold
+    assert later.seconds > 0
+    now = due + 1.1 * EXPECTED_SECONDS
+    assert ask(0).hold
 
 
 def test_an_office_that_was_reopened_keeps_promises_that_it_does_not_know() -> None:

@@ -6,6 +6,9 @@ seconds, within which it keeps the pause itself; one that several want is given 
 request. No clocks are compared: a turn ends by what has passed since it was asked for, never less
 than the office counts, and begins when its whole wait has passed since the answer. An answer that
 was under way for too long leaves no time to begin: the turn is lost then, never used late.
+
+Whoever is told to come again later has a place in a queue until then, and a moment longer: else a
+shard that is nearer to the office would be there first, each time.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trailhound.cluster.messages import Turn, TurnWish
 
@@ -23,6 +26,8 @@ AHEAD_SECONDS = 2.0
 """Turns are given out so long before they begin, at most."""
 SHARED_SECONDS = 300.0
 """An address that two have wanted counts as shared for so long."""
+EXPECTED_SECONDS = 1.0
+"""Whoever was told to come again is waited for so long; the address may be free meanwhile."""
 SLACK_SECONDS = 0.05
 """By so much a request may begin late. Doubled each time that it was too little, and then brought
 down slowly: where several want an address, it is free for so long in vain."""
@@ -35,10 +40,36 @@ _UNREACHED_SECONDS = 2.0
 
 
 @dataclass(slots=True)
+class _Waiting:
+    since: float
+    due: float
+    """When it was told to come again."""
+
+
+@dataclass(slots=True)
 class _Address:
     asker: tuple[int, int]
     free_at: float
     shared_until: float = float("-inf")
+    queue: dict[int, _Waiting] = field(default_factory=dict)
+    """By shard: those that were told to come again."""
+
+    def before(self, shard: int, now: float) -> int:
+        """How many shards have waited for longer, and are still expected.
+
+        One that comes too late has lost nothing but that others were let pass meanwhile.
+        """
+        own = self.queue.get(shard)
+        since = own.since if own is not None else now
+        return sum(
+            waiting.since < since and now <= waiting.due + EXPECTED_SECONDS
+            for waiting in self.queue.values()
+        )
+
+    def expect(self, shard: int, now: float, due: float) -> None:
+        """Keep its place for a shard that was told to come again."""
+        own = self.queue.get(shard)
+        self.queue[shard] = _Waiting(now if own is None else own.since, due)
 
 
 class AddressOffice:
@@ -65,8 +96,13 @@ class AddressOffice:
         # Within its own stretch the asker keeps the pause itself: its wish says how.
         free_at = now if is_holder and now >= known.shared_until else known.free_at
         start = max(now + wish.earliest, free_at, self._opens_at + wish.pause)
-        if start - now > min(wish.at_most, AHEAD_SECONDS):
+        shard = wish.asker[0]
+        before = known.before(shard, now)
+        if before or start - now > min(wish.at_most, AHEAD_SECONDS):
+            start += before * (wish.slack + wish.pause)
+            known.expect(shard, now, start)
             return Turn(start - now, 0.0)
+        known.queue.pop(shard, None)
         known.asker = wish.asker
         hold = wish.slack if now < known.shared_until else ALONE_SECONDS
         known.free_at = start + hold + wish.pause
