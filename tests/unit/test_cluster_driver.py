@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,6 +28,7 @@ from trailhound.config import configure
 from trailhound.crawling.budget import StopReason
 from trailhound.errors import StorageError, UsageError
 from trailhound.storage.results import ResultsStore
+from trailhound.storage.visit_reading import found_at
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
@@ -320,3 +321,14 @@ def test_shards_that_were_put_into_one_piece_do_not_come_back(
     with opened(topic, resume=True, checkpoint=address, max_requests=100):
         assert Checkpoint(here.specs[-1].kept_at).restore(tmp_path / "restored")
     assert (tmp_path / "restored" / "strategy.bin").read_bytes().endswith(b"learned since")
+
+
+def test_what_an_earlier_crawl_has_found_is_no_news_in_a_cluster_s(
+    here: Here, topic: TopicFolder
+) -> None:
+    crawled_alone(topic, 3)
+    found = [("http://a.test/find", 5.0)]
+    with closing(ResultsStore(CrawlFolder(topic).results)) as store:
+        store.inherit_finds(found)
+    with opened(topic, restart=True, max_requests=100) as crawl:
+        assert found_at(crawl.folder.results) == found

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import ClassVar
 
+import pytest
+
+from trailhound.cluster.uniting import unite
+from trailhound.config.settings import Settings
 from trailhound.records import (
     Candidate,
     CrawledPage,
@@ -16,8 +21,16 @@ from trailhound.records import (
     PageEvent,
     Relevance,
 )
+from trailhound.storage.results import ResultsStore
 from trailhound.strategies.baselines import BreadthFirstStrategy
-from trailhound.topics.strategy_memory import KEEP_EVERY, StrategyMemory
+from trailhound.topics.crawl_folder import SHARDS, CrawlFolder, CrawlRecord
+from trailhound.topics.strategy_memory import (
+    KEEP_EVERY,
+    StrategyMemory,
+    crawl_to_learn_from,
+    latest_snapshot,
+)
+from trailhound.topics.workspace import Workspace
 
 
 class Counting(BreadthFirstStrategy):
@@ -126,3 +139,53 @@ def test_nothing_is_kept_of_a_strategy_that_learns_nothing(tmp_path: Path) -> No
     memory.write()
     memory.restore(lambda _: None)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def sharded(tmp_path: Path) -> CrawlFolder:
+    """A crawl whose second shard has dealt with most pages, and the first has the largest file."""
+    topic = Workspace(tmp_path).folder_for("bees")
+    topic.prepare()
+    whole = CrawlFolder(topic)
+    record = CrawlRecord(topic="bees", settings=Settings(), created_at=1.0, states=0, model="m")
+    for number, pages in enumerate((1, 3, 2)):
+        shard = CrawlFolder(topic, whole.path / SHARDS / f"{number:03d}")
+        shard.make()
+        shard.write(record)
+        shard.strategy.write_bytes(f"shard {number}".encode() + b"." * (9 - number))
+        with closing(ResultsStore(shard.results)) as results:
+            for page in range(1, pages + 1):
+                results.keep(finished(page))
+    whole.write(record)
+    return whole
+
+
+def test_a_crawl_in_shards_has_learned_what_its_largest_shard_has(sharded: CrawlFolder) -> None:
+    largest = sharded.path / SHARDS / "001" / "strategy.bin"
+    assert latest_snapshot(sharded) == largest
+    sharded.strategy.write_bytes(b"before there were shards")
+    assert latest_snapshot(sharded) == largest
+    assert unite(sharded) == 3
+    assert sharded.strategy.read_bytes().endswith(b"shard 1........")
+    assert latest_snapshot(sharded) == sharded.strategy
+
+
+def test_shards_that_have_no_page_have_learned_nothing(sharded: CrawlFolder) -> None:
+    for shard in sharded.shards():
+        shard.results.unlink()
+    assert latest_snapshot(sharded) is not None
+    sharded.strategy.write_bytes(b"before there were shards")
+    assert latest_snapshot(sharded) == sharded.strategy
+
+
+def test_a_new_crawl_in_shards_begins_with_what_an_earlier_one_has_learned(
+    sharded: CrawlFolder,
+) -> None:
+    new = CrawlFolder(sharded.topic, sharded.path / SHARDS / "001")
+    assert crawl_to_learn_from(new, Settings(), "m") is None  # a shard of the same crawl
+    alone = crawl_to_learn_from(sharded, Settings(), "m")
+    aside = sharded.set_aside()
+    assert aside is not None
+    in_shards = crawl_to_learn_from(new, Settings(), "other")
+    assert alone == (new.strategy, True)
+    assert in_shards == (aside / SHARDS / "001" / "strategy.bin", False)

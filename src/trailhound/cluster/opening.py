@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
 from secrets import token_hex
 
 from trailhound.cluster.connecting import connected, load_ray
@@ -15,12 +16,15 @@ from trailhound.cluster.uniting import scatter
 from trailhound.config.settings import SourceSettings
 from trailhound.counting import counted
 from trailhound.crawling.build import OwnParts
-from trailhound.errors import TrailhoundError, UsageError
+from trailhound.errors import StorageError, TrailhoundError, UsageError
+from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
+from trailhound.storage.visit_reading import found_at
 from trailhound.topics.access import needs_secrets
 from trailhound.topics.crawl_beacon import CrawlBeacon
 from trailhound.topics.crawl_folder import CrawlLock
 from trailhound.topics.crawl_plan import CrawlPlan, CrawlRequest, knowledge_of, make_plan
+from trailhound.topics.gathering import gather_first
 from trailhound.topics.notices import Notify
 from trailhound.topics.workspace import TopicFolder
 
@@ -51,9 +55,10 @@ def open_cluster_crawl(
         ray = stack.enter_context(connected(address))
         record = plan.record_of(topic.name, known.states, known.fingerprint, time.time())
         if plan.record is None:
-            aside = folder.set_aside()
+            aside = gather_first(folder).set_aside()
             stack.callback(folder.put_back, aside)
             placement = folder.begin(shards or DEFAULT_SHARDS, _own_place(checkpoint))
+            _inherit_finds(folder, aside)
         elif folder.is_sharded():
             known_as = folder.record()
             kept_at = _kept_at(known_as.checkpoint, checkpoint)
@@ -76,6 +81,14 @@ def open_cluster_crawl(
         with suppress(TrailhoundError):
             stack.close()
         raise
+
+
+def _inherit_finds(folder: ClusterFolder, aside: Path | None) -> None:
+    """As in any new crawl: what the one before it has found is no news."""
+    earlier = aside / folder.results.name if aside is not None else None
+    if earlier is not None and earlier.is_file():
+        with suppress(StorageError), closing(ResultsStore(folder.results)) as results:
+            results.inherit_finds(found_at(earlier))
 
 
 def _requests_of(folder: ClusterFolder) -> int:

@@ -27,7 +27,7 @@ from trailhound.storage.sqlite import transaction
 from trailhound.storage.warc_repair import repair_archive
 from trailhound.topics.crawl_folder import SHARDS, CrawlFolder, CrawlLock, CrawlRecord
 from trailhound.topics.gathering import Gathering
-from trailhound.topics.strategy_memory import numbered_snapshot
+from trailhound.topics.strategy_memory import latest_snapshot, numbered_snapshot
 
 _OUTGOING = "SELECT url, priority, memory, parent, depth FROM outgoing ORDER BY shard, number"
 _HAS_OUTGOING = "SELECT 1 FROM sqlite_schema WHERE name = 'outgoing'"
@@ -54,7 +54,7 @@ def unite(folder: CrawlFolder, tell: Callable[[str], None] = lambda _: None) -> 
             tell("Joining what waits in the shards")
             _join(folder, [shard for shard in shards if shard.frontier.is_file()])
             _take_refusals(folder, shards)
-            _take_strategy(folder, shards)
+            _take_strategy(folder)
             with explaining(folder.path):
                 (folder.path / SHARDS).rename(folder.path / _GONE)
         _finish(folder)
@@ -138,12 +138,11 @@ def _take_refusals(folder: CrawlFolder, shards: Sequence[CrawlFolder]) -> None:
                 whole.executemany(insert, part.execute("SELECT url, reason, parent FROM refusal"))
 
 
-def _take_strategy(folder: CrawlFolder, shards: Sequence[CrawlFolder]) -> None:
-    """What was learned on the way: as the driver has merged it, else by the largest shard."""
-    kept = [shard.strategy for shard in shards if shard.strategy.is_file()]
-    if kept and not folder.strategy.is_file():
-        largest = max(kept, key=lambda path: path.stat().st_size)
-        write_whole(folder.strategy, numbered_snapshot(largest, _last_number(folder)))
+def _take_strategy(folder: CrawlFolder) -> None:
+    """What was learned on the way, if shards have: all of them tell each other the same."""
+    latest = latest_snapshot(folder)
+    if latest is not None and latest != folder.strategy:
+        write_whole(folder.strategy, numbered_snapshot(latest, _last_number(folder)))
 
 
 def scatter(

@@ -75,12 +75,12 @@ class StrategyMemory:
             self.known_until = known_until
 
     def inherit(self, earlier: Path, *, in_full: bool, notify: Callable[[str], None]) -> None:
-        """Begin with what the crawl in the folder ``earlier`` has learned."""
-        strategy, path = self._strategy, earlier / self._path.name
-        if self._remembering is None or not path.is_file() or not isinstance(strategy, Inheriting):
+        """Begin with what another crawl has learned, whose snapshot is ``earlier``."""
+        strategy = self._strategy
+        if self._remembering is None or not isinstance(strategy, Inheriting):
             return
         try:
-            strategy.inherit(_opened(path.read_bytes())[1], in_full=in_full)
+            strategy.inherit(_opened(earlier.read_bytes())[1], in_full=in_full)
         except Exception as error:  # whatever is wrong with it: nobody needs it to begin
             notify(f"What an earlier crawl has learned is of no use here: {error}.")
             return
@@ -162,24 +162,47 @@ def remembered_until(path: Path) -> int | None:
     return None if until == sys.maxsize else until
 
 
+def latest_snapshot(crawl: CrawlFolder) -> Path | None:
+    """Where it is written what a crawl has learned; of shards, by the one with the most pages.
+
+    What it had learned before it was in shards, they have begun with.
+    """
+    shards = [shard for shard in crawl.shards() if shard.strategy.is_file()]
+    largest = max(shards, key=_pages_of, default=None)
+    own = crawl.strategy if crawl.strategy.is_file() else None
+    if largest is not None and (own is None or _pages_of(largest)):
+        return largest.strategy
+    return own
+
+
+def _pages_of(crawl: CrawlFolder) -> int:
+    with suppress(StorageError), Results(crawl.results) as results:
+        return results.summary().pages
+    return 0
+
+
 def crawl_to_learn_from(
     folder: CrawlFolder, settings: Settings, model: str
 ) -> tuple[Path, bool] | None:
-    """The topic's newest crawl in which the same strategy has learned; is all else the same?
+    """A snapshot of the topic's newest crawl in which the same strategy has learned.
 
-    That is the topic's model, of which ``model`` is the checksum, and the judge. Options of the
-    strategy may differ.
+    And whether all else is the same: the topic's model, of which ``model`` is the checksum, and the
+    judge. Options of the strategy may differ. A shard learns from crawls that were set aside: its
+    own has only begun.
     """
     wanted = settings.crawl.strategy.partition(":")[0]
     found: list[tuple[float, Path, bool]] = []
-    for path in folder.crawls():
+    whole = CrawlFolder(folder.topic)
+    crawls = folder.crawls() if folder.whole is None else set(whole.crawls()) - {whole.path}
+    for path in crawls:
         crawl = CrawlFolder(folder.topic, path)
         with suppress(StorageError):  # damaged, or begun by another version
             record = crawl.read()
             strategy = record.settings.crawl.strategy.partition(":")[0]
-            if strategy == wanted and crawl.strategy.is_file():
+            snapshot = latest_snapshot(crawl) if strategy == wanted else None
+            if snapshot is not None:
                 same = record.model == model and record.settings.judge == settings.judge
-                found.append((record.created_at, path, same))
+                found.append((record.created_at, snapshot, same))
     return max(found)[1:] if found else None
 
 
