@@ -27,6 +27,7 @@ from trailhound.cluster.uniting import unite
 from trailhound.config import configure
 from trailhound.crawling.budget import StopReason
 from trailhound.errors import StorageError, UsageError
+from trailhound.records import Outcome, PageEvent
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.visit_reading import found_at
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
@@ -44,6 +45,9 @@ class StandIn:
         self.state = msgspec.convert(told | {"hosts_waiting": 100} | known, ShardState)
         self.best: list[tuple[int, float]] = [(1, 0.9)] * 16
         self.is_slow = False
+        self.pages: list[PageEvent] = []
+        self.last_pages: list[PageEvent] = []
+        """Those that it deals with while it is closed."""
         self.still_to_keep: list[int] = []
         """Bytes of its last checkpoint, of which some are kept in each minute."""
 
@@ -51,18 +55,22 @@ class StandIn:
         self.state = msgspec.structs.replace(self.state, **changes)
 
     def look(self, epoch: int, seen: int) -> bytes | None:
-        return None if self.is_slow else encode_look(Look(self.state, 0, [], self.best))
+        new = self.pages[seen if epoch == self.state.epoch else 0 :]
+        look = Look(self.state, len(self.pages), new, self.best)
+        return None if self.is_slow else encode_look(look)
 
     def allow(self, limit: int | None) -> None:
         self.tell(limit=limit, requests=limit if limit is not None else self.state.requests)
 
-    def close(self) -> tuple[bool, bytes]:
+    def close(self, epoch: int, seen: int) -> tuple[bool, bytes | None]:
+        self.pages += self.last_pages
+        self.last_pages = []
         is_over = not self.still_to_keep
         if is_over:
             self.tell(state="ended")
         else:
             self.tell(kept=self.state.kept + self.still_to_keep.pop())
-        return is_over, encode_look(Look(self.state))
+        return is_over, self.look(epoch, seen)
 
 
 class Here:
@@ -79,6 +87,8 @@ class Here:
         """What actors were started with."""
         self.born_as: dict[str, ShardState] = {}
         """How shards begin, if not as usual."""
+        self.first_pages: dict[str, list[PageEvent]] = {}
+        """What shards have dealt with before they are looked at."""
 
     def nodes(self) -> list[dict[str, Any]]:
         return [{"Alive": True, "NodeID": "here", "Resources": {"CPU": 2.0}}]
@@ -94,6 +104,7 @@ class Here:
             made = self.made.get(name, 0)
             self.shards[name] = StandIn(spec.number, requests=made, limit=made)
             self.shards[name].state = self.born_as.get(name, self.shards[name].state)
+            self.shards[name].pages = self.first_pages.pop(name, [])
             return _Handle(self.shards[name])
 
         return SimpleNamespace(remote=made)
@@ -332,3 +343,62 @@ def test_what_an_earlier_crawl_has_found_is_no_news_in_a_cluster_s(
         store.inherit_finds(found)
     with opened(topic, restart=True, max_requests=100) as crawl:
         assert found_at(crawl.folder.results) == found
+
+
+def dealt_with(*numbers: int) -> list[PageEvent]:
+    """Pages of a shard, at as many seconds."""
+    return [
+        PageEvent(number, url, url, Outcome.FETCHED, None, 0, 1.0, 1, number, at=float(number))
+        for number in numbers
+        for url in (f"http://a.test/{number}",)
+    ]
+
+
+def test_no_page_is_missed_while_shards_are_opened_moved_and_closed(
+    here: Here, topic: TopicFolder
+) -> None:
+    names = [actor_name(topic, number) for number in range(SHARDS)]
+    here.first_pages = {names[0]: dealt_with(1, 2)}
+    here.born_as[names[0]] = StandIn(0, pages=2, requests=2).state
+    with opened(topic, max_requests=100) as crawl:
+        assert crawl.before == (0, 0, 0)
+        second = here.shards[names[1]]
+        second.pages += dealt_with(3)
+        pages = crawl.run()
+        told = [next(pages) for _ in range(3)]
+        second.last_pages = dealt_with(4)
+        here.born_as.clear()
+        crawl._fleet.reopen(1)  # elsewhere
+        told.append(next(pages))
+        here.shards[names[0]].last_pages = dealt_with(5)
+        crawl.stop()
+        told += pages
+        assert crawl.progress.pages == 5
+    assert [page.number for page in told] == [1, 2, 3, 4, 5]
+    assert [page.url[-1] for page in told] == ["1", "2", "3", "4", "5"]
+
+
+def test_pages_of_an_earlier_driver_are_not_this_run_s(here: Here, topic: TopicFolder) -> None:
+    opened(topic, max_requests=100).close()  # as one that was killed: its shards go on
+    shard = here.shards[actor_name(topic, 0)]
+    shard.pages = dealt_with(1, 2)
+    shard.tell(pages=2, requests=2)
+    with opened(topic, resume=True, max_requests=100) as crawl:
+        assert crawl.before == (2, 2, 0)
+        crawl.stop()
+        assert not list(crawl.run())
+
+
+def test_a_shard_that_does_not_answer_is_told_of(
+    here: Here, topic: TopicFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    with opened(topic, max_requests=100) as crawl:
+        silent, other = here.shards.values()
+        list(crawl._look())
+        silent.is_slow = True
+        monkeypatch.setattr(crawl._board, "_clock", lambda: now + 60)
+        list(crawl._look())
+        heard = [line.heard_at for line in crawl._board.now().shards]
+        assert heard[1] - heard[0] > 30
+        assert other.state.shard == 1

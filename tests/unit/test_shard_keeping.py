@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
+import threading
+from collections import deque
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -27,7 +31,7 @@ from trailhound.config import configure
 from trailhound.errors import StorageError
 from trailhound.frontier.reading import all_urls
 from trailhound.frontier.sqlite import SqliteFrontier
-from trailhound.records import Candidate
+from trailhound.records import Candidate, Outcome, PageEvent
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
@@ -210,3 +214,35 @@ def test_a_shard_of_any_topic_has_a_folder_of_its_own(
 
 def test_an_actor_of_a_topic_with_a_plain_name_is_called_by_it(tmp_path: Path) -> None:
     assert actor_name(Workspace(tmp_path).folder_for("bees"), 7).startswith("bees-")
+
+
+def test_a_page_that_comes_while_a_shard_is_looked_at_is_told_once(
+    topic: TopicFolder, url: str, tmp_path: Path
+) -> None:
+    shard = shard_in(tmp_path / "first", topic, url)
+    pages = [
+        PageEvent(n, f"http://a.test/{n}", "", Outcome.FETCHED, None, 0, 1.0, 1, n)
+        for n in range(4)
+    ]
+
+    class Crowded(deque[PageEvent]):
+        """The crawl's thread has another page just when these are looked at."""
+
+        def __iter__(self) -> Iterator[PageEvent]:
+            if pages:
+                crawl = threading.Thread(target=shard._note, args=(pages.pop(0),))
+                crawl.start()
+                crawl.join(0.05)
+                threads.append(crawl)
+            yield from list(super().__iter__())
+
+    shard._note(pages.pop(0))
+    shard._events = Crowded(shard._events)
+    told, seen, threads = list[str](), 0, list[threading.Thread]()
+    for _ in range(5):
+        look = asyncio.run(shard.look(shard.epoch.number, seen))
+        seen = look.told
+        told += [event.url for event in look.events]
+        for thread in threads:
+            thread.join()
+    assert told == [f"http://a.test/{n}" for n in range(4)]

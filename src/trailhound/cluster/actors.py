@@ -94,7 +94,7 @@ class ShardActor:
         """How many requests the shard may make, in all."""
         return await self._open().allow(limit)
 
-    async def close(self) -> tuple[bool, bytes]:
+    async def close(self, epoch: int, seen: int) -> tuple[bool, bytes]:
         """End the crawl of this shard in order: whether it has ended by now, and how, as a look.
 
         A last checkpoint may take long: whoever waits for it calls again.
@@ -104,7 +104,7 @@ class ShardActor:
             self._shard.stop()
         await asyncio.to_thread(self._is_over.wait, ANSWER_SECONDS)
         is_over = self._is_over.is_set()
-        return is_over, await self.look(-1, 0)
+        return is_over, await self.look(epoch, seen)
 
     def _open(self) -> Shard:
         if self._shard is None:

@@ -101,6 +101,8 @@ class ClusterCrawl:
         self._failures: Counter[int] = Counter()
         self._speed = Speed()
         self._was_done: list[tuple[int, ...]] | None = None
+        self._unseen: list[PageEvent] = []
+        """Pages that shards told of before the run, or while they were closed."""
         self._gathered_at = self._balanced_at = time.monotonic()
         try:
             self._open_shards()
@@ -108,7 +110,8 @@ class ClusterCrawl:
             with suppress(Exception):  # why they cannot be opened is what the user must hear of
                 self._fleet.close()
             raise
-        requests, pages = self._requests(), self._total("pages")
+        requests = self._requests() - sum(event.requests for event in self._unseen)
+        pages = self._total("pages") - len(self._unseen)
         self.before = EarlierRuns(requests, pages, self.results.finds())
         self.progress = CrawlProgress(self.budget, time.time(), requests_before=requests)
         self._began = time.monotonic()  # the clock of the wall may be put forward or back
@@ -153,7 +156,10 @@ class ClusterCrawl:
             time.sleep(IDLE_LOOK_SECONDS / 2)
 
     def _are_open(self) -> bool:
+        # What those have done that an earlier driver has left was part of its run.
+        left = {number for number in range(self._shards) if self._fleet.was_left(number)}
         for number, look in self._fleet.look().items():
+            self._unseen += look.events if number not in left else []
             if look.state.state == "failed" and self._fleet.was_left(number):
                 self._fleet.reopen(number)  # the cause may have been mended
             elif look.state.state == "failed":
@@ -242,22 +248,30 @@ class ClusterCrawl:
                 if self.stop_reason is None:
                     self._tend(gathering)
                     time.sleep(self._pause_seconds())
+            for event in self._closing_pages():
+                self._beacon.add(event)
+                yield event
 
     def _look(self) -> Generator[PageEvent]:
         """New pages of all shards, in the order in which they were dealt with."""
         looks = self._fleet.look()
-        self._board.hear(self._states())
-        events = [event for look in looks.values() for event in look.events]
+        self._board.hear([self._fleet.looks[number].state for number in looks])
+        yield from self._new_pages(looks)
+        for number, look in looks.items():
+            if look.state.state == "failed":
+                self._mend(number, look)
+        self._speed.note(self._requests())
+
+    def _new_pages(self, looks: Mapping[int, Look]) -> Generator[PageEvent]:
+        """Those that were told of and not counted yet, with numbers of the whole crawl."""
+        events, self._unseen = self._unseen + self._fleet.take_late(), []
+        events += [event for look in looks.values() for event in look.events]
         requests = self._requests()
         for event in sorted(events, key=lambda event: event.at):
             number = self.before.pages + self.progress.pages + 1
             counted_anew = msgspec.structs.replace(event, number=number, requests_total=requests)
             self.progress.add(counted_anew)
             yield counted_anew
-        for number, look in looks.items():
-            if look.state.state == "failed":
-                self._mend(number, look)
-        self._speed.note(requests)
 
     def _mend(self, number: int, look: Look) -> None:
         self._failures[number] += 1
@@ -356,12 +370,18 @@ class ClusterCrawl:
         able = able_soon(state.hosts_waiting, delay, self.settings.crawl.wait_for_better)
         return ShardReport(state.shard, state.requests + state.leased, limit, look.best, able)
 
-    def _end(self) -> None:
-        """Close the shards, and write down how the run ended."""
-        self.robots_requests = self._total("robots_requests")
+    def _closing_pages(self) -> Generator[PageEvent]:
+        """Close the shards that are open; what they have dealt with since they were looked at."""
         ended = self._fleet.close()
         self._fleet.looks.update(ended)
-        self._board.hear(self._states())
+        self._board.hear([look.state for look in ended.values()])
+        yield from self._new_pages(ended)
+
+    def _end(self) -> None:
+        """Close the shards, if something else has ended the run, and write down how it ended."""
+        for event in self._closing_pages():
+            self._beacon.add(event)
+        self.robots_requests = self._total("robots_requests")
         self._board.write()
         self.progress.requests = max(self.progress.requests, self._requests())
         reason = self.stop_reason = self.stop_reason or StopReason.INTERRUPTED

@@ -14,6 +14,7 @@ from trailhound.cluster.balance import least_loaded, next_move
 from trailhound.cluster.connecting import NAMESPACE
 from trailhound.cluster.messages import NOT_OPEN, Look, decode_look
 from trailhound.errors import TrailhoundError
+from trailhound.records import PageEvent
 
 LOOK_SECONDS = 5.0
 """For the answers of all shards; those that come later are taken next time."""
@@ -65,6 +66,8 @@ class Fleet:
         """By shard, since it was seen last."""
         self.looks: dict[int, Look] = {}
         """What was seen of each shard last."""
+        self._late: list[PageEvent] = []
+        """Pages that shards told of when they were closed to be opened elsewhere."""
         self.is_fresh = False
         """Whether every shard has answered when it was looked at last."""
 
@@ -123,9 +126,7 @@ class Fleet:
         """How the shards are that have answered, all but those that are lost at the moment."""
         for number, actor in self._actors.items():
             if number not in self._pending:
-                before = self.looks.get(number)
-                seen = (before.state.epoch, before.told) if before is not None else (0, 0)
-                self._pending[number] = actor.look.remote(*seen)
+                self._pending[number] = actor.look.remote(*self._seen(number))
         asked = list(self._pending.values())
         ready, _ = self._ray.wait(asked, num_returns=len(asked), timeout=LOOK_SECONDS)
         answers: dict[int, Look] = {}
@@ -137,6 +138,16 @@ class Fleet:
                     answers[number] = look
         self.is_fresh = len(answers) == self._shards
         return answers
+
+    def _seen(self, number: int) -> tuple[int, int]:
+        """Of which opening of a shard how many pages are known."""
+        before = self.looks.get(number)
+        return (before.state.epoch, before.told) if before is not None else (0, 0)
+
+    def take_late(self) -> list[PageEvent]:
+        """Pages of shards that were closed since this was asked."""
+        late, self._late = self._late, []
+        return late
 
     def _answer(self, number: int, ref: Any) -> Look | None:
         errors = self._ray.exceptions
@@ -234,12 +245,15 @@ class Fleet:
         self._pending.pop(number, None)
         self._lost.add(number)  # until it is open elsewhere
         try:
-            self._ended(actor, actor.close.remote())
+            self._late += self._ended(number, actor, self._closing(number, actor)).events
         except (self._ray.exceptions.RayError, TrailhoundError) as error:
             self._note("shard-lost", shard=number, why=str(error).partition("\n")[0])
         self._ray.kill(actor)
 
-    def _ended(self, actor: Any, closing: Any) -> Look:
+    def _closing(self, number: int, actor: Any) -> Any:
+        return actor.close.remote(*self._seen(number))
+
+    def _ended(self, number: int, actor: Any, closing: Any) -> Look:
         """How an actor is that is ``closing``, when it has ended, or does not come to its end.
 
         What it has is kept once more then, however long that takes.
@@ -252,16 +266,16 @@ class Fleet:
                 kept, give_up_at = look.state.kept, now + STUCK_SECONDS
             if is_over or now >= give_up_at:
                 return look
-            closing = actor.close.remote()
+            closing = self._closing(number, actor)
 
     def close(self) -> dict[int, Look]:
         """End all shards in order; how they have ended."""
         self._pending.clear()
         ended: dict[int, Look] = {}
-        closing = {number: actor.close.remote() for number, actor in self._actors.items()}
+        closing = {number: self._closing(number, actor) for number, actor in self._actors.items()}
         for number, ref in closing.items():
             try:
-                look = self._ended(self._actors[number], ref)
+                look = self._ended(number, self._actors[number], ref)
                 ended[number] = self._with_what_is_known(number, look)
             except self._ray.exceptions.RayError as error:  # it is on disk as it was
                 self._lose(number, error)

@@ -104,6 +104,8 @@ class Shard:
         self._desk = NewsDesk(self.number, self.epoch.number, placement.owner, placement.shards)
         self._events: deque[PageEvent] = deque(maxlen=KEPT_EVENTS)
         self._told = self._received = self._relevant = 0
+        self._events_lock = threading.Lock()
+        """Pages are noted in the crawl's thread, and looked at in others."""
         self._failure = ""
         self._last = self._now()
 
@@ -147,8 +149,9 @@ class Shard:
             self.finished.set()
 
     def _note(self, event: PageEvent) -> None:
-        self._events.append(event)
-        self._told += 1
+        with self._events_lock:
+            self._events.append(event)
+            self._told += 1
         relevance = event.relevance
         found = relevance is not None and relevance.relevant and event.duplicate_of is None
         self._relevant += found
@@ -221,7 +224,8 @@ class Shard:
         best = None
         with suppress(ConnectionError):
             best = await self._in_crawl(self._best())
-        told, events = self._told, list(self._events)
+        with self._events_lock:
+            told, events = self._told, list(self._events)
         new = told - (seen if epoch == self.epoch.number else 0)
         unseen = events[max(0, len(events) - new) :] if new > 0 else []
         return Look(self.state(), told, unseen, best)
