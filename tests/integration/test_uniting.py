@@ -13,6 +13,7 @@ from half_way_crawls import PAGES, TOPIC
 from sharded_crawls import HOSTS, ShardedCrawl, sharded
 
 from command_line import Command
+from trailhound.cluster.status import StatusBoard
 from trailhound.cluster.uniting import scatter, unite
 from trailhound.errors import UsageError
 from trailhound.frontier.reading import all_urls
@@ -53,8 +54,15 @@ def test_one_machine_goes_on_with_a_cluster_s_crawl(
         outbox.execute("INSERT INTO outgoing VALUES (?, ?, ?, ?, ?, ?, ?)", row)
     with pytest.raises(UsageError, match="is in shards"):
         open_crawl(crawl.topic, CrawlRequest(resume=True))
+    spent = trailhound("crawl", TOPIC, "--resume", "--max-requests", "30")
+    assert (spent.code, "has made 30 requests" in spent.err) == (2, True), spent.err
+    other = trailhound("crawl", TOPIC, "--resume", "--strategy", "best-first")
+    assert (other.code, "Resume without --strategy" in other.err) == (2, True), other.err
+    assert len(crawl.whole.shards()) == 2, "what cannot go on stays as it is"
+    StatusBoard(crawl.whole).write()
     done = trailhound("crawl", TOPIC, "--resume", "--max-requests", "200")
     assert done.code == 0, done.err
+    assert trailhound("cluster", "status", TOPIC).code == 2
     assert "The 2 shards of the crawl are in one piece now." in done.err
     assert "mended" not in done.err
     assert not (crawl.whole.path / SHARDS).exists()

@@ -234,6 +234,7 @@ def test_a_shard_that_could_not_be_opened_is_opened_when_the_cause_is_mended(
     with pytest.raises(StorageError, match="Shard 1 cannot be opened: The store is away"):
         opened(topic, max_requests=100)
     assert not here.shards  # nothing goes on without a driver
+    assert not CrawlFolder(topic).path.exists()
     here.shards[name] = StandIn(1)  # left by one that was killed
     here.shards[name].state = here.born_as.pop(name)
     with opened(topic, max_requests=100) as crawl:

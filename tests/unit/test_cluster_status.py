@@ -70,6 +70,7 @@ def test_the_command_shows_shards_totals_and_errors(
     assert "Those that lag most of 60" in done.err
     assert "on 2 machines" in done.err
     assert "Shard 001 was lost" in done.err
+    assert "trailhound crawl bees --resume --cluster ADDRESS" in done.err
     assert done.out.count("running") == 40
     assert trailhound("cluster", "status", "--all").out.count("running") == 60
     assert len(trailhound("cluster", "status", "--json").report) == 1

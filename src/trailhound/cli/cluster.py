@@ -106,7 +106,10 @@ def _show(told: ClusterStatus, *, everything: bool, alive: bool) -> None:
         f"way between {counted(len(lines), 'shard')} on {counted(len(told.nodes()), 'machine')}."
     )
     if not alive:
-        say("No driver is running. Go on with: trailhound crawl --cluster ADDRESS --resume")
+        say(
+            f"No driver is running. Go on with: trailhound crawl {quote(harmless(told.topic))} "
+            "--resume --cluster ADDRESS"
+        )
     for error in told.errors:
         moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(error.at))
         say(f"{moment}  {harmless(error.text)}")

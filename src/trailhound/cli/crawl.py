@@ -300,8 +300,9 @@ def _unite(folder: CrawlFolder, request: CrawlRequest) -> None:
     if request.restart:
         gather_first(folder)
     elif request.resume or request.refresh or request.only_due:
-        from trailhound.cluster.uniting import unite
+        from trailhound.cluster.uniting import check_going_on, unite
 
+        check_going_on(folder, request)
         count = unite(folder)
         say(f"The {count} shards of the crawl are in one piece now.")
 

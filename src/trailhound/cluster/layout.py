@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -92,6 +93,12 @@ class ClusterFolder(CrawlFolder):
         record = ClusterRecord(shards=shards, checkpoint=checkpoint, requests=requests)
         write_whole(self.cluster_path, msgspec.json.encode(record))
         return Placement(shards)
+
+    def put_back(self, aside: Path | None) -> None:
+        """Undo :meth:`set_aside`; of a crawl that could not be opened, nothing stays."""
+        if not self.exists():
+            shutil.rmtree(self.path, ignore_errors=True)
+        super().put_back(aside)
 
     def placement(self) -> Placement:
         """How the crawl is split."""

@@ -12,13 +12,12 @@ from trailhound.cluster.driver import ClusterCrawl
 from trailhound.cluster.keeping import keep_first
 from trailhound.cluster.layout import ClusterFolder
 from trailhound.cluster.placement import DEFAULT_SHARDS, Placement
-from trailhound.cluster.uniting import scatter
+from trailhound.cluster.uniting import requests_of, scatter
 from trailhound.config.settings import SourceSettings
 from trailhound.counting import counted
 from trailhound.crawling.build import OwnParts
 from trailhound.errors import StorageError, TrailhoundError, UsageError
 from trailhound.storage.results import ResultsStore
-from trailhound.storage.results_reading import Results
 from trailhound.storage.visit_reading import found_at
 from trailhound.topics.access import needs_secrets
 from trailhound.topics.crawl_beacon import CrawlBeacon
@@ -66,7 +65,7 @@ def open_cluster_crawl(
         else:
             # Those of a scattering that was cut short are all there.
             placement = Placement(len(folder.shards()) or shards or DEFAULT_SHARDS)
-            requests = _requests_of(folder)
+            requests = requests_of(folder)
             plan.budget(requests)  # raises before anything is moved
             if not folder.shards():
                 scatter(folder, placement.shards, placement.owner, record)
@@ -89,14 +88,6 @@ def _inherit_finds(folder: ClusterFolder, aside: Path | None) -> None:
     if earlier is not None and earlier.is_file():
         with suppress(StorageError), closing(ResultsStore(folder.results)) as results:
             results.inherit_finds(found_at(earlier))
-
-
-def _requests_of(folder: ClusterFolder) -> int:
-    """Those of a crawl on one machine."""
-    if not folder.results.is_file():
-        return 0
-    with Results(folder.results) as results:
-        return results.summary().requests
 
 
 def _kept_at(known: str, asked: str) -> str:

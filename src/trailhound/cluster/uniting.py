@@ -15,6 +15,8 @@ from pathlib import Path
 
 from trailhound.cluster.keeping import refresh_copies
 from trailhound.cluster.layout import ClusterFolder
+from trailhound.cluster.status import STATUS_NAME
+from trailhound.crawling.build import OwnParts
 from trailhound.errors import UsageError
 from trailhound.frontier.reading import last_page
 from trailhound.frontier.splitting import join_frontiers, split_frontier
@@ -23,15 +25,24 @@ from trailhound.frontier.tables import FRONTIER
 from trailhound.records import Candidate
 from trailhound.storage.files import PARTIAL_SUFFIX, explaining, write_whole
 from trailhound.storage.results import RESULTS, ResultsStore
+from trailhound.storage.results_reading import Results
 from trailhound.storage.sqlite import transaction
 from trailhound.storage.warc_repair import repair_archive
 from trailhound.topics.crawl_folder import SHARDS, CrawlFolder, CrawlLock, CrawlRecord
-from trailhound.topics.gathering import Gathering
+from trailhound.topics.crawl_plan import CrawlRequest, knowledge_of, make_plan
+from trailhound.topics.gathering import Gathering, gather_first
 from trailhound.topics.strategy_memory import latest_snapshot, numbered_snapshot
 
 _OUTGOING = "SELECT url, priority, memory, parent, depth FROM outgoing ORDER BY shard, number"
 _HAS_OUTGOING = "SELECT 1 FROM sqlite_schema WHERE name = 'outgoing'"
 _GONE = "shards-united"
+
+
+def check_going_on(folder: CrawlFolder, request: CrawlRequest) -> None:
+    """Raise what keeps a crawl in shards from going on here, before it is put into one piece."""
+    plan = make_plan(request, folder, knowledge_of(folder.topic), OwnParts())
+    requests = requests_of(gather_first(folder))
+    plan.budget(requests, to_refresh=int(plan.refresh))
 
 
 def unite(folder: CrawlFolder, tell: Callable[[str], None] = lambda _: None) -> int:
@@ -75,7 +86,8 @@ def _finish(folder: CrawlFolder) -> None:
             with RESULTS.explaining(folder.results), closing(RESULTS.open(folder.results)) as file:
                 file.execute("DROP TABLE IF EXISTS gathered")
         with explaining(folder.path):
-            (folder.path / "cluster.json").unlink(missing_ok=True)
+            for name in ("cluster.json", STATUS_NAME):
+                (folder.path / name).unlink(missing_ok=True)
             shutil.rmtree(folder.path / _GONE)
 
 
@@ -105,6 +117,14 @@ def _last_number(folder: CrawlFolder) -> int:
         return 0
     with closing(ResultsStore(folder.results)) as results:
         return results.progress().pages
+
+
+def requests_of(folder: CrawlFolder) -> int:
+    """Those that are in the results of the whole crawl."""
+    if not folder.results.is_file():
+        return 0
+    with Results(folder.results) as results:
+        return results.summary().requests
 
 
 def _agrees(shard: CrawlFolder) -> bool:
