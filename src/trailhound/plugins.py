@@ -15,9 +15,10 @@ import re
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
+from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
@@ -354,6 +355,16 @@ def absolute(spec: str, kind: Kind) -> str:
         name = str(Path(name.strip()).resolve())
     options = [_absolute_option(part, name, kind) for part in filter(None, _COMMA.split(rest))]
     return f"{name}:{','.join(options)}" if rest else name
+
+
+def digest_of_file(spec: str) -> str:
+    """SHA-256 of the Python file that a spec names; empty when it names none."""
+    name = _split(spec)[0].strip()
+    if not name.endswith(".py"):
+        return ""
+    with suppress(OSError):  # whoever makes the plug-in tells
+        return sha256(Path(name).read_bytes()).hexdigest()
+    return ""
 
 
 def _absolute_option(part: str, name: str, kind: Kind) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from trailhound.lab.ground_truth import GroundTruth
 from trailhound.lab.results import ExperimentPlan, ExperimentResults, RunResult, run_seed
 from trailhound.lab.results_files import PARTIAL_NAME, PartialHeader, PartialRuns, read_results
 from trailhound.lab.runner import FinishedCrawl, costs_of
+from trailhound.plugins import digest_of_file
 from trailhound.records import Outcome, PageEvent
 
 STRATEGIES = ("breadth-first", "best-first", "shark-search:decay=0.3", "random", "oracle")
@@ -138,6 +140,70 @@ def test_runs_of_another_experiment_are_not_taken_over(
     calls: list[tuple[int, int]] = []
     run_experiment(plan, tmp_path, replace=True, progress=lambda *call: calls.append(call))
     assert calls[0] == (0, 20)
+
+
+def test_runs_of_a_strategy_whose_file_has_changed_are_made_again(
+    corpus: Path, tmp_path: Path, results: ExperimentResults
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("from trailhound.strategies.baselines import BreadthFirstStrategy as Base\n")
+    first, second = results.runs[:2]
+    mine = msgspec.structs.replace(second, strategy=str(file))
+
+    def kept(asked: list[str], judge_digest: str = "") -> list[str]:
+        digests = {spec: digest_of_file(spec) for spec in asked if spec.endswith(".py")}
+        header = PartialHeader("trailhound", "web", BUDGET, 2, 7, None, "cosine", [])
+        header = msgspec.structs.replace(
+            header, judge_digest=judge_digest, strategy_digests=digests
+        )
+        with PartialRuns(tmp_path / "out", header) as partial:
+            before = [run.strategy for run in partial.runs.values()]
+            for run in (first, mine):
+                if run.strategy in asked and run.task not in partial.runs:
+                    partial.keep(run)
+            return before
+
+    both = [first.strategy, mine.strategy]
+    assert kept(both) == []
+    assert kept(both) == both
+    assert kept([first.strategy]) == both, "what is not asked for now is still there"
+    assert kept(both) == both
+    file.write_text(file.read_text() + "# changed\n")
+    assert kept(both) == [first.strategy]
+    assert kept(both, "another judge") == []
+
+
+def test_runs_depend_on_the_sessions_of_a_topics_file(corpus: Path, tmp_path: Path) -> None:
+    topics_file, session = tmp_path / "topics.toml", tmp_path / "s.jsonl"
+    pages = '[topics.bees]\nurl_patterns = ["http://bees.test/*/*"]\n'
+
+    def digest(session: str) -> str | None:
+        topics_file.write_text(pages + session)
+        plan = plan_experiment(corpus, ["oracle"], topics_file=topics_file)
+        return plan.parameters.topics_digest
+
+    found = [digest('session = "s.jsonl"')]
+    for content in ("one", "another"):
+        session.write_text(content)
+        found.append(digest('session = "s.jsonl"'))
+    assert len(set(found)) == 3
+    assert digest("") == sha256(topics_file.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("crawl.scope", "--without"),
+        ("crawl.max_requests", "--max-requests"),
+        ("crawl.strategy", "--strategy"),
+        ("crawl.give_up_after", "--max-requests"),
+    ],
+)
+def test_settings_that_would_change_nothing_are_refused(
+    corpus: Path, name: str, instead: str
+) -> None:
+    with pytest.raises(UsageError, match=f"{name} is of no use in the lab.*{instead}"):
+        plan_experiment(corpus, ["oracle"], settings={name: "5"})
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

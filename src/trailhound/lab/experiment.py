@@ -6,7 +6,6 @@ the parent can leak into a run, and it works alike on every system. Each opens t
 
 from __future__ import annotations
 
-import hashlib
 import multiprocessing
 import os
 import threading
@@ -44,7 +43,8 @@ from trailhound.lab.results_files import (
 )
 from trailhound.lab.runner import RunFailure, TopicRunner
 from trailhound.lab.statistics import choose_baseline, compare, summarise
-from trailhound.lab.topics import topic_source
+from trailhound.lab.topics import digest_of_topics, topic_source
+from trailhound.plugins import digest_of_file
 from trailhound.signals import leave_signals_to_parent
 from trailhound.strategies.choosing import check_spec
 
@@ -89,8 +89,9 @@ def plan_experiment(
     for spec in chosen:
         check_spec(spec)
     check_judge(judge)
+    _check_of_use(settings or {})
     named = _chosen_topics(corpus, topics, topics_file, without)
-    digest = hashlib.sha256(topics_file.read_bytes()).hexdigest() if topics_file else None
+    digest = digest_of_topics(topics_file) if topics_file else None
     parameters = Parameters(
         strategies=chosen,
         topics=named,
@@ -104,6 +105,29 @@ def plan_experiment(
         settings=msgspec.to_builtins(checked_settings(settings or {})),
     )
     return ExperimentPlan(corpus, parameters, topics_file)
+
+
+_NOT_BY_SET = {
+    "crawl.strategy": "Name strategies with --strategy.",
+    "crawl.max_requests": "Give each crawl's budget with --max-requests.",
+    "crawl.max_time": "Crawls end with their budget: give it with --max-requests.",
+    "crawl.give_up_after": "Crawls end with their budget: give it with --max-requests.",
+    "crawl.scope": "Close parts of the web with --without URL.",
+    "crawl.exclude": "Close parts of the web with --without URL.",
+    "crawl.same_domain": "Close parts of the web with --without URL.",
+    "crawl.seeds": "Crawls start from the topic's seeds: name some in a file for --topics.",
+    "crawl.seeds_from": "Crawls start from the topic's seeds: name some in a file for --topics.",
+    "crawl.sitemaps": "A recorded web has none.",
+    "crawl.workers": "Make several runs at once with --jobs.",
+}
+"""Settings of live crawls that mean nothing here, and what does."""
+
+
+def _check_of_use(settings: Mapping[str, Any]) -> None:
+    """UsageError for what would change no crawl, and let the report say that it had."""
+    for name, instead in _NOT_BY_SET.items():
+        if name in settings:
+            raise UsageError(f"The setting {name} is of no use in the lab. {instead}")
 
 
 def run_experiment(
@@ -128,7 +152,7 @@ def run_experiment(
     corpus = CorpusSummary(plan.corpus.name, held.fingerprint, held.pages, held.hosts, held.kind)
     asked = msgspec.structs.asdict(plan.parameters)
     origin = {"created_by": CREATED_BY, "fingerprint": corpus.fingerprint}
-    header = msgspec.convert(asked | origin, PartialHeader)
+    header = msgspec.convert(asked | origin | _plugin_digests(plan.parameters), PartialHeader)
     if not replace:
         check_replaceable(folder, plan.parameters, header)
     with PartialRuns(folder, header) as partial:
@@ -139,6 +163,15 @@ def run_experiment(
         write_results(results, folder)
         partial.remove()
     return results
+
+
+def _plugin_digests(parameters: Parameters) -> dict[str, Any]:
+    """Of Python files that the strategies and the judge are in: they may be under construction."""
+    digests = {spec: digest_of_file(spec) for spec in parameters.strategies}
+    return {
+        "judge_digest": digest_of_file(parameters.judge),
+        "strategy_digests": {spec: digest for spec, digest in digests.items() if digest},
+    }
 
 
 def _with_statistics(

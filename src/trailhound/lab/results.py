@@ -32,7 +32,7 @@ class Parameters(msgspec.Struct, frozen=True):
     topics_file: str | None = None
     """Name of the file that defined the topics, when one did."""
     topics_digest: str | None = None
-    """SHA-256 of that file."""
+    """SHA-256 of that file and of the sessions that it names."""
     judge: str = "auto"
     """What the crawls take for relevant on their way; ground truth measures them all the same."""
     without: list[str] = []

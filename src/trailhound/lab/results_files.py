@@ -99,7 +99,8 @@ class PartialHeader(msgspec.Struct, frozen=True):
     """What the runs depend on; only an experiment that agrees in all of it may take them over.
 
     The lists of topics and strategies are absent on purpose: an experiment that is started again
-    with one strategy more keeps what it has.
+    with one strategy more keeps what it has. Of a strategy whose file has changed, runs are made
+    again.
     """
 
     created_by: str
@@ -111,6 +112,14 @@ class PartialHeader(msgspec.Struct, frozen=True):
     judge: str
     without: list[str]
     settings: dict[str, Any] = {}
+    judge_digest: str = ""
+    """SHA-256 of the judge's Python file; empty for one that is installed."""
+    strategy_digests: dict[str, str] = {}
+    """The same by strategy."""
+
+    def agrees(self, other: PartialHeader) -> bool:
+        """Whether runs of all strategies whose files are the same may be taken over."""
+        return msgspec.structs.replace(self, strategy_digests=other.strategy_digests) == other
 
 
 def check_replaceable(folder: Path, asked: Parameters, header: PartialHeader) -> None:
@@ -156,14 +165,20 @@ def _lost_runs(folder: Path, header: PartialHeader) -> str:
     return _difference(before, header) if before is not None and runs.strip() else ""
 
 
+_DOERS = ("created_by", "judge_digest", "strategy_digests")
+
+
 def _difference(before: PartialHeader, now: PartialHeader) -> str:
-    """What runs depended on and would not any more; empty when that is nothing."""
+    """What was asked for and would not be any more; empty when that is nothing.
+
+    What does it, Trailhound and plug-ins, may be newer.
+    """
     old, new = msgspec.structs.asdict(before), msgspec.structs.asdict(now)
     names = {"fingerprint": "corpus", "topics_digest": "topics file"}
     told = [
         f"another {names[key]}" if key in names else f"{key} {value}, not {new[key]}"
         for key, value in old.items()
-        if key != "created_by" and value != new[key]
+        if key not in _DOERS and value != new[key]
     ]
     return "; ".join(told)
 
@@ -213,10 +228,15 @@ class PartialRuns:
             return {}
         except OSError as error:
             raise StorageError(f"Cannot read {self.path}: {error.strerror or error}.") from error
-        if not lines or _decoded_line(lines[0], PartialHeader) != self._header:
+        before = _decoded_line(lines[0], PartialHeader) if lines else None
+        if before is None or not before.agrees(self._header):
             return {}
+        old = before.strategy_digests
+        now = old | self._header.strategy_digests  # of those, too, that are not asked for now
+        self._header = msgspec.structs.replace(self._header, strategy_digests=now)
         runs = [_decoded_line(line, RunResult) for line in lines[1:]]
-        return {run.task: run for run in runs if run is not None}
+        kept = [run for run in runs if run is not None]
+        return {run.task: run for run in kept if old.get(run.strategy) == now.get(run.strategy)}
 
 
 def _decoded_line(line: bytes, kind: type[Record]) -> Record | None:

@@ -20,7 +20,7 @@ from trailhound.lab.topics.base import TopicSource
 from trailhound.lab.topics.groups import GroupTopics
 from trailhound.lab.topics.labels import LabelTopics
 from trailhound.lab.topics.recorded import RecordedTopics, TrailTopics
-from trailhound.lab.topics.topics_file import EXAMPLE, FileTopics
+from trailhound.lab.topics.topics_file import EXAMPLE, FileTopics, digest_of_topics
 
 __all__ = [
     "LabTopic",
@@ -28,6 +28,7 @@ __all__ = [
     "TopicSource",
     "brings_topics",
     "describe_topics",
+    "digest_of_topics",
     "topic_source",
 ]
 

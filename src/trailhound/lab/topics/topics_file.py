@@ -6,8 +6,10 @@ import fnmatch
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +157,17 @@ def read_topics_file(path: Path) -> dict[str, FileTopic]:
     if not isinstance(tables, dict) or not tables:
         raise ConfigError(f"{path} names no topic. {_HINT}")
     return {name: _topic(path, name, table) for name, table in tables.items()}
+
+
+def digest_of_topics(path: Path) -> str:
+    """Another one when the file has changed, or a session that it names."""
+    sessions = [topic.session for topic in read_topics_file(path).values() if topic.session]
+    contents = [path.read_bytes()]
+    for session in sessions:
+        with suppress(OSError):  # it is told of when its topic is built
+            contents.append(session.read_bytes())
+    digests = [sha256(content).hexdigest() for content in contents]
+    return digests[0] if not sessions else sha256("\n".join(digests).encode()).hexdigest()
 
 
 def _parsed(path: Path) -> Mapping[str, Any]:
