@@ -11,6 +11,7 @@ from trailhound.errors import SessionError
 from trailhound.judges import contrast, fields
 from trailhound.judges.blending import Candidate, blend, separate_by_products
 from trailhound.judges.chances import chance_threshold, expected_f1, in_a_crawl, scaled
+from trailhound.judges.choosing import make_judge
 from trailhound.judges.contrast import (
     Contrast,
     ContrastJudge,
@@ -85,8 +86,10 @@ def test_contrast_does_not_depend_on_the_order_of_pages() -> None:
 
 @pytest.mark.parametrize("n_targets", [0, 7])
 def test_contrast_needs_both_kinds(n_targets: int) -> None:
-    with pytest.raises(SessionError, match="needs both"):
+    with pytest.raises(SessionError, match="'contrast' needs both"):
         ContrastJudge.from_graph(bees_and_cars(n_targets))
+    with pytest.raises(SessionError, match="'fields' needs both"):
+        make_judge("fields", Briefing(bees_and_cars(n_targets)))
 
 
 def test_latent_judges_by_the_nearest_target_in_the_latent_space() -> None:

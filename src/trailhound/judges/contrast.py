@@ -44,6 +44,16 @@ Vector = NDArray[np.float64]
 Documents = sparse.csr_array[np.float64]
 
 
+def check_has_both(graph: PageGraph, judge: str) -> None:
+    """SessionError unless a session shows both what is wanted and what is not."""
+    if not 0 < len(graph.targets) < len(graph.pages):
+        raise SessionError(
+            f"Of {counted(len(graph.pages), 'visited page')} {len(graph.targets)} marked useful; "
+            f"to tell the one kind from the other, the judge '{judge}' needs both. Mark some and "
+            "leave others, or use the judge 'cosine'."
+        )
+
+
 class Separation(NamedTuple):
     """A plane between two kinds of documents."""
 
@@ -121,12 +131,7 @@ class Contrast:
     """Targets against the other pages of one session; ``documents`` holds its weighed pages."""
 
     def __init__(self, graph: PageGraph, documents: sparse.csr_array[np.float64]) -> None:
-        if not ContrastJudge.suits(graph):
-            raise SessionError(
-                f"Of {counted(len(graph.pages), 'visited page')} {len(graph.targets)} marked "
-                "useful; to tell the one kind from the other, the judge 'contrast' needs both. "
-                "Mark some and leave others, or use the judge 'cosine'."
-            )
+        check_has_both(graph, ContrastJudge.name)
         # By address: the solver's last digits depend on the order of the rows.
         order = sorted(range(len(graph.pages)), key=lambda i: graph.pages[i].url)
         self._places = np.argsort(order)

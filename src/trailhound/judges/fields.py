@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from trailhound.judges.blending import Blend, Candidate, blend
 from trailhound.judges.chances import Vector, chance_threshold, in_a_crawl
-from trailhound.judges.contrast import Documents, spread_sample
+from trailhound.judges.contrast import Documents, check_has_both, spread_sample
 from trailhound.models.topic_model import TopicModel
 from trailhound.records import Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
@@ -196,6 +196,7 @@ class _Learned:
     """A session's targets against its other pages."""
 
     def __init__(self, graph: PageGraph) -> None:
+        check_has_both(graph, FieldsJudge.name)
         # By address: the last digits depend on the order of the rows.
         order = sorted(range(len(graph.pages)), key=lambda i: graph.pages[i].url)
         self._places = np.argsort(order)
