@@ -30,6 +30,8 @@ REQUIRED = inspect.Parameter.empty
 
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _PLAIN_TYPES = {"bool": bool, "int": int, "float": float, "str": str, "Path": Path}
+_LARGEST = 1e15
+"""Of numbers that options may be, below zero as well: products of some are numbers still."""
 _COMMA = re.compile(r"(?<!\\),")
 _ran: dict[Path, types.ModuleType] = {}
 """Python files, each run once: the classes of another run would be others."""
@@ -303,7 +305,9 @@ class Catalogue:
         try:
             if kind is bool:
                 return _BOOLEANS[text.lower()]
-            return kind(text) if kind in (int, float, Path) else text
+            if kind is float:
+                return _sensible(float(text))
+            return kind(text) if kind in (int, Path) else text
         except (KeyError, ValueError):
             raise UsageError(
                 f"{self._noun.capitalize()} '{spec}': option {option.name} is '{text}', "
@@ -424,5 +428,12 @@ def _plain(annotation: Any) -> Any:
     return annotation
 
 
+def _sensible(number: float) -> float:
+    """ValueError for what no option means, and with which sums come to nothing."""
+    if not abs(number) <= _LARGEST:  # nor is it, of what is no number
+        raise ValueError(number)
+    return number
+
+
 def _example(kind: Any) -> str:
-    return {bool: "true or false", int: "a whole number", float: "a number"}[kind]
+    return {bool: "true or false", int: "a whole number", float: "a number, at most 1e15"}[kind]

@@ -273,13 +273,15 @@ def test_what_fits_is_exact_up_to_the_largest_key(
     ("n_states", "epsilon", "all_states"),
     [(7, 0.001, False), (6, 0.001, True), (4, 1e-9, False), (40, 0.5, False)],
 )
-def test_what_does_not_fit_is_refused_with_a_step_that_does(
+def test_what_does_not_fit_is_refused_with_a_number_that_does(
     n_states: int, epsilon: float, all_states: bool
 ) -> None:
     with pytest.raises(UsageError, match="do not fit into one priority") as refusal:
         LexicographicKey(n_states, epsilon, all_states)
-    advised = float(str(refusal.value).split("epsilon ")[1].split()[0])
-    LexicographicKey(n_states, advised, all_states)
+    advised = int(str(refusal.value).split("at most ")[1].split()[0])
+    LexicographicKey(advised, epsilon, all_states)
+    with pytest.raises(UsageError):
+        LexicographicKey(advised + 1, epsilon, all_states)
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, 1.5, math.nan])

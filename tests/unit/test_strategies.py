@@ -190,10 +190,32 @@ def test_another_threshold_than_the_judges() -> None:
     assert not learns_online(strategy)
 
 
-@pytest.mark.parametrize("options", ["width=0", "depth=-1", "boost=0", "boost=nan"])
+@pytest.mark.parametrize("options", ["width=0", "depth=-1", "boost=0"])
 def test_impossible_options_are_refused(options: str) -> None:
     with pytest.raises(UsageError, match="fish-search needs"):
         make_strategy(f"fish-search:{options}", BRIEFING)
+
+
+@pytest.mark.parametrize("options", ["decay=1.1", "inherited_weight=-1", "anchor_weight=2"])
+def test_shares_are_between_nothing_and_all(options: str) -> None:
+    with pytest.raises(UsageError, match="between 0 and 1"):
+        make_strategy(f"shark-search:{options}", BRIEFING)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "fish-search:boost=nan",
+        "fish-search:boost=1e308",
+        "fish-search:threshold=nan",
+        "shark-search:decay=nan",
+        "trail:gate=inf",
+        "hidden-markov:smoothing=-1e300",
+    ],
+)
+def test_numbers_with_which_nothing_can_be_reckoned_are_refused(spec: str) -> None:
+    with pytest.raises(UsageError, match="it should be a number, at most 1e15"):
+        make_strategy(spec, BRIEFING)
 
 
 @given(st.integers(1, 20), st.integers(0, 5), st.lists(st.booleans(), max_size=12))

@@ -224,13 +224,17 @@ class LexicographicKey:
         if not 0 < self.epsilon <= 1:
             raise UsageError(f"epsilon must be above 0 and at most 1, not {self.epsilon}.")
         if self.base**self.n_digits > EXACT_INTEGERS:
-            # A step that fits, and still does when it is printed with two digits.
-            largest_base = int(EXACT_INTEGERS ** (1 / self.n_digits))
-            roomy = min(1.0, 1.1 / max(1, largest_base - 1))
             raise UsageError(
                 f"{self.n_states} states compared in steps of {self.epsilon} do not fit into one "
-                f"priority. Use epsilon {roomy:.2g} or more, or fewer states."
+                f"priority. Use at most {self._most_states()} states, or another order."
             )
+
+    def _most_states(self) -> int:
+        """As many as fit."""
+        digits = 1
+        while self.base ** (digits + 1) <= EXACT_INTEGERS:
+            digits += 1
+        return digits if self.all_states else digits + 1
 
     @property
     def n_digits(self) -> int:

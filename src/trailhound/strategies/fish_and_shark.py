@@ -106,6 +106,14 @@ class SharkSearchStrategy:
         inherited_weight: float = 0.5,
         anchor_weight: float = 0.8,
     ) -> None:
+        shares = {
+            "decay": decay,
+            "inherited_weight": inherited_weight,
+            "anchor_weight": anchor_weight,
+        }
+        for name, share in shares.items():
+            if not 0 <= share <= 1:
+                raise UsageError(f"shark-search needs {name} between 0 and 1, not {share:g}.")
         self._similarity = similarity
         self._decay = decay
         self._inherited_weight = inherited_weight
