@@ -161,6 +161,7 @@ def opened(
     resume: bool = False,
     restart: bool = False,
     checkpoint: str = "",
+    notify: Callable[[str], None] = lambda _: None,
     **more: Any,
 ) -> ClusterCrawl:
     flags = {
@@ -171,7 +172,7 @@ def opened(
     }
     request = CrawlRequest(configure(flags).settings, flags, resume=resume, restart=restart)
     shards = None if resume and ClusterFolder(topic).is_sharded() else SHARDS
-    return opening.open_cluster_crawl(topic, request, "here", shards, checkpoint=checkpoint)
+    return opening.open_cluster_crawl(topic, request, "here", shards, notify, checkpoint)
 
 
 def crawled_alone(topic: TopicFolder, requests: int) -> None:
@@ -313,9 +314,11 @@ def test_a_new_crawl_at_a_used_address_begins_with_nothing_and_removes_nothing(
         assert ClusterFolder(topic).record().checkpoint.startswith(address)
     with pytest.raises(UsageError, match="are kept at"):
         opened(topic, resume=True, checkpoint=address + "-2", max_requests=100)
-    here.shards.clear()
+    left = list(here.shards.values())  # at work, without a driver
     here.specs.clear()
     opened(topic, restart=True, checkpoint=address, max_requests=100).close()
+    assert here.killed == left
+    assert not set(map(id, left)) & set(map(id, here.shards.values()))
     assert not any(Checkpoint(spec.kept_at).exists() for spec in here.specs)
     assert all(Checkpoint(spec.kept_at).exists() for spec in first)
 
@@ -342,8 +345,11 @@ def test_what_an_earlier_crawl_has_found_is_no_news_in_a_cluster_s(
     found = [("http://a.test/find", 5.0)]
     with closing(ResultsStore(CrawlFolder(topic).results)) as store:
         store.inherit_finds(found)
-    with opened(topic, restart=True, max_requests=100) as crawl:
+    CrawlFolder(topic).strategy.write_bytes(b"learned")
+    told: list[str] = []
+    with opened(topic, restart=True, notify=told.append, max_requests=100) as crawl:
         assert found_at(crawl.folder.results) == found
+        assert any("begins with what an earlier crawl has learned" in each for each in told)
 
 
 def dealt_with(*numbers: int) -> list[PageEvent]:

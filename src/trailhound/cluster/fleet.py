@@ -73,8 +73,7 @@ class Fleet:
 
     def start(self) -> int:
         """Find the actors that run, and start the others; how many were found."""
-        found = {number: self._found(number) for number in range(self._shards)}
-        self._actors = {number: actor for number, actor in found.items() if actor is not None}
+        self._actors = self._all_found()
         self._at_work, count = set(self._actors), len(self._actors)
         owners: dict[int, str] = {}
         for number in range(self._shards):
@@ -82,6 +81,15 @@ class Fleet:
                 owners[number] = least_loaded(owners, self._machines())
                 self._create(number, owners[number], is_reopened=bool(count))
         return count
+
+    def end_left(self) -> None:
+        """End those that an earlier driver has left, in order."""
+        self._actors = self._all_found()
+        self.close()
+
+    def _all_found(self) -> dict[int, Any]:
+        found = {number: self._found(number) for number in range(self._shards)}
+        return {number: actor for number, actor in found.items() if actor is not None}
 
     def _found(self, number: int) -> Any:
         try:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack, closing, suppress
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
+from types import ModuleType
 
 from trailhound.cluster.connecting import connected, load_ray
 from trailhound.cluster.driver import ClusterCrawl
+from trailhound.cluster.fleet import Fleet
 from trailhound.cluster.keeping import keep_first
-from trailhound.cluster.layout import ClusterFolder
+from trailhound.cluster.layout import ClusterFolder, actor_name
 from trailhound.cluster.placement import DEFAULT_SHARDS, Placement
 from trailhound.cluster.uniting import requests_of, scatter
 from trailhound.config.settings import SourceSettings
@@ -19,12 +22,14 @@ from trailhound.crawling.build import OwnParts
 from trailhound.errors import StorageError, TrailhoundError, UsageError
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.visit_reading import found_at
+from trailhound.strategies.choosing import declares
 from trailhound.topics.access import needs_secrets
 from trailhound.topics.crawl_beacon import CrawlBeacon
 from trailhound.topics.crawl_folder import CrawlLock
 from trailhound.topics.crawl_plan import CrawlPlan, CrawlRequest, knowledge_of, make_plan
 from trailhound.topics.gathering import gather_first
 from trailhound.topics.notices import Notify
+from trailhound.topics.strategy_memory import crawl_to_learn_from, told_of_lessons
 from trailhound.topics.workspace import TopicFolder
 
 
@@ -54,10 +59,12 @@ def open_cluster_crawl(
         ray = stack.enter_context(connected(address))
         record = plan.record_of(topic.name, known.states, known.fingerprint, time.time())
         if plan.record is None:
+            _end_left(ray, folder)
             aside = gather_first(folder).set_aside()
             stack.callback(folder.put_back, aside)
             placement = folder.begin(shards or DEFAULT_SHARDS, _own_place(checkpoint))
             _inherit_finds(folder, aside)
+            _tell_of_lessons(folder, plan, known.fingerprint, notify)
         elif folder.is_sharded():
             known_as = folder.record()
             kept_at = _kept_at(known_as.checkpoint, checkpoint)
@@ -80,6 +87,22 @@ def open_cluster_crawl(
         with suppress(TrailhoundError):
             stack.close()
         raise
+
+
+def _end_left(ray: ModuleType, folder: ClusterFolder) -> None:
+    """Shards of an earlier crawl may be at work, without a driver: they are not the new one's."""
+    if folder.is_sharded():
+        name = partial(actor_name, folder.topic)
+        fleet = Fleet(ray, folder.record().shards, name, lambda *_: None, lambda *_, **__: None)
+        fleet.end_left()
+
+
+def _tell_of_lessons(folder: ClusterFolder, plan: CrawlPlan, model: str, notify: Notify) -> None:
+    """The shards begin with what an earlier crawl has learned, and tell nobody."""
+    if not plan.fresh and declares(plan.settings.crawl.strategy, "inherit"):
+        earlier = crawl_to_learn_from(folder.shard(0), plan.settings, model)
+        if earlier is not None:
+            notify(told_of_lessons(in_full=earlier[1]))
 
 
 def _inherit_finds(folder: ClusterFolder, aside: Path | None) -> None:

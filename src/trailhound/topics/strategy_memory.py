@@ -85,9 +85,7 @@ class StrategyMemory:
             notify(f"What an earlier crawl has learned is of no use here: {error}.")
             return
         self._has_inherited = True
-        told = "It begins with what an earlier crawl has learned of links (--fresh: without)"
-        less = "; as topic or judge have changed since, that counts no more than the sessions do"
-        notify(f"{told}." if in_full else f"{told}{less}.")
+        notify(told_of_lessons(in_full=in_full))
 
     def begin(self) -> None:
         """Write down what was inherited: a crawl that is killed soon is resumed with it."""
@@ -140,6 +138,13 @@ class StrategyMemory:
             write_whole(self._path, content)
             pause = max(KEEP_EVERY, len(content) // BYTES_PER_PAGE)
             self._next_at = self._pages + min(pause, KEEP_AT_LEAST_EVERY)
+
+
+def told_of_lessons(*, in_full: bool) -> str:
+    """What a person is told when a crawl begins with the lessons of another."""
+    told = "It begins with what an earlier crawl has learned of links (--fresh: without)"
+    less = "; as topic or judge have changed since, that counts no more than the sessions do"
+    return f"{told}." if in_full else f"{told}{less}."
 
 
 def _opened(content: bytes) -> tuple[int, bytes]:
