@@ -153,7 +153,8 @@ class Shard:
             self._events.append(event)
             self._told += 1
         relevance = event.relevance
-        found = relevance is not None and relevance.relevant and event.duplicate_of is None
+        is_listed = event.duplicate_of is None and not event.noindex
+        found = relevance is not None and relevance.relevant and is_listed
         self._relevant += found
 
     def stop(self) -> None:
