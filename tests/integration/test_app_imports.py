@@ -22,7 +22,7 @@ def left(app: ServedApp) -> list[Path]:
 
 
 def test_a_har_file_becomes_a_session_whose_pages_can_be_marked(app: ServedApp) -> None:
-    kinds = {each["kind"]: each for each in app.get("/api/imports")}
+    kinds = {each["kind"]: each for each in app.get("/api/imports")["kinds"]}
     assert {"session", "har", "warc", "chrome", "firefox", "squid"} <= kinds.keys()
     app.post("/api/topics/bees")
     begun = app.upload("/api/topics/bees/import?kind=har&name=garden.har", har())
@@ -33,6 +33,14 @@ def test_a_har_file_becomes_a_session_whose_pages_can_be_marked(app: ServedApp) 
     app.put("/api/topics/bees/mark", {"url": GARDEN, "useful": True})
     assert app.get("/api/topics/bees")["marked"] == 1
     assert left(app) == []
+
+
+def test_recordings_may_be_larger_than_other_requests(app: ServedApp) -> None:
+    app.post("/api/topics/bees")
+    large = har() + b" " * 5_000_000
+    assert app.job_done(app.upload("/api/topics/bees/import?kind=har", large))["state"] == "done"
+    with pytest.raises(RefusedError, match="413"):
+        app.upload("/api/topics/bees/learn", large)
 
 
 def test_a_session_file_comes_with_its_marks(app: ServedApp) -> None:

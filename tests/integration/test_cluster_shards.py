@@ -212,5 +212,12 @@ def test_sitemaps_are_read_with_requests_that_are_granted(tmp_path: Path) -> Non
                 wait_until(lambda made=made: shard.state().requests == made and together.is_done())
         finally:
             together.stop()
-    assert server.paths()[:7] == ["/sitemap.xml", "/0.xml", "/moved.xml", *MAPS]
-    assert len(server.paths()) == 13
+        assert server.paths()[:7] == ["/sitemap.xml", "/0.xml", "/moved.xml", *MAPS]
+        assert len(server.paths()) == 13
+        again = Together(topic, CrawlRequest(configure(flags).settings, flags, resume=True))
+        again.start()
+        try:
+            wait_until(again.is_done)
+        finally:
+            again.stop()
+        assert len(server.paths()) == 13, "opened again, it has what the sitemaps list"

@@ -170,6 +170,12 @@ def test_a_shard_that_does_not_come_again_holds_nobody_up_for_long() -> None:
     assert ask(0).hold
 
 
+def test_a_shard_that_waits_for_its_own_host_holds_nobody_up() -> None:
+    office = AddressOffice(clock=lambda: 0.0)
+    assert not office.ask(TurnWish("192.0.2.1", (0, 1), 4.5, PAUSE, 0.05, 5.0)).hold
+    assert office.ask(TurnWish("192.0.2.1", (1, 1), 0.0, PAUSE, 0.05, 5.0)).hold
+
+
 def test_an_office_that_was_reopened_keeps_promises_that_it_does_not_know() -> None:
     office = AddressOffice(is_reopened=True, clock=lambda: 0.0)
     turn = office.ask(TurnWish("192.0.2.1", (0, 1), 0.0, PAUSE, 0.25, 5.0))

@@ -54,6 +54,7 @@ class Crawl:
         score: float = 0.8,
         title: str = "Title",
         moved_to: str = "",
+        status: int = 200,
         copy_of: str = "",
     ) -> None:
         self._number += 1
@@ -76,7 +77,7 @@ class Crawl:
             at=day * DAY,
         )
         page = Page(end, title=title, text=f"It says {says}.") if was_fetched else None
-        result = FetchResult(url, outcome, end)
+        result = FetchResult(url, outcome, end, status=status)
         self.store.keep(FinishedPage(event, Candidate(url, 1.0), result, page, says))
 
     def due_in(self, name: str, day: float) -> float:
@@ -163,13 +164,31 @@ def test_a_page_that_has_moved_is_listed_where_it_is_now(crawl: Crawl) -> None:
 
 
 def test_a_page_that_leads_elsewhere_now_is_due_no_more(crawl: Crawl) -> None:
-    for name in "abc":
+    for name in "abcd":
         crawl.look(name, 0, says=None)
     crawl.look("h", 0, relevant=False)
-    crawl.look("a", 1, moved_to="h", outcome=Outcome.DUPLICATE)
-    crawl.look("b", 1, moved_to="new", relevant=False)
-    crawl.look("c", 1, moved_to="login", outcome=Outcome.LOGIN_WANTED)
+    crawl.look("a", 1, moved_to="h", outcome=Outcome.DUPLICATE, status=301)
+    crawl.look("b", 1, moved_to="none", outcome=Outcome.NOT_FOUND, status=404)
+    assert crawl.due(100) == ["c", "d"]
+    crawl.look("c", 1, moved_to="h", outcome=Outcome.DUPLICATE, status=302)
+    crawl.look("d", 1, moved_to="consent", relevant=False)
+    assert crawl.due(1.5) == [], "they were looked at"
+    assert crawl.due(100) == ["c", "d"], "it may be for now"
+
+
+def test_a_copy_of_what_is_gone_is_listed_and_one_of_what_is_useless_is_not(crawl: Crawl) -> None:
+    crawl.look("a", 0, says=5)
+    crawl.look("h", 0, relevant=False)
+    crawl.look("a", 1, moved_to="h", outcome=Outcome.DUPLICATE, status=301)
+    crawl.look("c", 1, says=5, copy_of="a")
+    assert crawl.due(100) == ["c"], "as the crawl remembers what has left"
+    crawl.look("d", 1, says=5, copy_of="a")
     assert crawl.due(100) == ["c"]
+    with Verdicts(crawl.path) as verdicts:
+        verdicts.mark({"http://h.test/c": False}, {}, b"")
+    crawl.look("c", 2, moved_to="h", outcome=Outcome.DUPLICATE, status=301)
+    crawl.look("e", 2, says=5, copy_of="c")
+    assert crawl.due(100) == []
 
 
 def test_the_best_are_looked_at_first_and_only_finds(crawl: Crawl) -> None:

@@ -95,12 +95,14 @@ class AddressOffice:
         is_holder = known.asker == wish.asker
         # Within its own stretch the asker keeps the pause itself: its wish says how.
         free_at = now if is_holder and now >= known.shared_until else known.free_at
-        start = max(now + wish.earliest, free_at, self._opens_at + wish.pause)
+        free_at = max(free_at, self._opens_at + wish.pause)
+        start = max(now + wish.earliest, free_at)
         shard = wish.asker[0]
         before = known.before(shard, now)
         if before or start - now > min(wish.at_most, AHEAD_SECONDS):
             start += before * (wish.slack + wish.pause)
-            known.expect(shard, now, start)
+            if before or free_at > now + wish.earliest:  # else it is its own host that it waits for
+                known.expect(shard, now, start)
             return Turn(start - now, 0.0)
         known.queue.pop(shard, None)
         known.asker = wish.asker

@@ -129,7 +129,8 @@ class Shard:
             self._folder.topic, request, folder=self._folder, known=known, own=own
         )
         self._crawl.allow(limit)
-        self._reads_lists = self._crawl.has_sitemaps_to_read
+        # A shard that is opened again, elsewhere perhaps, has them in its queue.
+        self._reads_lists = self._crawl.has_sitemaps_to_read and not self._crawl.has_read_sitemaps
 
     def run(self) -> None:
         """Crawl until :meth:`stop`, or until something fails, which is raised."""

@@ -32,7 +32,7 @@ _MAX_PARSED_CHARS = (
     1_000_000  # of those that are parsed at a time; their rules take many times as much
 )
 _LEAST_CHARS = 1_000  # that a file counts for: even an empty one has a parser
-_MAX_WILDCARDS = 500  # rules with an asterisk, each of which is looked for in each address
+_MAX_WILDCARDS = 2_000  # rules with an asterisk, each of which is looked for in each address
 
 _log = logging.getLogger(__name__)
 # Also "user<TAB>agent name", which the parser understands.
@@ -295,7 +295,7 @@ def _only_for(product: str, text: str) -> str:
 
 
 def _limit_wildcards(lines: list[str], names: Mapping[int, str]) -> None:
-    """Shorten our rules with asterisks beyond the first few hundred, as no honest file has so many.
+    """Shorten our rules with asterisks beyond the first two thousand: no honest file has so many.
 
     Thousands of them would take the parser seconds for one long address. Where the end of a group
     is in doubt, rules count as ours.
@@ -306,8 +306,9 @@ def _limit_wildcards(lines: list[str], names: Mapping[int, str]) -> None:
             is_ours = (is_ours and not has_rules) or names[number] != _OTHERS
             has_rules = False
             continue
-        has_rules = has_rules or _RULE_LINE.match(line) is not None
-        if is_ours and "*" in line:
+        is_rule = _RULE_LINE.match(line) is not None
+        has_rules = has_rules or is_rule
+        if is_ours and is_rule and "*" in line.partition("#")[0]:
             wildcards += 1
             if wildcards > _MAX_WILDCARDS:
                 lines[number] = _without_wildcard(line)

@@ -42,6 +42,15 @@ _FOUND_AS_BEFORE = (
     "INSERT OR IGNORE INTO visit (address, told, found_at, seen_at) "
     "SELECT ?, 0, found_at, ? FROM visit WHERE address = ?"
 )
+_LOOKED_AT = "UPDATE visit SET seen_at = ? WHERE address = ?"
+_IS_USELESS = "SELECT 1 FROM marked WHERE address = ? AND NOT useful"
+_STANDS = "SELECT 1 FROM event WHERE address = ? AND current AND relevant AND NOT noindex"
+_SAYS_THE_SAME = (
+    "SELECT address FROM event WHERE fingerprint = ? AND current AND relevant AND NOT noindex "
+    "AND duplicate_of IS NULL ORDER BY id LIMIT 1"
+)
+_FOR_GOOD = (301, 308)
+_FOR_NOW = (302, 303, 307)
 
 
 def retire(connection: sqlite3.Connection, row: int) -> None:
@@ -72,28 +81,55 @@ def pass_on(
     is_listed = now["relevant"] and now["duplicate_of"] is None and not now["noindex"]
     if is_listed and same_words(before, now["fingerprint"]):
         return None
-    find = "SELECT 1 FROM marked WHERE address = ? AND NOT useful"
-    if connection.execute(find, (now["address"],)).fetchone():
+    return _replace(connection, now["address"])
+
+
+def _replace(connection: sqlite3.Connection, address: str) -> str | None:
+    if connection.execute(_IS_USELESS, (address,)).fetchone():
         return None
-    return promote_copy(connection, now["address"])
+    return promote_copy(connection, address)
+
+
+def standing_original(connection: sqlite3.Connection, row: Mapping[str, Any]) -> str | None:
+    """What a page is a copy of, by now: a crawl may know one that has left the results since."""
+    known: str | None = row["duplicate_of"]
+    if known is None or connection.execute(_STANDS, (known,)).fetchone():
+        return known
+    if connection.execute(_IS_USELESS, (known,)).fetchone():
+        return known
+    found = connection.execute(_SAYS_THE_SAME, (row["fingerprint"],)).fetchone()
+    return found[0] if found is not None and found[0] != row["address"] else None
 
 
 def moved(connection: sqlite3.Connection, row: Mapping[str, Any]) -> dict[str, Any]:
     """What else is to be written of a page that redirects now, where a page was fetched before.
 
-    The page behind it takes its place if it says the same; else a copy does, if there is one.
+    The page behind it takes its place if it says the same; else a copy does, if there is one. A
+    redirect that is not for good leaves what was found as it is.
     """
-    asked, address, outcome = row["url"], row["address"], row["outcome"]
-    leads_on = outcome == Outcome.DUPLICATE or outcome not in TELLS_NOTHING_NEW
-    if asked == address or not leads_on:
+    asked, address = row["url"], row["address"]
+    if asked == address:
         return {}
     old = connection.execute(_FETCHED_BEFORE, (asked, row["number"])).fetchone()
     if old is None:
         return {}
-    retire(connection, old[0])
-    if row["duplicate_of"] != asked:
-        promote_copy(connection, asked)
-        return {}
-    connection.execute(_FOLLOW, (address, asked))
-    connection.execute(_FOUND_AS_BEFORE, (address, row["at"], asked))
-    return {"duplicate_of": None}
+    if row["outcome"] == Outcome.FETCHED and row["duplicate_of"] == asked:
+        retire(connection, old[0])
+        connection.execute(_FOLLOW, (address, asked))
+        connection.execute(_FOUND_AS_BEFORE, (address, row["at"], asked))
+        return {"duplicate_of": None}
+    if _is_gone(row):
+        retire(connection, old[0])
+        _replace(connection, asked)
+    else:
+        connection.execute(_LOOKED_AT, (row["at"], asked))
+    return {}
+
+
+def _is_gone(row: Mapping[str, Any]) -> bool:
+    """Whether a redirect says that nothing more will be where it begins."""
+    if row["outcome"] == Outcome.DUPLICATE:
+        return row["status"] in _FOR_GOOD
+    if row["outcome"] == Outcome.FETCHED or row["outcome"] in TELLS_NOTHING_NEW:
+        return False  # what was found there is known at the next look, if it is for good
+    return row["status"] not in _FOR_NOW

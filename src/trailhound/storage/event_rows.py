@@ -51,10 +51,11 @@ def unsigned(kept: int) -> int:
 
 
 def kept_fingerprints(connection: sqlite3.Connection) -> Iterator[tuple[str, int]]:
-    """Addresses and fingerprints of all pages in results that others may be copies of, in order."""
+    """Addresses and fingerprints of all pages in results that others may be copies of."""
     query = (
         "SELECT address, fingerprint FROM event "
-        "WHERE fingerprint IS NOT NULL AND current AND NOT noindex ORDER BY id"
+        "WHERE fingerprint IS NOT NULL AND current AND NOT noindex "
+        "ORDER BY duplicate_of IS NOT NULL, id"  # one that was fetched again is no copy of its copy
     )
     for address, fingerprint in connection.execute(query):
         yield address, unsigned(fingerprint)

@@ -42,7 +42,7 @@ import msgspec
 
 from trailhound.errors import StorageError
 from trailhound.records import FinishedPage, Outcome
-from trailhound.storage.copies import TELLS_NOTHING_NEW, moved, pass_on, retire
+from trailhound.storage.copies import TELLS_NOTHING_NEW, moved, pass_on, retire, standing_original
 from trailhound.storage.event_rows import INSERT_EVENT, event_row, kept_fingerprints, storable
 from trailhound.storage.kept_words import pack_words
 from trailhound.storage.sqlite import DatabaseKind, transaction
@@ -318,6 +318,7 @@ def put_event(
     if before and not stands:
         retire(connection, before[0])
     row = row | {"current": not stands} | moved(connection, row)
+    row["duplicate_of"] = standing_original(connection, row)
     if row["outcome"] == Outcome.FETCHED and not stands:
         row |= _heeded(connection, row)
     added = execute(INSERT_EVENT, row).lastrowid or 0

@@ -123,6 +123,10 @@ def open_crawl(
         raise
 
 
+SITEMAPS_READ = "sitemaps-read"
+"""In ``state`` of the results: the seeds whose sitemaps were read, one in a line."""
+
+
 class EarlierRuns(NamedTuple):
     """What a crawl had come to before this run."""
 
@@ -439,6 +443,15 @@ class TopicCrawl:
         return self._sitemaps_wanted and bool(self._listing_seeds)
 
     @property
+    def has_read_sitemaps(self) -> bool:
+        """Whether those of the same seeds were read to their end, in an earlier run or in this."""
+        return self._stores.results.state(SITEMAPS_READ) == self._told_seeds
+
+    @property
+    def _told_seeds(self) -> bytes:
+        return "\n".join(sorted(self._listing_seeds)).encode()
+
+    @property
     def _listing_seeds(self) -> list[str]:
         return [url for url in self._plan.seeds if url in self._own_seeds]
 
@@ -463,6 +476,8 @@ class TopicCrawl:
         finally:
             frontier.add(found)
             frontier.commit()
+        if not self.is_stopping:
+            self._stores.results.save_state(SITEMAPS_READ, self._told_seeds)
 
     def _may_ask(self, requests: int) -> bool:
         """Whether one more may follow so many requests; if so, it is counted."""

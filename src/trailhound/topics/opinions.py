@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
@@ -21,6 +22,8 @@ from trailhound.topics.crawl_plan import knowledge_of
 from trailhound.topics.marking import archived_sources
 from trailhound.topics.sources import open_sources
 from trailhound.topics.strategy_memory import StrategyMemory
+
+_log = logging.getLogger(__name__)
 
 MOST_WORDS = 6
 """That are told to speak for a page, and against it."""
@@ -56,7 +59,11 @@ class Opinions:
         page, judge = self._page(address), self._judge
         if page is None or judge is None:
             return [], []
-        moved = sorted(judge.words(page).items(), key=lambda each: -abs(each[1]))
+        try:
+            moved = sorted(judge.words(page).items(), key=lambda each: -abs(each[1]))
+        except Exception:  # of a plug-in, which costs itself
+            _log.exception("The judge cannot tell which words of %s count", address)
+            return [], []
         told = [
             [term for term, part in moved if sign * part >= LEAST_MOVED][:MOST_WORDS]
             for sign in (1, -1)
@@ -75,7 +82,7 @@ class Opinions:
             judge: object = self._guides.judge if self._guides is not None else None
         except TrailhoundError:  # such as: nothing was ever learned for the topic
             return None
-        return judge if isinstance(judge, WordingJudge) else None
+        return judge if isinstance(judge, WordingJudge) and callable(judge.words) else None
 
     @cached_property
     def _guides(self) -> Guides | None:

@@ -24,6 +24,10 @@ FILE_NAME = "app.json"
 API = "/api/"
 COLLECTOR = "/v1/"
 MAX_BODY_BYTES = 4_000_000
+MAX_UPLOAD_BYTES = 4_000_000_000
+"""Of a file that is sent as it is."""
+TAKES_FILE = "takes_file"
+"""An attribute of handlers to which files are sent."""
 """Of a request to the API; the collector takes more."""
 
 SAFE_HEADERS = {
@@ -101,8 +105,10 @@ class Gatekeeper:
         scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
         if scheme != "Bearer" or not self._token.is_right(token):
             return 401, "The app's token is wrong or missing. Open the app with 'trailhound app'."
-        if (request.content_length or 0) > MAX_BODY_BYTES:
-            return 413, f"More than {MAX_BODY_BYTES:,} bytes at once."
+        takes_file = getattr(request.match_info.handler, TAKES_FILE, False)
+        most = MAX_UPLOAD_BYTES if takes_file else MAX_BODY_BYTES
+        if (request.content_length or 0) > most:
+            return 413, f"More than {most:,} bytes at once."
         return None
 
 

@@ -27,7 +27,7 @@ import msgspec
 from aiohttp import hdrs, web
 
 from trailhound.errors import UNREADABLE, ConfigError, TrailhoundError, UsageError
-from trailhound.web.access import error_answer
+from trailhound.web.access import TAKES_FILE, error_answer
 from trailhound.web.plain_words import in_app
 
 if TYPE_CHECKING:
@@ -154,6 +154,7 @@ def handler_of(route: Route, app: App) -> Callable[[web.Request], Any]:
         except TrailhoundError as error:
             return error_answer(_status(error), in_app(str(error)))
 
+    setattr(handle, TAKES_FILE, route.is_upload)
     return handle
 
 

@@ -23,6 +23,7 @@ from trailhound.topics.forgetting import FETCHED_NAME
 from trailhound.topics.importing import ChosenSessions, Kept, keep_sessions, pseudonyms
 from trailhound.topics.page_fetching import FetchedPages, fetch_pages, pages_wanted
 from trailhound.topics.workspace import TopicFolder
+from trailhound.web.access import MAX_UPLOAD_BYTES
 from trailhound.web.api import Nothing, Routes
 from trailhound.web.contact import remember_user_agent, remembered_user_agent
 from trailhound.web.hub import Happening
@@ -52,6 +53,14 @@ class ImportKind(msgspec.Struct, frozen=True, kw_only=True):
     """The file to choose."""
 
 
+class ImportChoices(msgspec.Struct, frozen=True, kw_only=True):
+    """What the form of an import offers."""
+
+    kinds: list[ImportKind]
+    user_agent: str
+    """Who asked, the last time."""
+
+
 class Recording(msgspec.Struct, frozen=True, kw_only=True):
     """A file that is sent, as it is, in the body of the request."""
 
@@ -66,11 +75,11 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @routes.get("/api/imports")
-def list_imports(app: App, asked: Nothing) -> list[ImportKind]:
+def list_imports(app: App, asked: Nothing) -> ImportChoices:
     """The kinds of recordings that can be imported."""
     from trailhound.sessions.importers import importer, importer_names
 
-    del app, asked
+    del asked
     kinds = [
         ImportKind(
             kind=OWN_SESSION,
@@ -84,7 +93,7 @@ def list_imports(app: App, asked: Nothing) -> list[ImportKind]:
         except TrailhoundError:  # a broken plug-in costs itself
             continue
         kinds.append(ImportKind(kind=name, summary=found.summary, reads=found.reads))
-    return kinds
+    return ImportChoices(kinds=kinds, user_agent=remembered_user_agent(app.workspace.folder))
 
 
 @routes.upload("/api/topics/{topic}/import")
@@ -154,6 +163,8 @@ async def _receive(request: web.Request, file: Path) -> None:
     with explaining(file), file.open("wb") as written:
         async for chunk in request.content.iter_chunked(_CHUNK_BYTES):
             size += len(chunk)
+            if size > MAX_UPLOAD_BYTES:  # one that does not say how large it is
+                raise UsageError(f"The file has more than {MAX_UPLOAD_BYTES:,} bytes.")
             await asyncio.to_thread(written.write, chunk)
     if not size:
         raise UsageError("The file is empty. Choose another.")
@@ -164,6 +175,7 @@ def _imported(app: App, folder: TopicFolder, file: Path, asked: Recording, handl
     handle.report("Reading the file")
     sessions, told = _sessions(app, folder, file, asked.kind)
     fetched = _fetched(app, folder, sessions, handle) if asked.fetch else None
+    _end_if_asked(handle)
     handle.report("Writing sessions")
     kept = keep_sessions(folder, fetched.fill(sessions) if fetched is not None else sessions)
     if fetched is not None:
@@ -206,10 +218,16 @@ def _fetched(
     store, wanted = FetchedPages(folder.path / FETCHED_NAME), pages_wanted(sessions)[:MAX_FETCHED]
 
     def progress(done: int, total: int) -> None:
+        _end_if_asked(handle)
         handle.report(f"Asked for {done:,} of {counted(total, 'page')}", done / max(total, 1))
 
     asyncio.run(fetch_pages(wanted, settings, store, progress))
     return store
+
+
+def _end_if_asked(handle: Handle) -> None:
+    if handle.is_stopping():
+        raise SessionError("Nothing was imported. Pages that were fetched are kept for next time.")
 
 
 def _in_words(kept: Kept) -> str:

@@ -40,7 +40,7 @@ function tell(job, ended) {
 function card(job) {
   const stop = h("button", { onclick: () => attempt(stop, () => post(path`/api/jobs/${job.id}/stop`)) }, "Stop");
   return h("section.card", { "aria-label": TITLES[job.kind] ?? job.kind },
-    h("div.row.apart", h("h2", `${TITLES[job.kind] ?? job.kind} …`), job.kind === "rejudge" ? stop : null),
+    h("div.row.apart", h("h2", `${TITLES[job.kind] ?? job.kind} …`), ["rejudge", "import"].includes(job.kind) ? stop : null),
     h("p.quiet", job.message || "It has begun."),
     h("progress", { max: "1", value: job.share ?? undefined, "aria-label": `${TITLES[job.kind] ?? job.kind}: progress` }));
 }

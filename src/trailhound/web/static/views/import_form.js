@@ -1,7 +1,7 @@
 // A form that sends a recording of another program, or a session file, to a topic.
 
 import { get, path, query, upload } from "../lib/api.js";
-import { check, field, h } from "../lib/dom.js";
+import { check, field, h, replace } from "../lib/dom.js";
 import { attempt } from "../lib/shell.js";
 
 /** By how names of files end: what they most likely are. */
@@ -10,10 +10,16 @@ const KINDS = [
   [/\.jsonl$/i, "session"], [/access.*\.log/i, "squid"], [/\.log/i, "combined"],
 ];
 
-/** A card, folded up; unfold() shows it. jobs is told of the import that begins. */
-export async function importCard(name, jobs) {
-  const kinds = await get("/api/imports");
-  const { user_agent: known } = await get(path`/api/topics/${name}/crawl/choices`);
+/** A card, folded up; unfold() shows it. Its form is made when it is first seen. jobs is told of the import that begins. */
+export function importCard(name, jobs) {
+  const place = h("div");
+  let made = null;
+  const make = () => { made ??= attempt(null, async () => replace(place, form(name, jobs, await get("/api/imports")))); return made; };
+  const element = h("details.card", { ontoggle: () => { if (element.open) make(); } }, h("summary", "Import a recording"), place);
+  return { element, async unfold() { element.open = true; await make(); element.querySelector("input")?.focus(); } };
+}
+
+function form(name, jobs, { kinds, user_agent: known }) {
   const file = h("input", { type: "file", required: true });
   const kind = h("select", kinds.map((each) => h("option", { value: each.kind }, `${each.kind} – ${each.summary.replace(/^Import (the |an? )?/, "").replace(/\.$/, "")}`)));
   const fetched = h("input", { type: "checkbox" });
@@ -35,10 +41,8 @@ export async function importCard(name, jobs) {
       button.textContent = "Import";
     }
   };
-  const element = h("details.card", h("summary", "Import a recording"),
-    h("form.stack", { onsubmit: (event) => { event.preventDefault(); attempt(button, send); } },
-      h("p", "What another program has recorded becomes a session of this topic: a HAR file of the browser's developer tools, a web archive, a browser's history, a proxy's log, or a session file. Mark the useful pages afterwards. The file stays on this computer."),
-      field("File", file), field("What it is", kind),
-      check(fetched, "Ask the web for pages without content, 500 at most: histories and logs have only addresses"), who, button));
-  return { element, unfold() { element.open = true; file.focus(); } };
+  return h("form.stack", { onsubmit: (event) => { event.preventDefault(); attempt(button, send); } },
+    h("p", "What another program has recorded becomes a session of this topic: a HAR file of the browser's developer tools, a web archive, a browser's history, a proxy's log, or a session file. Mark the useful pages afterwards. The file stays on this computer."),
+    field("File", file), field("What it is", kind),
+    check(fetched, "Ask the web for pages without content, 500 at most: histories and logs have only addresses"), who, button);
 }

@@ -11,7 +11,7 @@ export async function topic(place, [name]) {
   const jobs = jobWatch(name, () => draw().catch(() => {}));
   const next = h("div"), figures = h("div"), sessions = h("div"), settings = h("div");
 
-  const imports = await importCard(name, jobs);
+  const imports = importCard(name, jobs);
   const differs = changes();
   let ending = false;
   /** Does what ends the topic under this name; nothing is asked about it meanwhile. */
