@@ -11,6 +11,7 @@ from aiohttp import web
 
 from loopback import answering
 from trailhound.fetching.browser.parts import (
+    AT_ONCE,
     Asked,
     Blocklist,
     Given,
@@ -23,6 +24,7 @@ from trailhound.fetching.http import HttpFetcher
 AGENT = "bees-bot (+https://example.org/bot)"
 PAGE = "http://page.test/"
 Answering = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Asking = Callable[[PageParts], Awaitable[list[Given | None]]]
 
 
 class Parts:
@@ -36,18 +38,24 @@ class Parts:
 
     def give(self, *urls: str, at_once: bool = True, **more: Any) -> list[Given | None]:
         """What a page gets that asks for all these scripts."""
-        return asyncio.run(self._give(urls, at_once, more))
 
-    async def _give(
-        self, urls: tuple[str, ...], at_once: bool, more: dict[str, Any]
-    ) -> list[Given | None]:
+        async def ask(page: PageParts) -> list[Given | None]:
+            asking = [page.give(Asked(url, "script")) for url in urls]
+            return await asyncio.gather(*asking) if at_once else [await one for one in asking]
+
+        return self.given_to(ask, **more)
+
+    def given_to(self, ask: Asking, **more: Any) -> list[Given | None]:
+        """What a page gets that asks in its own way."""
+        return asyncio.run(self._given_to(ask, more))
+
+    async def _given_to(self, ask: Asking, more: dict[str, Any]) -> list[Given | None]:
         async with answering(self._noted) as resolver:
             http = HttpFetcher(AGENT, resolver=resolver, allow_addresses=["*.test"])
             more = {"may_go_on": lambda: True, **more}
             self.page = PageParts(http, self.kept, Blocklist(), page=PAGE, **more)
-            asking = [self.page.give(Asked(url, "script")) for url in urls]
             try:
-                return await asyncio.gather(*asking) if at_once else [await one for one in asking]
+                return await ask(self.page)
             finally:
                 await http.close()
 
@@ -175,3 +183,37 @@ def test_a_host_that_keeps_us_waiting_for_its_robots_txt_holds_up_no_other() -> 
         *(f"http://slow{n}.test/y.js" for n in range(6)), "http://quick.test/x.js"
     )
     assert None not in given
+
+
+def test_parts_that_queue_for_a_slow_host_take_no_place_from_others() -> None:
+    queueing, others = asyncio.Event(), asyncio.Event()
+
+    async def waiting(request: web.Request) -> web.StreamResponse:
+        if request.path == "/y.js":
+            queueing.set()
+            await asyncio.wait_for(others.wait(), 60)
+        elif request.path == "/x.js":
+            others.set()
+        elif request.host.startswith("quick"):
+            await asyncio.wait_for(queueing.wait(), 60)
+        return script(request)
+
+    slow = [f"http://slow.test/y.js?{n}" for n in range(6)]
+    # Were the quick one to wait for them, they would wait in vain.
+    assert None not in Parts(waiting).give(*slow, "http://quick.test/x.js")
+
+
+def test_as_many_parts_as_before_come_at_once_when_some_have_come() -> None:
+    all_are_asked = asyncio.Barrier(AT_ONCE)
+
+    async def together(request: web.Request) -> web.StreamResponse:
+        if request.path == "/x.js":
+            await asyncio.wait_for(all_are_asked.wait(), 60)
+        return script(request)
+
+    async def first_one_then_all(parts: PageParts) -> list[Given | None]:
+        first = await parts.give(Asked(f"{PAGE}first.js", "script"))
+        urls = [f"http://h{n}.test/x.js" for n in range(AT_ONCE)]
+        return [first, *await asyncio.gather(*(parts.give(Asked(url, "script")) for url in urls))]
+
+    assert None not in Parts(together).given_to(first_one_then_all)

@@ -8,7 +8,6 @@ address that the crawl may use.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Self
@@ -33,7 +32,7 @@ from trailhound.fetching.login_pages import (
     login_wanted_at,
     wants_login,
 )
-from trailhound.fetching.polite_client import PoliteClient
+from trailhound.fetching.polite_client import PoliteClient, Room
 from trailhound.fetching.polite_settings import PoliteSettings, check_politeness, polite_delay
 from trailhound.fetching.politeness import Politeness
 from trailhound.fetching.proxies import ProxyRules, proxy_rules
@@ -253,7 +252,7 @@ class HttpFetcher:
         *,
         page: str = "",
         may_ask: Callable[[str], bool] = lambda _url: True,
-        room: Callable[[], AbstractAsyncContextManager[int]] | None = None,
+        room: Room | None = None,
     ) -> Answer:
         """A part of a page that a browser renders: a script, or data that a script asks for.
 
@@ -262,8 +261,8 @@ class HttpFetcher:
         ``may_ask`` is asked before each request, with its URL, and before robots.txt is fetched
         for it: where that forbids the URL, the failure is ``ROBOTS``. ``page`` is the address of
         the page: a part from a host that is read as a person gets her cookies for pages of that
-        host alone. Each request waits for ``room``, which tells how many bytes may come, and is
-        not made for none; without it they are as many as those of a page.
+        host alone. Each request waits for its host, and then for ``room``, which tells how many
+        bytes may come, and is not made for none; without it they are as many as those of a page.
         """
         if self.reads_as_person(url) and url.startswith("http:") and page.startswith("https:"):
             headers = {"Accept": headers.get("Accept", "*/*")}  # the rest is not for all to read
@@ -277,11 +276,9 @@ class HttpFetcher:
                 return Answer(failure=Outcome.ROBOTS, detail=refusal.detail)
             is_foreign = self._stranger is not None and host_key(url) != host_key(page)
             client = self._stranger if is_foreign and self._stranger else self._client
-            async with nullcontext(self._max_bytes) if room is None else room() as most:
-                if most <= 0:
-                    return Answer(failure=Outcome.POSTPONED, detail=NO_REQUEST_LEFT)
-                most = min(most, self._max_bytes)
-                answer = await client.get_part(url, max_bytes=most, headers=headers)
+            answer = await client.get_part(
+                url, max_bytes=self._max_bytes, headers=headers, room=room
+            )
             target = answer.redirect_target(url)
             if target is None:
                 return answer

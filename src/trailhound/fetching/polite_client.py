@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 
+from trailhound.fetching.base import NO_REQUEST_LEFT
 from trailhound.fetching.client import NO_CONTACT, Answer, HttpClient
 from trailhound.fetching.headers import retry_after_seconds
 from trailhound.fetching.politeness import NotYetError, Politeness
@@ -14,6 +16,8 @@ from trailhound.records import Outcome
 from trailhound.urls import host_key
 
 BUSY_STATUSES = frozenset([429, 503])
+Room = Callable[[], AbstractAsyncContextManager[int]]
+"""Waits until one more part of a page may come, and tells how many bytes of it."""
 
 
 class PoliteClient:
@@ -66,11 +70,17 @@ class PoliteClient:
             self._politeness.end(host, turn)
 
     async def get_part(
-        self, url: str, *, max_bytes: int, headers: Mapping[str, str] | None = None
+        self,
+        url: str,
+        *,
+        max_bytes: int,
+        headers: Mapping[str, str] | None = None,
+        room: Room | None = None,
     ) -> Answer:
-        """Ask once for a part of a page, as soon as its host has room for one.
+        """Ask once for a part of a page, as soon as its host has room for one, and then the page.
 
-        ``POSTPONED``, with nothing asked, when the host wants to be left alone.
+        In this order: what queues for its host takes no ``room`` from parts of other hosts.
+        ``POSTPONED``, with nothing asked, when the host wants to be left alone, or for no bytes.
         """
         host = host_key(url)
         address = await self._client.locate(url)
@@ -81,7 +91,11 @@ class PoliteClient:
         except NotYetError as error:
             return _not_yet(error)
         try:
-            answer = await self._client.get(url, max_bytes=max_bytes, headers=headers)
+            async with nullcontext(max_bytes) if room is None else room() as most:
+                if most <= 0:
+                    return Answer(failure=Outcome.POSTPONED, detail=NO_REQUEST_LEFT)
+                most = min(most, max_bytes)
+                answer = await self._client.get(url, max_bytes=most, headers=headers)
             return self._take_note(host, answer)
         finally:
             self._politeness.end_part(host)

@@ -204,9 +204,13 @@ class PageParts:
 
     @asynccontextmanager
     async def _room(self) -> AsyncIterator[int]:
-        """Bytes that one more part may have; it waits for what others leave of theirs."""
+        """Bytes that one more part may have; it waits for what others leave of theirs.
+
+        Half a share is enough for nearly all parts: with whole ones, the first byte that has come
+        would leave one place less.
+        """
         share = self.limits.max_bytes // AT_ONCE
-        while self._left < share and self._set_aside:
+        while self._left < share // 2 and self._set_aside:
             self._arrived.clear()
             await self._arrived.wait()
         most = min(share, self._left)
