@@ -115,6 +115,47 @@ def test_false_claim_of_latin1_over_utf8_is_seen_through() -> None:
     )
 
 
+def xml(label: str, text: str) -> str:
+    return f'<?xml version="1.0" encoding="{label}"?><rss><title>{text}</title></rss>'
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "header"),
+    [
+        ("iso-8859-2", "zażółć gęślą jaźń", "utf-8"),
+        ("windows-1251", RUSSIAN, "iso-8859-1"),
+        ("utf-8", RUSSIAN, "windows-1251"),
+        ("iso-2022-jp", JAPANESE, "utf-8"),
+    ],
+)
+def test_xml_knows_its_encoding_better_than_its_server(label: str, text: str, header: str) -> None:
+    written, header = xml(label, text), f"text/xml; charset={header}"
+    assert decode(written.encode(label), header, is_xml=True) == (written, label)
+
+
+@pytest.mark.parametrize(
+    ("label", "codec", "header"),
+    [
+        pytest.param("utf-8", "windows-1251", "windows-1251", id="the header"),
+        pytest.param("shift_jis", "windows-1251", "windows-1251", id="the header again"),
+        pytest.param("windows-1251", "utf-8", "utf-8", id="the header, which proves itself"),
+        pytest.param("utf-8", "windows-1251", "euc-kr", id="neither"),
+        pytest.param("windows-1251", "utf-16-be", "utf-8", id="what its zeros say"),
+    ],
+)
+def test_xml_that_declares_what_it_is_not_is_read_nevertheless(
+    label: str, codec: str, header: str
+) -> None:
+    written, header = xml(label, RUSSIAN), f"text/xml; charset={header}"
+    assert decode(written.encode(codec), header, is_xml=True).text == written
+
+
+def test_a_byte_order_mark_beats_what_xml_declares() -> None:
+    written = xml("windows-1251", RUSSIAN)
+    body = codecs.BOM_UTF8 + written.encode()
+    assert decode(body, "text/xml; charset=koi8-r", is_xml=True) == (written, "utf-8")
+
+
 @pytest.mark.parametrize(
     ("label", "name"),
     [

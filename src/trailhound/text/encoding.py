@@ -88,6 +88,8 @@ _BOMS = (
 _VENDORS = "trailhound.euc-jp"
 # With more that is no character at all, a body is not worth the time.
 _MAX_UNKNOWN = 50_000
+# To one good character of an encoding other than UTF-8.
+_MOST_STRAY = 0.05
 # Possessive: a header may be a megabyte of blanks.
 _LABEL = r"""\s*+["']?+\s*+([A-Za-z0-9_.:()+-]{2,40})"""
 _HEADER_CHARSET = re.compile(rf"charset\s*+={_LABEL}", re.IGNORECASE)
@@ -111,7 +113,8 @@ class Decoded(NamedTuple):
 def decode(body: bytes, content_type: str = "", *, is_xml: bool = False) -> Decoded:
     """``body`` as text. Bytes that mean nothing become U+FFFD; never raises.
 
-    In XML, a ``<meta>`` is part of what is said: the HTML in a feed, say.
+    In XML, a ``<meta>`` is part of what is said: the HTML in a feed, say. Its declaration counts
+    before the header.
     """
     for mark, name in _BOMS:
         if body.startswith(mark):
@@ -144,14 +147,26 @@ def encoding_of_label(label: str) -> str | None:
 def _declared(body: bytes, content_type: str, is_xml: bool) -> str | None:
     """The encoding that the header or the document names, if it names a real one."""
     header = _HEADER_CHARSET.search(content_type)
-    if header is not None:
-        name = encoding_of_label(header[1])
-        if name is not None:
-            return name
+    outside = encoding_of_label(header[1]) if header is not None else None
+    if outside is not None and not is_xml:
+        return outside
     # Two bytes per character: no ASCII pattern could match below.
     if body[:2] in (b"<\0", b"\0<"):
         return "utf-16le" if body[1] == 0 else "utf-16be"
-    return _declared_inside(body[:_PRESCAN_BYTES], is_xml)
+    inside = _declared_inside(body[:_PRESCAN_BYTES], is_xml)
+    if outside is None or inside is None:
+        return outside or inside
+    return _right_one(body, inside, outside)
+
+
+def _right_one(body: bytes, inside: str, outside: str) -> str | None:
+    """Of the encodings that XML and its server name, the one that can be; XML knows better.
+
+    Servers often name one charset for all their files.
+    """
+    if outside == "utf-8" and _utf8_or(body, inside).encoding == "utf-8":
+        return outside
+    return next((name for name in (inside, outside) if _is_text(_read(body, name), name)), None)
 
 
 def _declared_inside(head: bytes, is_xml: bool) -> str | None:
@@ -166,10 +181,17 @@ def _declared_inside(head: bytes, is_xml: bool) -> str | None:
 def _as_claimed_utf8(body: bytes) -> Decoded:
     """UTF-8 with stray bytes stays UTF-8; with more stray than good characters it never was."""
     text = _read(body, "utf-8")
-    bad = text.count("\ufffd") if "\ufffd" in text else 0  # looking is faster than counting
-    if bad and bad > sum(1 for character in text if character > "\x7f") - bad:
-        return _detected(body)
-    return Decoded(text, "utf-8")
+    return Decoded(text, "utf-8") if _is_text(text, "utf-8") else _detected(body)
+
+
+def _is_text(read: str, name: str) -> bool:
+    """Whether what was read as ``name`` has few stray characters beyond ASCII among good ones."""
+    bad = read.count("\ufffd") if "\ufffd" in read else 0  # looking is faster than counting
+    if not bad:
+        return True
+    good = len(read) - len(read.encode("ascii", "ignore")) - bad
+    # Other text is hardly ever UTF-8; most of it means something, though nonsense, elsewhere.
+    return bad <= (good if name == "utf-8" else good * _MOST_STRAY)
 
 
 def _utf8_or(body: bytes, name: str) -> Decoded:
