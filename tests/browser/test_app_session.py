@@ -158,6 +158,23 @@ def test_a_page_is_chosen_marked_and_forgotten(page: Page, app: ServedApp) -> No
     expect(page.locator(".graph circle")).to_have_count(10)
 
 
+def test_pages_come_again_after_the_last_was_forgotten(page: Page, app: ServedApp) -> None:
+    def visit(title: str) -> Session:
+        html = f"<title>{title}</title><p>{title} bees"
+        return Session("bees", (Visit(1.0, f"{HOST}{title}", title, html=html),))
+
+    app.browsed(visit("Early"))
+    show(page, app, "bees", "session")
+    page.get_by_role("button", name="Early").click()
+    page.get_by_role("button", name="Forget this page").click()
+    see(page, "Nothing was browsed yet")
+    app.browsed(visit("Late"), 2)
+    see(page, "1 page with 0 links between them")
+    expect(page.locator(".preview")).to_contain_text("Choose a page")
+    page.get_by_role("button", name="Late").click()
+    expect(page.locator(".preview")).to_contain_text("Late bees")
+
+
 def test_the_picture_moves_and_zooms_by_keyboard_mouse_and_buttons(
     page: Page, app: ServedApp
 ) -> None:

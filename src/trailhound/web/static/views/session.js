@@ -41,6 +41,7 @@ function samePages(one, other) {
 function show(place, state, before) {
   const { name, picture } = state;
   if (!picture.nodes.length) {
+    chooseNone(state);
     replace(place, topicHead(name, "session"), state.jobs.element, h("section.card", h("h2", "Nothing was browsed yet"),
       h("p", "Pages appear here as soon as a paired browser sends them."), h("a.button.primary", { href: topicLink(name) }, "How to begin")));
     return;
@@ -60,9 +61,13 @@ function show(place, state, before) {
 
 /** The page that was chosen before the picture was drawn anew, if it is still there. */
 function chooseAgain(state, before) {
-  const url = state.chosen === null ? null : before.nodes[state.chosen].url;
-  const at = url === null ? -1 : state.picture.nodes.findIndex((node) => node.url === url);
-  if (at >= 0) { choose(state, at); return; }
+  const url = before?.nodes[state.chosen]?.url;
+  const at = url === undefined ? -1 : state.picture.nodes.findIndex((node) => node.url === url);
+  if (at >= 0) choose(state, at);
+  else chooseNone(state);
+}
+
+function chooseNone(state) {
   state.chosen = null;
   if (state.differs(null)) replace(state.preview, h("p.quiet", "Choose a page in the picture or in the table: it is shown here, and you can mark it."));
 }
