@@ -276,6 +276,39 @@ def test_who_reads_no_answer_is_hung_up_on(tmp_path: Path, monkeypatch: pytest.M
         wait_until(lambda: not app.server.app.portal.readers)
 
 
+class Talking(asyncio.Protocol):
+    """Gives everybody a long answer at once."""
+
+    LENGTH = 1_000_000
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        transport.write(b"x" * self.LENGTH)
+
+
+def test_who_reads_an_answer_slowly_gets_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "_LOOK_SECONDS", 0.5)
+
+    async def read_slowly() -> tuple[int, float]:
+        loop, places = asyncio.get_running_loop(), connections.Places(1)
+        with socket.create_server(("127.0.0.1", 0)) as listener, socket.socket() as reader:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 10_000)
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 10_000)
+            reader.setblocking(False)
+            async with await loop.create_server(lambda: places.given_to(Talking()), sock=listener):
+                began, read = loop.time(), 0
+                await loop.sock_connect(reader, listener.getsockname())
+                while read < Talking.LENGTH:
+                    await asyncio.sleep(0.02)
+                    read += len(await loop.sock_recv(reader, 10_000)) or Talking.LENGTH
+                reader.close()
+        return read, loop.time() - began
+
+    read, seconds = asyncio.run(read_slowly())
+    assert read == Talking.LENGTH
+    assert seconds > 3 * 0.5
+
+
 def test_connections_that_cannot_be_taken_are_told_of_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

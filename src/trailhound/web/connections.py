@@ -16,8 +16,11 @@ from trailhound.fetching.connections import OWN_TROUBLE, max_connections
 
 WAIT_SECONDS = 10.0
 """A connection that has brought no whole request for so long is closed."""
-_LOOK_SECONDS = 60.0
-"""As often each connection is looked at: who has not read his answer by then never will."""
+_LOOK_SECONDS = 30.0
+"""As often each connection is looked at: who has read nothing of his answer since then never will.
+
+The system takes what is to be sent in large pieces: a slow reader's answer rests for seconds.
+"""
 _MOST_READERS = 128
 _TOLD_EVERY_SECONDS = 60.0
 
@@ -72,15 +75,16 @@ class Places:
         if (timer := self._taken.pop(transport, None)) is not None:
             timer.cancel()
 
-    def _look_later(self, transport: asyncio.Transport) -> None:
+    def _look_later(self, transport: asyncio.Transport, unread: int = 0) -> None:
         loop = asyncio.get_running_loop()
-        self._taken[transport] = loop.call_later(_LOOK_SECONDS, self._look_at, transport)
+        self._taken[transport] = loop.call_later(_LOOK_SECONDS, self._look_at, transport, unread)
 
-    def _look_at(self, transport: asyncio.Transport) -> None:
-        if transport.get_write_buffer_size():
+    def _look_at(self, transport: asyncio.Transport, unread_before: int) -> None:
+        unread = transport.get_write_buffer_size()
+        if unread and unread == unread_before:
             self._end(transport)
         else:
-            self._look_later(transport)
+            self._look_later(transport, unread)
 
     def _end(self, transport: asyncio.Transport) -> None:
         self.leave(transport)
