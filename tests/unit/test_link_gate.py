@@ -211,6 +211,9 @@ def test_another_look_at_a_find_takes_nothing_of_its_hosts_share() -> None:
     assert not gate.admit_fetch(link("http://b.test/x"))
     again = link("http://b.test/0", REFRESH_PRIORITY)
     assert gate.admit_fetch(again)
+    gate.looked_at_again = frozenset([again.url])
+    again = link(again.url, 0.5)
+    assert gate.admit_fetch(again), "ranked anew"
     event = PageEvent(1, again.url, again.url, Outcome.FETCHED, PARENT, 1, 1.0, 1, 1)
     event = replace(event, relevance=Relevance(0.9, True))
     result = FetchResult(again.url, Outcome.FETCHED, again.url)

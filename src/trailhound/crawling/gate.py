@@ -119,6 +119,8 @@ class LinkGate:
         self.hosts = hosts
         self.leaving = leaving
         """Which links of hosts that are read as a person must not be followed."""
+        self.looked_at_again: frozenset[str] = frozenset()
+        """Finds of earlier runs that are asked for news."""
         self.to_rest: list[str] = []
         """Hosts that the frontier should leave alone: DNS does not know them."""
         """Dead hosts whose URLs may be ended at once; whoever does so clears it."""
@@ -164,7 +166,7 @@ class LinkGate:
 
         Another look at a find takes nothing of that.
         """
-        if self.hosts is None or candidate.parent is None or _is_another_look(candidate):
+        if self.hosts is None or candidate.parent is None or self._is_another_look(candidate):
             return True
         reason = self.hosts.reason_against(host_key(candidate.url))
         if reason is None:
@@ -172,13 +174,17 @@ class LinkGate:
         self._refused.append((candidate.url, reason, candidate.parent))
         return False
 
+    def _is_another_look(self, candidate: Candidate) -> bool:
+        """Also after it was ranked anew; or as it was queued, before the crawl was resumed."""
+        return candidate.priority == REFRESH_PRIORITY or candidate.url in self.looked_at_again
+
     def keep(self, finished: FinishedPage) -> None:
         """Write down what was refused, and count what the page's host gave."""
         event = finished.event
         host = host_key(event.final_url)
         if self._dead.record(host, event.outcome is Outcome.UNKNOWN_HOST):
             self.to_rest.append(host)
-        is_counted = finished.page is not None and not _is_another_look(finished.candidate)
+        is_counted = finished.page is not None and not self._is_another_look(finished.candidate)
         if self.hosts is not None and is_counted and event.relevance is not None:
             found = event.relevance.relevant and event.duplicate_of is None
             self.hosts.record(host, found)
@@ -217,10 +223,6 @@ class LinkGate:
             traps = self.traps.to_bytes() if self.traps is not None else b""
             hosts = self.hosts.to_bytes() if self.hosts is not None else b""
             self._store.save_state(STATE_NAME, msgspec.msgpack.encode(GateState(traps, hosts)))
-
-
-def _is_another_look(candidate: Candidate) -> bool:
-    return candidate.priority == REFRESH_PRIORITY
 
 
 class GuardedFrontier:

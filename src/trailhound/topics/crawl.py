@@ -282,6 +282,8 @@ class TopicCrawl:
         results, frontier = self.folder.results, self._stores.frontier
         fetcher.versions = versions = queue_refresh(results, frontier, due_by, most)
         self.looked_at_again = frozenset(versions)
+        if self._crawler.gate is not None:
+            self._crawler.gate.looked_at_again = self.looked_at_again
         self._notices.tell(f"{counted(len(versions), 'relevant page')} will be asked for news.")
         return len(versions)
 
