@@ -239,6 +239,12 @@ class PageEvent(msgspec.Struct, frozen=True):
     queries: int = 0
     """Questions to sources that this page made the strategy ask, and pages read through them."""
 
+    @property
+    def is_find(self) -> bool:
+        """Whether results list it: relevant, no copy, and it does not ask to be left out."""
+        is_relevant = self.relevance is not None and self.relevance.relevant
+        return is_relevant and self.duplicate_of is None and not self.noindex
+
 
 class FinishedPage(msgspec.Struct, frozen=True):
     """All that a crawl knows about one candidate when it is done with it: what sinks get."""

@@ -92,6 +92,11 @@ def without_port(host: str) -> str:
     return host[: host.index("]") + 1] if host.startswith("[") else host.partition(":")[0]
 
 
+def origin_of(url: str) -> str:
+    """Scheme, host and port of a canonical URL: ``https://example.org:8443``."""
+    return url[: url.index("/", 8)]
+
+
 def registered_domain(url: str) -> str:
     """The name somebody registered: ``bbc.co.uk`` for ``https://news.bbc.co.uk/x``.
 

@@ -176,7 +176,7 @@ def _import(
     from trailhound.cli.terminal import patiently
     from trailhound.sessions.importers import read_recording
     from trailhound.sessions.importers.base import KnowsBookmarks
-    from trailhound.topics.importing import ChosenSessions, keep_sessions, pseudonyms, useful_pages
+    from trailhound.topics.importing import ChosenSessions, keep_import, pseudonyms, useful_pages
 
     place = open_workspace(request.workspace)
     folder, period = place.folder_for(request.topic), _period(request.since, request.until)
@@ -188,10 +188,7 @@ def _import(
     sessions = ChosenSessions(imported, folder, period, useful, name_of)
     fetched, unfetched = _fetched(sessions, folder, request) if request.fetch else (None, 0)
     with patiently("Writing"):
-        kept = keep_sessions(folder, fetched.fill(sessions) if fetched is not None else sessions)
-    if fetched is not None:
-        kept.fetched, kept.unfetched = dict(fetched.outcomes()), unfetched
-        fetched.discard()
+        kept = keep_import(folder, sessions, fetched, unfetched)
     refuse_nothing(request.topic, imported.tally, kept)
     tell = show_json if request.as_json else show_report
     tell(folder, imported.tally, kept, useful.unvisited)
@@ -227,12 +224,10 @@ def _fetched(
     sessions: Iterable[Session], folder: TopicFolder, request: ImportRequest
 ) -> tuple[FetchedPages, int]:
     """Pages from the web for those without contents, and how many are beyond the limit."""
-    import asyncio
-
     from trailhound.cli.terminal import import_bar
     from trailhound.errors import UsageError
     from trailhound.topics.forgetting import FETCHED_NAME
-    from trailhound.topics.page_fetching import FetchedPages, fetch_pages, pages_wanted
+    from trailhound.topics.page_fetching import FetchedPages, fetch_missing
 
     settings = settings_from({"fetch.user_agent": request.user_agent}, request.config).fetch
     if not settings.user_agent:
@@ -241,11 +236,9 @@ def _fetched(
             "--user-agent 'bees-bot (+https://example.org/bot)'"
         )
     store = FetchedPages(folder.path / FETCHED_NAME)
-    wanted = pages_wanted(sessions)
     with import_bar() as show:
 
         def progress(done: int, total: int) -> None:
             show(done, total, "fetching pages")
 
-        asyncio.run(fetch_pages(wanted[: request.max_pages], settings, store, progress))
-    return store, max(0, len(wanted) - request.max_pages)
+        return store, fetch_missing(sessions, store, settings, request.max_pages, progress)

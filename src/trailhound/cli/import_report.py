@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 def counts(tally: Tally) -> Iterator[str]:
     """Read, kept, and skipped by reason, most frequent first."""
     yield f"{counted(tally.read, tally.unit)} read, {tally.kept:,} kept"
-    for reason, number in tally.skipped.most_common():
-        if number:
-            yield f"{number:,} skipped: {reason}"
+    yield from tally.left_out
 
 
 def refuse_nothing(topic: str, tally: Tally, kept: Kept) -> None:

@@ -153,10 +153,7 @@ class Shard:
         with self._events_lock:
             self._events.append(event)
             self._told += 1
-        relevance = event.relevance
-        is_listed = event.duplicate_of is None and not event.noindex
-        found = relevance is not None and relevance.relevant and is_listed
-        self._relevant += found
+        self._relevant += event.is_find
 
     def stop(self) -> None:
         """End soon: what is in flight is dealt with, what waits stays."""

@@ -88,10 +88,9 @@ class CrawlProgress:
         self._recent.append(event.at)
         self._forget_before(event.at - SPEED_WINDOW_SECONDS)
         if event.relevance is not None:
-            relevant = event.relevance.relevant
-            found = relevant and event.duplicate_of is None and not event.noindex
+            found = event.is_find
             self.relevant += found
-            self.duplicates += relevant and event.duplicate_of is not None
+            self.duplicates += event.relevance.relevant and event.duplicate_of is not None
             self.latest = event if found else self.latest
             self.barren = 0 if found else self.barren + 1
             self.harvest.add(found)

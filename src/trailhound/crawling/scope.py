@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from trailhound.config.settings import Settings
 from trailhound.errors import ConfigError
-from trailhound.urls import canonicalize, host_key, registered_domain
+from trailhound.urls import canonicalize, host_key, origin_of, registered_domain
 
 Scope = Callable[[str], bool]
 
@@ -87,7 +87,7 @@ class _Area:
         """Whether a canonical URL lies inside."""
         if self._beginning:
             return _without_dot(url).startswith(self._beginning)
-        return self._holds_origin(url[: url.index("/", 8)])
+        return self._holds_origin(origin_of(url))
 
     def _matches(self, origin: str) -> bool:
         name, port = _name_and_port(host_key(origin))

@@ -185,9 +185,9 @@ class JsonLinesSink:
         """A line for a relevant page; nothing for any other."""
         event, page = finished.event, finished.page
         relevance = event.relevance
-        if page is None or relevance is None or not relevance.relevant:
+        if page is None or relevance is None or event.outcome is not Outcome.FETCHED:
             return
-        if event.outcome is not Outcome.FETCHED or event.duplicate_of or event.noindex:
+        if not event.is_find:
             return
         found = {
             "url": event.final_url,

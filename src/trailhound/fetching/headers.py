@@ -22,6 +22,12 @@ class RobotsTags:
     nofollow: bool = False
 
 
+def robots_tags_of(headers: Iterable[tuple[str, str]], product: str) -> RobotsTags:
+    """What all headers of an answer ask of robots."""
+    wishes = [value for name, value in headers if name.lower() == "x-robots-tag"]
+    return read_robots_tags(wishes, product)
+
+
 def read_robots_tags(headers: Iterable[str], product: str) -> RobotsTags:
     """The wishes addressed to all robots or to ``product``; they add up.
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from http import HTTPStatus
 
 from trailhound.fetching.client import Answer
-from trailhound.fetching.headers import read_robots_tags
+from trailhound.fetching.headers import robots_tags_of
 from trailhound.fetching.login_pages import login_wanted_at
 from trailhound.media_types import document_kind
 from trailhound.records import Exchange, FetchResult, Outcome
@@ -45,8 +45,7 @@ class Hops:
         fetched = outcome is Outcome.FETCHED
         fallback = self._remark_on(answer) if fetched else status_in_words(answer.status)
         headers = answer.exchange.headers if answer.exchange is not None else ()
-        wishes = [value for name, value in headers if name.lower() == "x-robots-tag"]
-        tags = read_robots_tags(wishes, self._product)
+        tags = robots_tags_of(headers, self._product)
         return FetchResult(
             url=self.urls[0],
             outcome=outcome,

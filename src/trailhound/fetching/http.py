@@ -42,7 +42,7 @@ from trailhound.fetching.robots import RobotsRules, product_token
 from trailhound.fetching.sitemaps import MAX_BYTES as MAX_SITEMAP_BYTES
 from trailhound.media_types import HTML_ONLY, Kinds, wanted_documents
 from trailhound.records import FetchResult, Outcome
-from trailhound.urls import MAX_ASKED_LENGTH, host_key
+from trailhound.urls import MAX_ASKED_LENGTH, host_key, origin_of
 
 _PHASE_SECONDS = 10.0
 """For reaching a server, and for each wait for more, at most."""
@@ -282,7 +282,7 @@ class HttpFetcher:
             target = answer.redirect_target(url)
             if target is None:
                 return answer
-            if _origin(target) != _origin(url):
+            if origin_of(target) != origin_of(url):
                 headers = {"Accept": headers.get("Accept", "*/*")}  # the rest was for that site
             url = target
         return Answer(failure=Outcome.TOO_MANY_REDIRECTS)
@@ -369,10 +369,6 @@ class HttpFetcher:
             detail = f"redirects to {target}, which the crawl may not visit"
             return hops.result(Outcome.OUT_OF_SCOPE, answer, detail)
         return None
-
-
-def _origin(url: str) -> str:
-    return url[: url.index("/", 8)]
 
 
 def polite_settings(settings: FetchSettings) -> PoliteSettings:

@@ -21,7 +21,7 @@ from protego import Protego
 
 from trailhound.fetching.client import Answer
 from trailhound.records import Outcome
-from trailhound.urls import host_key
+from trailhound.urls import host_key, origin_of
 
 _MAX_REDIRECTS = 5
 _MAX_BYTES = 500 * 1024  # the RFC's least: rules beyond it need not be read
@@ -109,7 +109,7 @@ class RobotsRules:
         site = await self._site(url)
         if site.refusal is not None:
             return self._with_time_left(site, site.refusal)
-        rules = self._parsed.rules(_origin(url), site.packed)
+        rules = self._parsed.rules(origin_of(url), site.packed)
         if rules is None or rules.can_fetch(url, self._product):
             return None
         detail = f"robots.txt of {host_key(url)} forbids this address to {self._product}"
@@ -117,7 +117,7 @@ class RobotsRules:
 
     async def sitemaps(self, url: str) -> tuple[str, ...]:
         """The sitemaps that the site's robots.txt lists, as it spells them."""
-        rules = self._parsed.rules(_origin(url), (await self._site(url)).packed)
+        rules = self._parsed.rules(origin_of(url), (await self._site(url)).packed)
         return tuple(rules.sitemaps) if rules is not None else ()
 
     def _with_time_left(self, site: _Site, refusal: Refusal) -> Refusal:
@@ -130,12 +130,12 @@ class RobotsRules:
 
         It is one host over http and https: the longer wish of its two files counts.
         """
-        place = _origin(url).partition("://")[2]
+        place = origin_of(url).partition("://")[2]
         sites = (self._sites.get(f"{scheme}://{place}") for scheme in ("http", "https"))
         return max((site.delay_seconds for site in sites if site is not None), default=0.0)
 
     async def _site(self, url: str) -> _Site:
-        origin = _origin(url)
+        origin = origin_of(url)
         site = self._sites.setdefault(origin, _Site())
         self._sites.move_to_end(origin)
         while len(self._sites) > 1 and self._is_full:
@@ -240,10 +240,6 @@ def product_token(user_agent: str) -> str:
     compatible = re.search(r"compatible;\s*([A-Za-z0-9_-]+)", user_agent)
     found = compatible or re.search(r"([A-Za-z0-9_-]+)", user_agent)
     return found[1] if found else user_agent
-
-
-def _origin(url: str) -> str:
-    return url[: url.index("/", 8)]
 
 
 def _refusal_of_all(answer: Answer, origin: str) -> Refusal | None:

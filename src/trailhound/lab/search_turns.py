@@ -177,7 +177,7 @@ class _Run:
 
     def _learn(self, begun: int) -> list[str]:
         """Strong finds join; the sessions of people stay as they are."""
-        urls = (event.final_url for event in self._events[begun:] if _is_find(event))
+        urls = (event.final_url for event in self._events[begun:] if event.is_find)
         pages = [self._bench.corpus.page(url) for url in urls if url not in self._shown]
         finds = [ScoredFind(self._verdicts.score(page), page.url) for page in pages if page]
         strong = strong_finds(finds, adopted=self._adopted, own_scores=self._verdicts.own_scores)
@@ -237,8 +237,3 @@ def path_to(events: Sequence[PageEvent], url: str) -> list[PathPage]:
         path.append(PathPage(event.final_url, event.at, event.title, event.url))
         address = event.parent
     return path[::-1]
-
-
-def _is_find(event: PageEvent) -> bool:
-    relevant = event.relevance is not None and event.relevance.relevant
-    return relevant and event.duplicate_of is None and not event.noindex

@@ -12,7 +12,7 @@ from typing import Self
 
 import msgspec
 
-from trailhound.fetching.headers import read_robots_tags
+from trailhound.fetching.headers import robots_tags_of
 from trailhound.records import FetchResult, Outcome, Page, PageEvent
 from trailhound.storage.archive_reading import ArchivedAnswer, ArchivedFetch
 from trailhound.storage.archived_answers import ArchivedAnswers
@@ -100,8 +100,7 @@ def page_of(fetch: ArchivedFetch | None, sources: PageSources, product: str) -> 
     page = None if answer is None else _extracted(answer, fetch.last.url, sources)
     if page is None:
         return None
-    wishes = [value for name, value in fetch.last.headers if name.lower() == "x-robots-tag"]
-    asked = read_robots_tags(wishes, product)
+    asked = robots_tags_of(fetch.last.headers, product)
     return msgspec.structs.replace(
         page, noindex=page.noindex or asked.noindex, nofollow=page.nofollow or asked.nofollow
     )

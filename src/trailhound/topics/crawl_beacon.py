@@ -147,8 +147,7 @@ class CrawlBeacon:
         if relevance is not None:
             self._scores.append(relevance.score)
         is_known = self._crawl is not None and event.url in self._crawl.looked_at_again
-        is_listed = event.duplicate_of is None and not event.noindex
-        self._finds += page.relevant and is_listed and not is_known
+        self._finds += event.is_find and not is_known
 
     def end(self) -> None:
         """The run has ended; its figures stay."""

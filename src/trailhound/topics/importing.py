@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,6 +24,9 @@ from trailhound.sessions.importers.base import Bookmark, Imported
 from trailhound.storage.files import write_private
 from trailhound.topics.workspace import TopicFolder, session_file_name
 from trailhound.urls import canonicalize
+
+if TYPE_CHECKING:
+    from trailhound.topics.page_fetching import FetchedPages
 
 SYNCED_SESSIONS = 20
 """Of more sessions, a log's, not each is waited for until it is on the disk itself."""
@@ -184,6 +188,18 @@ class Kept:
     """Outcomes of ``--fetch``."""
     unfetched: int = 0
     """Pages beyond the limit of ``--fetch``."""
+
+
+def keep_import(
+    folder: TopicFolder, sessions: Iterable[Session], fetched: FetchedPages | None, unfetched: int
+) -> Kept:
+    """Add sessions to a topic, with the pages that were fetched for them, if any were."""
+    if fetched is None:
+        return keep_sessions(folder, sessions)
+    kept = keep_sessions(folder, fetched.fill(sessions))
+    kept.fetched, kept.unfetched = dict(fetched.outcomes()), unfetched
+    fetched.discard()
+    return kept
 
 
 def keep_sessions(folder: TopicFolder, sessions: Iterable[Session]) -> Kept:

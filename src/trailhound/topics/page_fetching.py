@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -112,6 +113,19 @@ def pages_wanted(sessions: Iterable[Session]) -> list[str]:
                 if event.html:
                     have.add(url)
     return [url for url, _ in visits.most_common() if url not in have]
+
+
+def fetch_missing(
+    sessions: Iterable[Session],
+    store: FetchedPages,
+    settings: FetchSettings,
+    most: int,
+    progress: Progress,
+) -> int:
+    """Ask for so many pages without contents, at most; how many more there are."""
+    wanted = pages_wanted(sessions)
+    asyncio.run(fetch_pages(wanted[:most], settings, store, progress))
+    return max(0, len(wanted) - most)
 
 
 async def fetch_pages(

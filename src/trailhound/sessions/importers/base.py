@@ -48,6 +48,12 @@ class Tally:
         """What became visits."""
         return self.read - self.skipped.total()
 
+    @property
+    def left_out(self) -> list[str]:
+        """How much was skipped, and why, most frequent first."""
+        skipped = self.skipped.most_common()
+        return [f"{number:,} skipped: {reason}" for reason, number in skipped if number]
+
     def skip(self, reason: str, count: int = 1) -> None:
         """Leave something out."""
         self.skipped[reason] += count

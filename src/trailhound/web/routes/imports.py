@@ -20,8 +20,8 @@ from trailhound.errors import SessionError, TrailhoundError, UsageError, unknown
 from trailhound.sessions.events import Session
 from trailhound.storage.files import explaining
 from trailhound.topics.forgetting import FETCHED_NAME
-from trailhound.topics.importing import ChosenSessions, Kept, keep_sessions, pseudonyms
-from trailhound.topics.page_fetching import FetchedPages, fetch_pages, pages_wanted
+from trailhound.topics.importing import ChosenSessions, Kept, keep_import, pseudonyms
+from trailhound.topics.page_fetching import FetchedPages, fetch_missing
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.access import MAX_UPLOAD_BYTES
 from trailhound.web.api import Nothing, Routes
@@ -107,7 +107,7 @@ async def import_recording(app: App, asked: Recording, request: web.Request) -> 
     place = await asyncio.to_thread(_new_place, app.workspace.folder)
     file = place / f"recording{_ending(asked.name)}"
     try:
-        await _receive(request, file)
+        await _receive(request, file, asked.name or "The file")
 
         def work(handle: Handle) -> str:
             try:
@@ -158,28 +158,29 @@ def _new_place(workspace: Path) -> Path:
         return Path(tempfile.mkdtemp(dir=within))
 
 
-async def _receive(request: web.Request, file: Path) -> None:
+async def _receive(request: web.Request, file: Path, name: str) -> None:
     size = 0
     with explaining(file), file.open("wb") as written:
         async for chunk in request.content.iter_chunked(_CHUNK_BYTES):
             size += len(chunk)
             if size > MAX_UPLOAD_BYTES:  # one that does not say how large it is
-                raise UsageError(f"The file has more than {MAX_UPLOAD_BYTES:,} bytes.")
+                raise UsageError(
+                    f"{name} has more than {MAX_UPLOAD_BYTES:,} bytes. Import a part of it, or "
+                    "use 'trailhound import'."
+                )
             await asyncio.to_thread(written.write, chunk)
     if not size:
-        raise UsageError("The file is empty. Choose another.")
+        raise UsageError(f"{name} is empty. Choose another.")
 
 
 def _imported(app: App, folder: TopicFolder, file: Path, asked: Recording, handle: Handle) -> str:
     """The whole of an import: read, name, perhaps fetch, keep; what came of it, in words."""
     handle.report("Reading the file")
     sessions, told = _sessions(app, folder, file, asked.kind)
-    fetched = _fetched(app, folder, sessions, handle) if asked.fetch else None
+    fetched, unfetched = _fetched(app, folder, sessions, handle) if asked.fetch else (None, 0)
     _end_if_asked(handle)
     handle.report("Writing sessions")
-    kept = keep_sessions(folder, fetched.fill(sessions) if fetched is not None else sessions)
-    if fetched is not None:
-        fetched.discard()
+    kept = keep_import(folder, sessions, fetched, unfetched)
     if not kept.visits:
         raise SessionError(f"Nothing was found to import{told()}. Is it a file of that kind?")
     app.hub.tell(Happening(kind="session", topic=folder.name))
@@ -201,28 +202,25 @@ def _sessions(
     people = pseudonyms(app.workspace.folder) if isinstance(found, NamesPeople) else None
 
     def left_out() -> str:
-        skipped = imported.tally.skipped.most_common()
-        said = [f"{number:,} skipped: {reason}" for reason, number in skipped if number]
-        return "".join(f"; {each}" for each in (*said, *imported.tally.notes))
+        return "".join(f"; {each}" for each in (*imported.tally.left_out, *imported.tally.notes))
 
     return ChosenSessions(imported, folder, name_of=people), left_out
 
 
 def _fetched(
     app: App, folder: TopicFolder, sessions: Iterable[Session], handle: Handle
-) -> FetchedPages:
-    """Pages from the web for those without contents."""
+) -> tuple[FetchedPages, int]:
+    """Pages from the web for those without contents, and how many are beyond the limit."""
     file = find_file(app.config_file, os.environ, Path.cwd())
     agent = {"fetch.user_agent": remembered_user_agent(app.workspace.folder)}
     settings = configure(agent, os.environ, file).settings.fetch
-    store, wanted = FetchedPages(folder.path / FETCHED_NAME), pages_wanted(sessions)[:MAX_FETCHED]
+    store = FetchedPages(folder.path / FETCHED_NAME)
 
     def progress(done: int, total: int) -> None:
         _end_if_asked(handle)
         handle.report(f"Asked for {done:,} of {counted(total, 'page')}", done / max(total, 1))
 
-    asyncio.run(fetch_pages(wanted, settings, store, progress))
-    return store
+    return store, fetch_missing(sessions, store, settings, MAX_FETCHED, progress)
 
 
 def _end_if_asked(handle: Handle) -> None:
