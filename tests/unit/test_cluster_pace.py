@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
+import pytest
+
 from trailhound.cluster.pace import LEAST_SECONDS, SHARE, Pace
+from trailhound.cluster.sending import GATHER_SECONDS, Sending
 
 
 def test_pauses_grow_with_the_crawl_within_their_bounds() -> None:
@@ -12,9 +17,32 @@ def test_pauses_grow_with_the_crawl_within_their_bounds() -> None:
     assert pace.seconds == LEAST_SECONDS
     now[0] += 10.0
     assert pace.seconds == 10.0 / SHARE
+    assert pace.is_growing
     now[0] += 3_600.0
     assert pace.seconds == 2.0
+    assert not pace.is_growing
 
 
 def test_a_pause_may_be_shorter_than_the_least() -> None:
     assert Pace(0.001).seconds == 0.001
+
+
+@pytest.mark.parametrize(
+    ("age_seconds", "is_granted_more", "goes_now"),
+    [
+        (0.0, True, True),  # at first every link counts
+        (SHARE * GATHER_SECONDS, True, False),
+        (SHARE * GATHER_SECONDS, False, True),  # others may have nothing to do without it
+    ],
+)
+def test_links_of_a_shard_that_waits_travel_at_once_if_that_matters(
+    age_seconds: float, is_granted_more: bool, goes_now: bool
+) -> None:
+    now = [100.0]
+    sending = Sending(0, Mock(), Mock(), Mock(), shards=4)
+    sending._pace = Pace(GATHER_SECONDS, lambda: now[0])
+    now[0] += age_seconds
+
+    sending.hurry(is_granted_more=is_granted_more)
+
+    assert sending._hurried.is_set() == goes_now

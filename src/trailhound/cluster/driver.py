@@ -326,7 +326,7 @@ class ClusterCrawl:
 
     def _pause_seconds(self) -> float:
         """Until the next look."""
-        at_work = all(state.state == "running" for state in self._states())
+        at_work = any(state.state == "running" for state in self._states())
         return self._pace.seconds if at_work else min(self._pace.seconds, IDLE_LOOK_SECONDS)
 
     def _refresh(self, refresh: Callable[[str, Mapping[int, Path]], None]) -> None:

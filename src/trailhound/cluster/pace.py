@@ -27,6 +27,11 @@ class Pace:
         """The next pause."""
         return min(max(LEAST_SECONDS, (self._clock() - self._began) / SHARE), self._most)
 
+    @property
+    def is_growing(self) -> bool:
+        """Whether it is still early."""
+        return self.seconds < self._most
+
 
 class Speed:
     """Requests of all shards per second, lately."""

@@ -12,7 +12,7 @@ from trailhound.cluster.outbox import MAX_BATCH, Outbox
 from trailhound.cluster.pace import Pace
 from trailhound.crawling.engine import Crawler
 
-GATHER_SECONDS = 2.0
+GATHER_SECONDS = 5.0
 """Links are gathered for so long at most before they travel, so that they travel together."""
 FIRST_RETRY_SECONDS = 0.1
 LAST_RETRY_SECONDS = 5.0
@@ -35,9 +35,14 @@ class Sending:
         self._hurried = asyncio.Event()
         self._senders: dict[int, asyncio.Task[None]] = {}
 
-    def hurry(self) -> None:
-        """The crawl has nothing else to do: what is gathered goes now."""
-        self._hurried.set()
+    def hurry(self, *, is_granted_more: bool = False) -> None:
+        """The crawl has nothing else to do: what is gathered goes now.
+
+        One that waits for its next grant goes on soon. Later, when a link more or less changes
+        little, what it has found meanwhile travels with the rest.
+        """
+        if not is_granted_more or self._pace.is_growing:
+            self._hurried.set()
 
     async def run(self, crawler: Crawler) -> None:
         """Until it is cancelled; raises what a shard cannot go on after."""

@@ -55,7 +55,7 @@ from trailhound.topics.crawl_plan import CrawlRequest
 
 T = TypeVar("T")
 
-NEWS_SECONDS = 2.0
+NEWS_SECONDS = 5.0
 """In which all others are asked once what they have learned; less at first."""
 HEARD_TOGETHER = 16
 """Shards that are asked at once: news of many pages cost less together."""
@@ -304,7 +304,7 @@ class Shard:
     def may_bring_more(self, reason: StopReason) -> bool:
         """It waits; the driver says when all have nothing left to do."""
         self._waits_for = reason
-        self._sending.hurry()
+        self._sending.hurry(is_granted_more=reason is StopReason.REQUESTS_SPENT)
         return True
 
     async def work(self, crawler: Crawler) -> None:

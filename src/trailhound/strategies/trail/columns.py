@@ -11,6 +11,9 @@ Ids = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+Integers = NDArray[np.integer[Any]]
+Reals = NDArray[np.floating[Any]]
+"""Both of any size, as they travel."""
 
 _FIRST_ROOM = 256
 

@@ -20,7 +20,15 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from trailhound.strategies.trail.columns import Columns, Ids, Matrix, Vector, renumbered
+from trailhound.strategies.trail.columns import (
+    Columns,
+    Ids,
+    Integers,
+    Matrix,
+    Reals,
+    Vector,
+    renumbered,
+)
 from trailhound.strategies.trail.descent import descend
 from trailhound.strategies.trail.features import NAMES, PRIOR_WEIGHTS, describe
 from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
@@ -114,7 +122,7 @@ class LinkModel:
         self.add_described(node, label, row, numbers, weights)
 
     def add_described(
-        self, node: int, label: float, row: Vector, numbers: Ids, weights: Vector
+        self, node: int, label: float, row: Reals, numbers: Integers, weights: Reals
     ) -> None:
         """An example whose words are given; ``node`` is -1 where the page is not known."""
         place, start = self._examples.add(), self._words.add(len(numbers))

@@ -18,7 +18,7 @@ from isal import isal_zlib
 from trailhound.records import CrawledPage, Link
 from trailhound.strategies.base import News
 from trailhound.strategies.parts import kept_in
-from trailhound.strategies.trail.columns import Ids, Vector
+from trailhound.strategies.trail.columns import Integers, Reals
 from trailhound.strategies.trail.features import NAMES
 from trailhound.strategies.trail.link_words import MAX_SAME, links_by_url
 from trailhound.strategies.trail.phrases import N_NUMBERS
@@ -27,7 +27,7 @@ MAX_LINKS_TOLD = 1_000
 """Addresses that one page may name to others: the first."""
 
 
-Described = tuple[Vector, Ids, Vector]
+Described = tuple[Reals, Integers, Reals]
 """Features of a link, numbers of its words, and what each of them weighs."""
 
 
@@ -39,7 +39,7 @@ class Example(msgspec.Struct, frozen=True, array_like=True):
     weights: bytes
 
     @classmethod
-    def of(cls, row: Vector, numbers: Ids, weights: Vector) -> Example:
+    def of(cls, row: Reals, numbers: Integers, weights: Reals) -> Example:
         """As it is written down."""
         return cls(
             row.astype("<f4").tobytes(),
@@ -49,12 +49,12 @@ class Example(msgspec.Struct, frozen=True, array_like=True):
 
     def arrays(self) -> Described:
         """The same; ValueError when they do not fit together."""
-        row = np.frombuffer(self.row, "<f4").astype(np.float64)
-        numbers = np.frombuffer(self.numbers, "<i4").astype(np.int64)
-        weights = np.frombuffer(self.weights, "<f2").astype(np.float64)
+        row = np.frombuffer(self.row, "<f4")
+        numbers = np.frombuffer(self.numbers, "<u4")
+        weights = np.frombuffer(self.weights, "<f2")
         if len(row) != len(NAMES) or len(numbers) != len(weights):
             raise ValueError("links were described by other features")
-        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < N_NUMBERS:
+        if numbers.max(initial=0) >= N_NUMBERS:
             raise ValueError("words were numbered otherwise")
         return row, numbers, weights
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import msgspec
 import numpy as np
 
-from trailhound.records import CrawledPage, Page, ScoredLink
+from trailhound.records import CrawledPage, Link, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
@@ -299,14 +299,15 @@ class TrailStrategy:
     def _hear(self, told: Iterable[tuple[Turnout, Described | None]]) -> None:
         """Note how pages turned out, as far as that is new."""
         table, labels = self._table, dict[int, float]()
+        done, browsed = table.nodes["done"], table.nodes["browsed"]
         for turnout, described in told:
-            asked, node = table.node(turnout.asked), table.node(turnout.url)
-            if table.nodes["done"][node]:
+            asked, node = table.numbers[turnout.asked], table.numbers[turnout.url]
+            if done[node]:
                 continue
-            table.nodes["done"][[asked, node]] = True
+            done[asked] = done[node] = True
             self._pages += 1
-            if not table.nodes["browsed"][node]:
-                labels |= dict.fromkeys((asked, node), turnout.score)
+            if not browsed[node]:
+                labels[asked] = labels[node] = turnout.score
                 if described is not None:
                     self._model.add_described(asked, turnout.score, *described)
         table.label(labels)
@@ -315,10 +316,11 @@ class TrailStrategy:
         """Take what pages of others say of addresses that are fetched here into the table."""
         table, pages, sizes = self._table, dict[int, Page](), dict[int, int]()
         for turnout, said in told:
-            if not any(self._may_fetch(link.url) for link in said.links):
+            links = self._links_of_use(said.links)
+            if not links:
                 continue
             node = table.node(turnout.url)
-            page = Page(turnout.url, title=said.title, language=said.language, links=said.links)
+            page = Page(turnout.url, title=said.title, language=said.language, links=links)
             if self._is_to_read(node, page):
                 pages[node], sizes[node] = page, said.n_links
         if pages:
@@ -326,6 +328,13 @@ class TrailStrategy:
             self._read(*((page, float(labels[node])) for node, page in pages.items()))
             slots = table.nodes["page"][np.fromiter(sizes, np.int64, len(sizes))]
             table.pages["out"][slots] = np.log1p(list(sizes.values()))
+
+    def _links_of_use(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
+        """Those to what may be fetched here, and those that stand in one list with them."""
+        lists = {(link.heading, link.tag_path) for link in links if self._may_fetch(link.url)}
+        if not lists:
+            return ()
+        return tuple(link for link in links if (link.heading, link.tag_path) in lists)
 
     def _may_fetch(self, url: str) -> bool:
         """Whether the address is fetched here, and was not yet."""
