@@ -28,7 +28,7 @@ import msgspec
 
 from trailhound.config.settings import Settings
 from trailhound.records import Outcome
-from trailhound.topics.crawl import open_crawl
+from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.workspace import Workspace
 

@@ -18,7 +18,7 @@ from trailhound.config import configure
 from trailhound.demo import DemoWeb
 from trailhound.demo.files import with_sources
 from trailhound.demo.server import serve_in_thread
-from trailhound.topics.crawl import open_crawl
+from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.learning import LearningRequest, learn_into
 from trailhound.topics.workspace import TopicFolder, Workspace

@@ -19,7 +19,8 @@ from trailhound.crawling import build
 from trailhound.demo import DemoWeb
 from trailhound.demo.files import with_sources
 from trailhound.fetching.http import polite_settings
-from trailhound.topics.crawl import TopicCrawl, open_crawl
+from trailhound.topics.crawl import TopicCrawl
+from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.learning import LearningRequest, learn_into
 from trailhound.topics.workspace import TopicFolder, Workspace

@@ -12,8 +12,9 @@ from half_way_crawls import PAGES, TOPIC, page
 from live_webs import USER_AGENT, TinySite
 
 from trailhound.config import configure
-from trailhound.topics.crawl import TopicCrawl, open_crawl
+from trailhound.topics.crawl import TopicCrawl
 from trailhound.topics.crawl_folder import SHARDS, CrawlFolder
+from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 

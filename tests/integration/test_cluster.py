@@ -27,8 +27,8 @@ from trailhound.records import Outcome
 from trailhound.storage.archive_check import ArchiveCheck
 from trailhound.storage.results_reading import Results
 from trailhound.topics.checking import Checking
-from trailhound.topics.crawl import open_crawl
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 

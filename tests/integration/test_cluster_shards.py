@@ -25,8 +25,8 @@ from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.demo import DemoWeb
 from trailhound.records import Outcome
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl import open_crawl
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 

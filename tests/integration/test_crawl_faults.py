@@ -89,7 +89,7 @@ import os, sys
 from pathlib import Path
 from trailhound.config import configure
 from trailhound.errors import TrailhoundError
-from trailhound.topics.crawl import open_crawl
+from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.workspace import Workspace
 topic = Workspace(Path(sys.argv[1])).topic(sys.argv[2])

@@ -18,8 +18,8 @@ from trailhound.cluster.uniting import scatter, unite
 from trailhound.errors import UsageError
 from trailhound.frontier.reading import all_urls
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl import open_crawl
 from trailhound.topics.crawl_folder import SHARDS, CrawlFolder
+from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 
 ALL = {f"http://{host}/{number}" for host in HOSTS for number in range(PAGES)}

@@ -19,7 +19,7 @@ from trailhound.fetching.replay import RecordedResponse, ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FetchResult, Link, Outcome, Page, Relevance
 from trailhound.strategies.baselines import BreadthFirstStrategy
-from trailhound.topics.crawl import open_crawl
+from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.workspace import Workspace
 

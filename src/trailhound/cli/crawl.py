@@ -263,8 +263,8 @@ def _open(
     checkpoint: str,
 ) -> TopicCrawl:
     from trailhound.cli.terminal import say
-    from trailhound.topics.crawl import open_crawl
     from trailhound.topics.crawl_folder import CrawlFolder
+    from trailhound.topics.crawl_opening import open_crawl
     from trailhound.topics.crawl_plan import needs_no_session
 
     place = options.open_workspace(workspace)

@@ -49,8 +49,8 @@ from trailhound.frontier.base import Frontier
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.records import PageEvent
 from trailhound.strategies.base import News
-from trailhound.topics.crawl import open_crawl
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 
 T = TypeVar("T")
@@ -130,7 +130,8 @@ class Shard:
         )
         self._crawl.allow(limit)
         # A shard that is opened again, elsewhere perhaps, has them in its queue.
-        self._reads_lists = self._crawl.has_sitemaps_to_read and not self._crawl.has_read_sitemaps
+        lists = self._crawl.sitemaps
+        self._reads_lists = lists is not None and not lists.are_read
 
     def run(self) -> None:
         """Crawl until :meth:`stop`, or until something fails, which is raised."""
@@ -319,7 +320,8 @@ class Shard:
 
     async def _read_lists(self, crawler: Crawler) -> None:
         """Read the seeds' sitemaps, with requests that are granted as any others are."""
-        await self._crawl.queue_sitemaps(partial(self._wait_for_grant, crawler))
+        if self._crawl.sitemaps is not None:
+            await self._crawl.sitemaps.queue(partial(self._wait_for_grant, crawler))
         self._waits_for, self._reads_lists = None, False
         await crawler.between_pages(lambda: None)  # it goes on at once
 

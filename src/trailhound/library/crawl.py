@@ -29,8 +29,9 @@ from trailhound.notebooks import data_frame, html_table
 from trailhound.records import FinishedPage, Page, PageEvent
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.base import Strategy
-from trailhound.topics.crawl import TopicCrawl, open_crawl
+from trailhound.topics.crawl import TopicCrawl
 from trailhound.topics.crawl_folder import CrawlFolder, NoCrawlFolder
+from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest, knowledge_from
 from trailhound.topics.heeding import open_results
 from trailhound.topics.learned import LearnedTopic

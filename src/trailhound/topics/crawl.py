@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import ExitStack, aclosing, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from trailhound.config.settings import FetchSettings
@@ -32,17 +31,12 @@ from trailhound.sources import Sources
 from trailhound.storage.event_log import PUT_OFF
 from trailhound.storage.results import ResultsProgress, ResultsStore
 from trailhound.storage.visit_reading import found_at
-from trailhound.topics.access import hosts_that_miss_headers, hosts_without_keys
 from trailhound.topics.backlinks import asked_on_the_way
 from trailhound.topics.crawl_beacon import CrawlBeacon
 from trailhound.topics.crawl_end import CrawlEnd
-from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, CrawlRecord
+from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.crawl_plan import (
     CrawlPlan,
-    CrawlRequest,
-    knowledge_of,
-    make_plan,
-    needs_no_session,
 )
 from trailhound.topics.crawl_stores import CrawlStores
 from trailhound.topics.failures import Failure, SeedWatch, why_put_off
@@ -50,81 +44,18 @@ from trailhound.topics.heeding import heed_marks
 from trailhound.topics.judging import OWN_JUDGE, judged_by, threshold_in
 from trailhound.topics.mending import Mending
 from trailhound.topics.notices import CrawlNotices, Notify
+from trailhound.topics.seed_sitemaps import SeedSitemaps
 from trailhound.topics.sources import open_sources, tell_unused
 from trailhound.topics.start_pages import (
-    Room,
     queue_closed,
     queue_refresh,
-    room_now,
     search_seeds,
-    sitemap_candidates,
     topic_words,
 )
 from trailhound.topics.strategy_memory import StrategyMemory, crawl_to_learn_from, pages_since
-from trailhound.topics.workspace import TopicFolder
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
-
-
-def open_crawl(
-    topic: TopicFolder,
-    request: CrawlRequest,
-    notify: Notify = lambda _: None,
-    *,
-    folder: CrawlFolder | None = None,
-    known: Knowledge | None = None,
-    own: OwnParts | None = None,
-) -> TopicCrawl:
-    """Prepare a run. Mistakes are found here, before anything is fetched.
-
-    A program may have a ``folder`` of its own for the crawl, may have learned the topic itself
-    (``known``), and may bring parts of its ``own``.
-    """
-    folder, own = folder or CrawlFolder(topic), own or OwnParts()
-    stack = ExitStack()
-    try:
-        if folder.is_kept:
-            stack.enter_context(CrawlLock(topic, folder.lock_path))
-        if folder.is_the_topics_own and not request.restart and folder.shards():
-            raise UsageError(
-                f"The crawl of '{topic.name}' is in shards. Go on with it on a cluster (trailhound "
-                f"crawl {topic.name} --resume --cluster ADDRESS), or on this machine, where it is "
-                f"put into one piece first (trailhound crawl {quote(topic.name)} --resume)."
-            )
-        is_watched = folder.is_the_topics_own and not request.mends_all
-        beacon = stack.enter_context(
-            CrawlBeacon(topic.path if is_watched else None, topic.name, request.started_by)
-        )
-        notify = beacon.noting(notify)
-        known = known or knowledge_of(topic)
-        plan = make_plan(request, folder, known, own)
-        if known.model is None and own.judge is None and not needs_no_session(plan.settings):
-            topic.load()  # says that there is nothing
-        if known.model is None:
-            notify(
-                f"Nothing has been learned for the topic '{topic.name}': the crawl goes by its "
-                "judge, and learns from what that finds."
-            )
-        for host in hosts_without_keys(plan.settings):
-            notify(
-                f"No cookies or headers are kept for {host} any more: it is read as anybody. Give "
-                f"them with --cookies FILE --for-host {host}"
-            )
-        for host in hosts_that_miss_headers(plan.settings):
-            notify(
-                f"The headers for {host} are sent over https alone, and the crawl asks it over "
-                f"http. If they may go over http, give them again with --for-host http://{host}"
-            )
-        return TopicCrawl(folder, plan, known, own, stack, notify, beacon)
-    except BaseException:
-        with suppress(TrailhoundError):  # what failed first is told
-            stack.close()
-        raise
-
-
-SITEMAPS_READ = "sitemaps-read"
-"""In ``state`` of the results: the seeds whose sitemaps were read, one in a line."""
 
 
 class EarlierRuns(NamedTuple):
@@ -210,8 +141,8 @@ class TopicCrawl:
         self._seeds = SeedWatch(self._own_seeds, self._notices.tell_trouble)
         self._crawler.put_off_heard = self._note_put_off
         self._works_alone = own.neighbours is None
-        if self._sitemaps_wanted:
-            self._http_fetcher("--sitemaps")
+        self.sitemaps = self._new_sitemaps()
+        """Read before the first page; a crawl with neighbours leaves that to them."""
         if plan.record is not None and plan.newly_as_me:
             self._knock_again(plan.newly_as_me)
         self._go_on_from(self._stores.results.progress(), sources.asked(), self._refreshed())
@@ -294,9 +225,21 @@ class TopicCrawl:
             pages = counted(asked, "page")
             self._notices.tell(f"{pages} that asked to log in will be asked for again.")
 
-    @property
-    def _sitemaps_wanted(self) -> bool:
-        return self.settings.crawl.sitemaps and bool(self._plan.seeds)
+    def _new_sitemaps(self) -> SeedSitemaps | None:
+        """Those of new seeds, if they are wanted."""
+        seeds = [url for url in self._plan.seeds if url in self._own_seeds]
+        if not (self.settings.crawl.sitemaps and seeds):
+            return None
+        return SeedSitemaps(
+            seeds,
+            self._http_fetcher("--sitemaps"),
+            self._crawler,
+            self._stores.results,
+            self._in_scope,
+            self.notify,
+            self._may_ask,
+            lambda: self.is_stopping,
+        )
 
     def _http_fetcher(self, option: str) -> HttpFetcher:
         fetcher = self._crawler.fetcher
@@ -426,8 +369,8 @@ class TopicCrawl:
             self.close()
 
     async def _events(self) -> AsyncGenerator[PageEvent]:
-        if self._sitemaps_wanted and self._works_alone:
-            await self.queue_sitemaps()
+        if self.sitemaps is not None and self._works_alone:
+            await self.sitemaps.queue()
         async with aclosing(self._crawler.crawl(self._own_seeds, self.budget)) as events:
             async for event in events:
                 # Before anything else can run: a crawl that is to end starts no further fetch.
@@ -438,48 +381,6 @@ class TopicCrawl:
                 self._seeds.ended(event)
                 self._give_up_or_tell()
                 yield event
-
-    @property
-    def has_sitemaps_to_read(self) -> bool:
-        """Whether :meth:`queue_sitemaps` has anything to do."""
-        return self._sitemaps_wanted and bool(self._listing_seeds)
-
-    @property
-    def has_read_sitemaps(self) -> bool:
-        """Whether those of the same seeds were read to their end, in an earlier run or in this."""
-        return self._stores.results.state(SITEMAPS_READ) == self._told_seeds
-
-    @property
-    def _told_seeds(self) -> bytes:
-        return "\n".join(sorted(self._listing_seeds)).encode()
-
-    @property
-    def _listing_seeds(self) -> list[str]:
-        return [url for url in self._plan.seeds if url in self._own_seeds]
-
-    async def queue_sitemaps(self, room: Room = room_now) -> None:
-        """Queue what the seeds' sites list; no page may be fetched meanwhile.
-
-        A crawl with neighbours leaves it to them: they know when there is ``room`` for a request.
-        """
-        before, frontier = self._crawler.requests, self._crawler.frontier
-        found: list[Candidate] = []
-        try:
-            _, fetched = await sitemap_candidates(
-                self._http_fetcher("--sitemaps"),
-                self._listing_seeds,
-                self._in_scope,
-                self.notify,
-                lambda made: self._may_ask(before + made),
-                room=lambda made: room(before + made),
-                candidates=found,
-            )
-            self._crawler.requests = before + sum(result.requests for result in fetched)
-        finally:
-            frontier.add(found)
-            frontier.commit()
-        if not self.is_stopping:
-            self._stores.results.save_state(SITEMAPS_READ, self._told_seeds)
 
     def _may_ask(self, requests: int) -> bool:
         """Whether one more may follow so many requests; if so, it is counted."""

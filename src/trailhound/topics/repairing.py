@@ -29,8 +29,8 @@ from trailhound.storage.sqlite import transaction
 from trailhound.storage.text_index import index_texts
 from trailhound.text.extract import extract_page
 from trailhound.topics.checking import Checking, StoreCheck, index_damage
-from trailhound.topics.crawl import open_crawl
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, CrawlRecord
+from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest, knowledge_of
 from trailhound.topics.gathering import Gathering
 from trailhound.topics.marking import archived_sources

@@ -29,8 +29,9 @@ from trailhound.sessions.shown_pages import page_from_source
 from trailhound.sources import Charged
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.choosing import check_live_spec
-from trailhound.topics.crawl import TopicCrawl, open_crawl
+from trailhound.topics.crawl import TopicCrawl
 from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.learning import Report, learn_into, same_request

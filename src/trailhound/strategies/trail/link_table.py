@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from trailhound.strategies.trail.columns import Columns, Ids, Matrix, Vector, renumbered
+from trailhound.records import Page
+from trailhound.strategies.trail.columns import Columns, Flags, Ids, Matrix, Vector, renumbered
 from trailhound.strategies.trail.link_words import PageLinks
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
 from trailhound.urls import host_key
@@ -222,6 +223,19 @@ class LinkTable:
         """The addresses that a page links to, each once."""
         span = slice(self.pages["first"][page], self.pages["last"][page])
         return self.links["child"][span].astype(np.int64)
+
+    def open_children(self, node: int) -> Ids:
+        """Those of the page at an address that were not fetched yet."""
+        children = self.children(int(self.nodes["page"][node]))
+        done: Flags = self.nodes["done"][children]
+        return children[~done]
+
+    def has_new_links(self, node: int, page: Page) -> bool:
+        """Whether the page at an address says something that was not read."""
+        slot = int(self.nodes["page"][node])
+        known = set(self.children(slot).tolist()) if slot >= 0 else set()
+        linked = {self.node(link.url) for link in page.links}
+        return slot < 0 or not linked <= known | {node}
 
     def parents(self, nodes: Ids) -> tuple[Ids, Ids, Ids]:
         """Links to the nodes, one node after the other; the place of each one's node; counts."""

@@ -9,26 +9,20 @@ from typing import ClassVar
 import msgspec
 import numpy as np
 
-from trailhound.records import CrawledPage, Link, Page, ScoredLink
+from trailhound.records import CrawledPage, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
 from trailhound.strategies.trail.columns import Flags, Ids
 from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.gateways import NOTHING, open_gateways
+from trailhound.strategies.trail.hearing import Hearing
 from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_held_back
 from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
 from trailhound.strategies.trail.link_words import read_links_of
-from trailhound.strategies.trail.news import (
-    Described,
-    Example,
-    LinksTold,
-    Turnout,
-    make_news,
-    read_news,
-)
+from trailhound.strategies.trail.news import Described, Example, make_news
 from trailhound.strategies.trail.reasons import memories, reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
 
@@ -70,6 +64,7 @@ class TrailStrategy:
         self._table = LinkTable()
         self._model = LinkModel(self._table, hub)
         self._wanted = WantedWords(graph)
+        self._hearing = Hearing(self._table, self._model, self._read)
         self._gate = gate
         self._pages = 0
         self._own_pages = self._own_pages_fitted = 0
@@ -135,9 +130,9 @@ class TrailStrategy:
         if not table.nodes["browsed"][node]:
             self._learn(asked, node, crawled)
         else:
-            if self._has_new_links(node, page):  # it was read in the session, and has changed since
+            if table.has_new_links(node, page):  # it was read in the session, and has changed since
                 self._read((page, float(table.nodes["label"][node])))
-            self._open = self._open_children(node)
+            self._open = table.open_children(node)
             self._described = describe(table, self._open)
         if self._is_fit_due():
             self._fit()
@@ -157,12 +152,6 @@ class TrailStrategy:
         self._gateways = {}
         self._is_fitted = True
 
-    def _has_new_links(self, node: int, page: Page) -> bool:
-        slot = int(self._table.nodes["page"][node])
-        known = set(self._table.children(slot).tolist()) if slot >= 0 else set()
-        linked = {self._table.node(link.url) for link in page.links}
-        return slot < 0 or not linked <= known | {node}
-
     def _learn(self, asked: int, node: int, crawled: CrawledPage) -> None:
         table, relevance = self._table, crawled.relevance.score
         was_linked = bool(table.nodes["n_links"][asked])
@@ -170,7 +159,7 @@ class TrailStrategy:
         table.label(dict.fromkeys((asked, node), relevance))
         self._read((crawled.page, relevance))
         table.nodes["page"][asked] = table.nodes["page"][node]
-        self._open = self._open_children(node)
+        self._open = table.open_children(node)
         # In one go with the page's links, as a description leaves out the own label.
         rows, words = describe(table, np.append(asked, self._open))
         self._described = rows[1:], words[1:]
@@ -186,11 +175,6 @@ class TrailStrategy:
         self._relinked = {int(numbers[node]) for node in self._relinked if numbers[node] >= 0}
         self._gateways = {}
         self._crowding = crowding(self._table)
-
-    def _open_children(self, node: int) -> Ids:
-        children = self._table.children(int(self._table.nodes["page"][node]))
-        done: Flags = self._table.nodes["done"][children]
-        return children[~done]
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """Each link to a page that was not fetched yet."""
@@ -285,82 +269,11 @@ class TrailStrategy:
 
     def heed(self, news: Sequence[News]) -> None:
         """Take pages of others for examples; their links that are fetched here are ranked anew."""
-        told = list(map(read_news, news))
-        named = (url for turnout, _, _ in told for url in (turnout.asked, turnout.url))
-        self._table.nodes_of(list(dict.fromkeys(named)))  # at once, which costs less
-        self._hear([(turnout, described) for turnout, described, _ in told])
-        read = [(turnout, said) for turnout, _, said in told if said is not None]
-        self._read_others(read)
-        for turnout, _ in read:
-            self._await_links(turnout)
+        heard = self._hearing.take_in(news)
+        self._pages += heard.pages
+        self._relinked.update(heard.relinked)
         if self._is_fit_due():
             self._fit()
-
-    def _hear(self, told: Iterable[tuple[Turnout, Described | None]]) -> None:
-        """Note how pages turned out, as far as that is new."""
-        table, labels = self._table, dict[int, float]()
-        done, browsed = table.nodes["done"], table.nodes["browsed"]
-        for turnout, described in told:
-            asked, node = table.numbers[turnout.asked], table.numbers[turnout.url]
-            if done[node]:
-                continue
-            done[asked] = done[node] = True
-            self._pages += 1
-            if not browsed[node]:
-                labels[asked] = labels[node] = turnout.score
-                if described is not None:
-                    self._model.add_described(asked, turnout.score, *described)
-        table.label(labels)
-
-    def _read_others(self, told: Iterable[tuple[Turnout, LinksTold]]) -> None:
-        """Take what pages of others say of addresses that are fetched here into the table."""
-        table, pages, sizes = self._table, dict[int, Page](), dict[int, int]()
-        for turnout, said in told:
-            links = self._links_of_use(said.links)
-            if not links:
-                continue
-            node = table.node(turnout.url)
-            page = Page(turnout.url, title=said.title, language=said.language, links=links)
-            if self._is_to_read(node, page):
-                pages[node], sizes[node] = page, said.n_links
-        if pages:
-            labels = table.nodes["label"]
-            self._read(*((page, float(labels[node])) for node, page in pages.items()))
-            slots = table.nodes["page"][np.fromiter(sizes, np.int64, len(sizes))]
-            table.pages["out"][slots] = np.log1p(list(sizes.values()))
-
-    def _links_of_use(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
-        """Those to what may be fetched here, and those that stand in one list with them."""
-        lists = {(link.heading, link.tag_path) for link in links if self._may_fetch(link.url)}
-        if not lists:
-            return ()
-        return tuple(link for link in links if (link.heading, link.tag_path) in lists)
-
-    def _may_fetch(self, url: str) -> bool:
-        """Whether the address is fetched here, and was not yet."""
-        table = self._table
-        if table.owns is not None and not table.owns(url):
-            return False
-        known = table.numbers.get(url)
-        return known is None or not table.nodes["done"][known]
-
-    def _is_to_read(self, node: int, page: Page) -> bool:
-        if self._table.nodes["browsed"][node]:
-            return self._has_new_links(node, page)
-        return bool(self._table.nodes["page"][node] < 0)
-
-    def _await_links(self, turnout: Turnout) -> None:
-        """What a page links to waits now; who told of it gave it another priority than we would."""
-        nodes = self._table.nodes
-        asked, node = self._table.node(turnout.asked), self._table.node(turnout.url)
-        if nodes["page"][node] < 0:  # it has nothing for us
-            return
-        nodes["page"][asked] = nodes["page"][node]
-        waiting = self._open_children(node)
-        waiting = waiting[~nodes["known"][waiting]]
-        nodes["queued"][waiting] = True
-        nodes["told"][waiting] = np.inf
-        self._relinked.update(waiting[~nodes["elsewhere"][waiting]].tolist())
 
     def reasons(self, found: FoundLink) -> Sequence[Reason]:
         """What moved the priority of a link: its words as weighed now, the rest as it was then."""
@@ -403,11 +316,11 @@ class TrailStrategy:
             return
         if not browsed:
             self._read((crawled.page, crawled.relevance.score))
-        elif self._has_new_links(node, crawled.page):
+        elif table.has_new_links(node, crawled.page):
             self._read((crawled.page, float(table.nodes["label"][node])))
         table.nodes["done"][[asked, node]] = True
         table.nodes["page"][asked] = table.nodes["page"][node]
-        nodes = self._open_children(node)
+        nodes = table.open_children(node)
         nodes = nodes[~table.nodes["known"][nodes]]
         table.nodes["queued"][nodes] = True
         table.nodes["told"][nodes] = self._model.score(nodes)
