@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from trailhound.crawling.analysis import Analysis, PageJob
+import msgspec
+
+from trailhound.crawling.analysis import Analysis, Analyst, PageJob
 from trailhound.crawling.page_limits import PAGE_LIMITS
 from trailhound.crawling.page_reading import COSTLY_PAGES, READ_PER_COSTLY, PageReading
 from trailhound.records import Candidate, Page, Relevance
@@ -47,3 +49,28 @@ def test_a_host_with_heavy_documents_gets_another_try_for_what_it_has_else() -> 
     assert is_tried()
     came_to(heavy, 1)
     assert not is_tried()
+
+
+def test_a_page_that_was_set_apart_is_what_it_would_be_here() -> None:
+    words = "Die Bienen fliegen im Sommer von einer Blüte zur anderen und sammeln Honig. " * 5
+    url = f"http://{HOST}/bienen"
+    job = PageJob(
+        Candidate(url, 1.0), url, "text/html", f"<title>Bienen</title><p>{words}".encode()
+    )
+    reading = PageReading(
+        BreadthFirstStrategy(),
+        NoJudge(),
+        with_fingerprints=False,
+        workers=1,
+        recipe=None,
+        limits=PAGE_LIMITS,
+    )
+    apart = Analyst(None).analyse(msgspec.structs.replace(job, is_set_apart=True))
+    assert apart.page is not None
+    assert apart.page.language == "", "what guesses languages is not loaded there"
+    here, there = reading.complete(None, job, HOST), reading.complete(apart, job, HOST)
+    assert here is not None
+    assert there is not None
+    assert here.page is not None
+    assert here.page.language == "de"
+    assert there.page == here.page

@@ -19,7 +19,6 @@ from threadpoolctl import threadpool_limits
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, note_failure
 from trailhound.crawling.page_limits import limit_memory
 from trailhound.signals import leave_signals_to_parent
-from trailhound.text.extract import extract_page
 
 LENGTH = struct.Struct("<I")
 """In front of every message: how many bytes follow."""
@@ -53,10 +52,9 @@ def _start(recipe: AnalystRecipe) -> tuple[Analyst | None, Analysis]:
     """The analyst, and an empty analysis that tells of the failure if there is none."""
     start = Analysis()
     try:
-        # What nearly every page needs is read from disk now: the first has to be in time as well.
-        # What guesses languages is not, it takes 0.7 s: many pages say their own.
-        extract_page(_SOME_PAGE, "http://example.org/")
-        return recipe(), start
+        analyst = recipe()
+        analyst.prepare()
+        return analyst, start
     except Exception as error:
         note_failure(start, error)
         return None, start
