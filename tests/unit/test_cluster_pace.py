@@ -8,6 +8,8 @@ import pytest
 
 from trailhound.cluster.pace import LEAST_SECONDS, SHARE, Pace
 from trailhound.cluster.sending import GATHER_SECONDS, Sending
+from trailhound.cluster.shard import Shard
+from trailhound.crawling.budget import StopReason
 
 
 def test_pauses_grow_with_the_crawl_within_their_bounds() -> None:
@@ -46,3 +48,14 @@ def test_links_of_a_shard_that_waits_travel_at_once_if_that_matters(
     sending.hurry(is_granted_more=is_granted_more)
 
     assert sending._hurried.is_set() == goes_now
+
+
+def test_a_shard_that_is_granted_nothing_more_sends_what_it_has() -> None:
+    shard = Shard.__new__(Shard)
+    shard._sending = sending = Mock()
+    shard._waits_for, shard._was_waiting = StopReason.REQUESTS_SPENT, False
+
+    shard._hurry_at_the_end()
+    assert not sending.hurry.called, "it may be granted more now"
+    shard._hurry_at_the_end()
+    sending.hurry.assert_called_once_with()

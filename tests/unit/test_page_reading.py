@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import msgspec
+import pytest
 
 from trailhound.crawling.analysis import Analysis, Analyst, PageJob
 from trailhound.crawling.page_limits import PAGE_LIMITS
@@ -66,11 +70,29 @@ def test_a_page_that_was_set_apart_is_what_it_would_be_here() -> None:
         limits=PAGE_LIMITS,
     )
     apart = Analyst(None).analyse(msgspec.structs.replace(job, is_set_apart=True))
-    assert apart.page is not None
-    assert apart.page.language == "", "what guesses languages is not loaded there"
     here, there = reading.complete(None, job, HOST), reading.complete(apart, job, HOST)
     assert here is not None
     assert there is not None
     assert here.page is not None
     assert here.page.language == "de"
     assert there.page == here.page
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory")
+def test_what_is_loaded_beside_the_limit_does_not_count() -> None:
+    program = """
+import resource
+from trailhound.crawling.page_limits import beside_the_limit, limit_memory
+limit_memory(50_000_000)
+def limit(): return resource.getrlimit(resource.RLIMIT_AS)[0]
+before = limit()
+with beside_the_limit():
+    ours = bytearray(200_000_000)
+assert limit() - before >= 200_000_000, limit() - before
+try:
+    bytearray(200_000_000)
+except MemoryError:
+    print("limited")
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert said.stdout == "limited\n", said.stderr

@@ -47,9 +47,9 @@ from trailhound.topics.gathering import Gathering
 from trailhound.topics.notices import Notify, Progress
 
 LOOK_EVERY_SECONDS = 1.0
-"""At most, while all shards are at work."""
+"""At most, while any shard is at work."""
 IDLE_LOOK_SECONDS = 0.4
-"""While some wait, for others or for the end."""
+"""While all wait, for links or for the end."""
 GATHER_EVERY_SECONDS = 5.0
 BALANCE_EVERY_SECONDS = 5.0
 GRANT_AHEAD = 2.0

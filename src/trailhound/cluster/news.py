@@ -23,8 +23,8 @@ from trailhound.strategies.base import News, Sharing, Strategy
 
 MAX_KEPT = 2_000
 """Pages that a shard can tell of."""
-MAX_TOLD = 200
-"""In one letter."""
+MAX_TOLD = 500
+"""In one letter: those of five seconds in which a shard reads a hundred pages each."""
 TELL_ALL = 16
 """Of so many shards all pages are told to all; of twice as many every second one, and so on."""
 

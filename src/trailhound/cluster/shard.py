@@ -99,6 +99,8 @@ class Shard:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._crawler: Crawler | None = None
         self._waits_for: StopReason | None = None
+        self._was_waiting = False
+        """When it was looked at, and was granted nothing since."""
         self._reads_lists = self._lists_wait = False
         """Whether sitemaps are still to be read, and whether they wait for a grant."""
         self._desk = NewsDesk(self.number, self.epoch.number, placement.owner, placement.shards)
@@ -232,7 +234,15 @@ class Shard:
 
     async def _best(self) -> Steps:
         """Sitemaps come before everything else."""
+        self._hurry_at_the_end()
         return steps([SEED_PRIORITY] if self._reads_lists else self._frontier.best(MAX_TOLD))
+
+    def _hurry_at_the_end(self) -> None:
+        """A shard that still waits when it is looked at again is granted nothing more soon."""
+        is_waiting = self._waits_for is not None
+        if is_waiting and self._was_waiting:
+            self._sending.hurry()
+        self._was_waiting = is_waiting
 
     async def _in_crawl(self, work: Coroutine[Any, Any, T]) -> T:
         """What comes of ``work`` in the crawl's own event loop."""
@@ -267,7 +277,7 @@ class Shard:
         return taken
 
     async def _allow(self, limit: int | None) -> int | None:
-        self._waits_for = None
+        self._waits_for, self._was_waiting = None, False
         allowed = self._opened().allow(limit)
         self._crawl.allow(allowed)
         return allowed

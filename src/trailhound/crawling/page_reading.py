@@ -12,7 +12,6 @@ from trailhound.crawling.page_limits import PageLimits
 from trailhound.crawling.worker_pool import WorkerPool
 from trailhound.judges.base import RelevanceJudge, may_take_long
 from trailhound.strategies.base import Strategy, learns_online, reads_surroundings
-from trailhound.text.extract import with_language
 
 COSTLY_PAGES = 3
 """Of one host that are stopped in the strong room; what else it has for that is given up unread."""
@@ -86,6 +85,5 @@ class PageReading:
             here = msgspec.structs.replace(job, is_set_apart=True) if not self.limits else job
             return self._analyst.analyse(here)
         if analysis.page is not None and analysis.relevance is None and not analysis.failure:
-            page = with_language(analysis.page)
-            return self._analyst.analyse(msgspec.structs.replace(job, page=page))
+            return self._analyst.analyse(msgspec.structs.replace(job, page=analysis.page))
         return analysis

@@ -23,10 +23,6 @@ from trailhound.signals import leave_signals_to_parent
 LENGTH = struct.Struct("<I")
 """In front of every message: how many bytes follow."""
 
-_SOME_PAGE = (
-    b"<html lang=en><p>" + b"Every language has its own table, which is read at need. " * 10
-)
-
 _encoder = msgspec.msgpack.Encoder()
 _job_decoder = msgspec.msgpack.Decoder(PageJob)
 

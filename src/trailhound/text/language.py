@@ -57,6 +57,11 @@ def detect_language(text: str) -> str:
     return str(code) if probability >= MIN_PROBABILITY and len(code) == 2 else ""
 
 
+def load_identifier() -> None:
+    """Read what guesses languages, if it can be read; else the first guess does."""
+    _model.identifier()
+
+
 class _Model:
     """The classifier, while it can be read: it is unpacked into a temporary file."""
 

@@ -227,8 +227,11 @@ class TopicCrawl:
 
     def _new_sitemaps(self) -> SeedSitemaps | None:
         """Those of new seeds, if they are wanted."""
-        seeds = [url for url in self._plan.seeds if url in self._own_seeds]
-        if not (self.settings.crawl.sitemaps and seeds):
+        if not self.settings.crawl.sitemaps:
+            return None
+        own = frozenset(self._own_seeds)
+        seeds = [url for url in self._plan.seeds if url in own]
+        if not seeds:
             return None
         return SeedSitemaps(
             seeds,
