@@ -23,8 +23,8 @@ class NoJudge:
         return Relevance(0.0, False)
 
 
-def test_a_host_with_heavy_documents_gets_another_try_for_what_it_has_else() -> None:
-    reading = PageReading(
+def a_reading() -> PageReading:
+    return PageReading(
         BreadthFirstStrategy(),
         NoJudge(),
         with_fingerprints=False,
@@ -32,6 +32,10 @@ def test_a_host_with_heavy_documents_gets_another_try_for_what_it_has_else() -> 
         recipe=None,
         limits=PAGE_LIMITS,
     )
+
+
+def test_a_host_with_heavy_documents_gets_another_try_for_what_it_has_else() -> None:
+    reading = a_reading()
     url = f"http://{HOST}/x.pdf"
     job = PageJob(Candidate(url, 1.0), url, "application/pdf", b"%PDF-1.7")
 
@@ -61,14 +65,7 @@ def test_a_page_that_was_set_apart_is_what_it_would_be_here() -> None:
     job = PageJob(
         Candidate(url, 1.0), url, "text/html", f"<title>Bienen</title><p>{words}".encode()
     )
-    reading = PageReading(
-        BreadthFirstStrategy(),
-        NoJudge(),
-        with_fingerprints=False,
-        workers=1,
-        recipe=None,
-        limits=PAGE_LIMITS,
-    )
+    reading = a_reading()
     apart = Analyst(None).analyse(msgspec.structs.replace(job, is_set_apart=True))
     here, there = reading.complete(None, job, HOST), reading.complete(apart, job, HOST)
     assert here is not None

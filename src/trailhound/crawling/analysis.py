@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from trailhound.crawling.page_limits import beside_the_limit
 from trailhound.records import Candidate, CrawledPage, FetchResult, Page, Relevance, ScoredLink
 from trailhound.text.documents import UnreadableDocumentError
-from trailhound.text.extract import extract_apart, extract_harmless, with_language
-from trailhound.text.language import load_identifier
+from trailhound.text.extract import extract_apart, extract_harmless
 from trailhound.text.parse_guard import BEARABLE, ParseLimits
 
 if TYPE_CHECKING:  # a strong room has neither, and starts in half the time without them
@@ -78,15 +76,11 @@ class Analysis(msgspec.Struct, array_like=True):
     """It is a document that cannot be read; ``failure`` says why."""
 
 
-_SOME_PAGE = b"<p>" + b"Every language has its own table, which is read at need. " * 10
-
-
 class Analyst:
     """Looks at one page at a time and remembers nothing of it.
 
-    Without a ``judge`` it only extracts, and loads what guesses languages when a page first needs
-    it: that takes 0.7 s. A page that might be harmful is read when it is set apart and not before,
-    up to the limits ``apart``; ``None`` for all of it.
+    Without a ``judge`` it only extracts. A page that might be harmful is read when it is set apart
+    and not before, up to the limits ``apart``; ``None`` for all of it.
 
     ``strategy`` is given only when it may score links here: when it does not learn while crawling
     (see :func:`trailhound.strategies.base.learns_online`). ``with_fingerprints`` is for crawls
@@ -110,11 +104,6 @@ class Analyst:
         self._fingerprint = _fingerprinter() if judge and with_fingerprints else None
         self._surroundings = surroundings
         self._feeds = feeds
-        self._guesses_language = judge is not None
-
-    def prepare(self) -> None:
-        """Read from disk what any page may need: the first has to be in time as well."""
-        extract_apart(_SOME_PAGE, "http://example.org/", guesses_language=self._guesses_language)
 
     def analyse(self, job: PageJob) -> Analysis:
         """Everything that can be said about the page; our own errors are part of the answer."""
@@ -148,19 +137,9 @@ class Analyst:
         page = job.body, job.url, job.content_type
         if not job.is_set_apart:
             return extract_harmless(*page, surroundings=self._surroundings, feeds=self._feeds)
-        found = extract_apart(
-            *page,
-            surroundings=self._surroundings,
-            feeds=self._feeds,
-            limits=self.apart,
-            guesses_language=self._guesses_language,
+        return extract_apart(
+            *page, surroundings=self._surroundings, feeds=self._feeds, limits=self.apart
         )
-        if found.language or self._guesses_language:
-            return found
-        with beside_the_limit():
-            load_identifier()
-        self._guesses_language = True
-        return with_language(found)
 
 
 def _fingerprinter() -> Callable[[Page], int | None]:

@@ -22,11 +22,9 @@ Choices a caller may want to know:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-import msgspec
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
 from trailhound.media_types import DocumentKind, document_kind
@@ -56,9 +54,6 @@ MAX_DESCRIPTION_CHARS = 2_000
 MAX_NOFRAMES = 3
 # Each relative link repeats the address that it is relative to.
 MAX_BASE_CHARS = 2_000
-
-Guess = Callable[[str], str]
-"""The language of a text."""
 
 _MAYBE_HIDDEN = '[hidden],[style*="none" i],[style*="hidden" i]'
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -124,46 +119,23 @@ def extract_apart(
     surroundings: bool = True,
     limits: ParseLimits | None = None,
     feeds: bool = False,
-    guesses_language: bool = True,
 ) -> Page:
-    """The same of any page and document, where the process may be lost.
-
-    Languages may be left to :func:`with_language`, as what guesses them is not loaded everywhere.
-    """
-    guess = detect_language if guesses_language else _no_guess
+    """The same of any page and document, where the process may be lost."""
     kind = document_kind(body, content_type)
     if kind is not None:
-        return _read_document(body, url, content_type, kind, surroundings, guess)
+        return _read_document(body, url, content_type, kind, surroundings)
     html, encoding = _characters(body, content_type)
     if limits is not None:
         html = harmless_start(html, limits)
-    return _read(html, url, encoding, surroundings, feeds, guess)
-
-
-def _no_guess(_text: str) -> str:
-    return ""
-
-
-def with_language(page: Page) -> Page:
-    """The page with a language, if it has none and one can be told, and words counted by that."""
-    language = page.language or detect_language(page.text)
-    if language == page.language:
-        return page
-    terms = count_terms(f"{page.title}\n{page.text}", language)
-    return msgspec.structs.replace(page, language=language, terms=terms)
+    return _read(html, url, encoding, surroundings, feeds)
 
 
 def _read_document(
-    body: bytes,
-    url: str,
-    content_type: str,
-    kind: DocumentKind,
-    surroundings: bool,
-    guess: Guess = detect_language,
+    body: bytes, url: str, content_type: str, kind: DocumentKind, surroundings: bool
 ) -> Page:
     html = read_document(body, url, content_type, kind).html()
     encoding = decode(body, content_type).encoding if kind is DocumentKind.TEXT else ""
-    return _read(html, url, encoding, surroundings, guess=guess)
+    return _read(html, url, encoding, surroundings)
 
 
 def _characters(body: bytes, content_type: str) -> tuple[str, str]:
@@ -173,18 +145,11 @@ def _characters(body: bytes, content_type: str) -> tuple[str, str]:
     return html, encoding
 
 
-def _read(
-    html: str,
-    url: str,
-    encoding: str,
-    surroundings: bool,
-    feeds: bool = False,
-    guess: Guess = detect_language,
-) -> Page:
+def _read(html: str, url: str, encoding: str, surroundings: bool, feeds: bool = False) -> Page:
     page_url = canonicalize(url) or url
     tree = _parse(html)
     walk = _walk(tree, surroundings)
-    return _build_page(page_url, walk, _declared_on_root(tree), encoding, feeds, guess)
+    return _build_page(page_url, walk, _declared_on_root(tree), encoding, feeds)
 
 
 def _parse(html: str) -> LexborHTMLParser:
@@ -221,18 +186,13 @@ def _hides(attributes: Attributes) -> bool:
 
 
 def _build_page(
-    url: str,
-    walk: DocumentWalk,
-    root_languages: list[str],
-    encoding: str,
-    feeds: bool,
-    guess: Guess,
+    url: str, walk: DocumentWalk, root_languages: list[str], encoding: str, feeds: bool
 ) -> Page:
     text = MarkedText(walk.pieces, walk.hidden)
     metadata = read_metadata(walk.metadata)
     base = _base(url, metadata)
     title = collapse(walk.title[:MAX_TITLE_CHARS])
-    language = declared_language(*root_languages, metadata.language) or guess(text.shown)
+    language = declared_language(*root_languages, metadata.language) or detect_language(text.shown)
     return Page(
         url=url,
         title=title,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,9 @@ MIN_PROBABILITY = 0.5
 
 # A disk that is full may have room again; each attempt costs what reading the model does.
 PAGES_TO_RETRY = 100
+
+loading: Callable[[], AbstractContextManager[None]] = nullcontext
+"""Around reading the model: a process whose memory is limited for pages lets it through."""
 
 _PRIMARY_TAG = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
 # Withdrawn codes, and three-letter ones seen in lang attributes, to the current two letters.
@@ -57,11 +62,6 @@ def detect_language(text: str) -> str:
     return str(code) if probability >= MIN_PROBABILITY and len(code) == 2 else ""
 
 
-def load_identifier() -> None:
-    """Read what guesses languages, if it can be read; else the first guess does."""
-    _model.identifier()
-
-
 class _Model:
     """The classifier, while it can be read: it is unpacked into a temporary file."""
 
@@ -89,10 +89,11 @@ _model = _Model()
 
 @cache
 def _identifier() -> LanguageIdentifier:
-    # Reading the model takes 0.3 s and 30 MB: only when a page leaves no other way.
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    # Reading the model takes 0.7 s and 30 MB: only when a page leaves no other way.
+    with loading():
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def _sample(text: str) -> str:
