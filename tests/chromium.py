@@ -56,8 +56,9 @@ def playwright() -> Iterator[Playwright]:
 
 
 @pytest.fixture(scope="module")
-def browser(chromium_path: str, playwright: Playwright) -> Iterator[Browser]:
-    """One headless browser for all tests of a module."""
-    started = playwright.chromium.launch(executable_path=chromium_path, args=_ARGUMENTS)
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """One headless browser for all tests of a module: without windows, it has less to do."""
+    path = _installed(_SHELL, *_NAMES)
+    started = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
     yield started
     started.close()
