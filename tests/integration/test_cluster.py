@@ -56,7 +56,8 @@ def nodes() -> Iterator[Any]:
     from ray._private import ray_constants
     from ray.cluster_utils import Cluster
 
-    head = {"num_cpus": 1, "include_dashboard": False, "_system_config": LIVELY}
+    head = {"num_cpus": 1, "_system_config": LIVELY, "include_dashboard": False}
+    head |= {"no_monitor": True, "include_log_monitor": False}  # nobody reads what they tell
     # Sockets are in it, and their paths must be short.
     with tempfile.TemporaryDirectory(prefix="ray") as short, pytest.MonkeyPatch.context() as patch:
         head["temp_dir"] = f"{short}/ray"
