@@ -217,6 +217,62 @@ def test_an_archived_page_has_no_rights(results: Page, bees: ServedApp) -> None:
     assert [topic["topic"] for topic in bees.get("/api/home")["topics"]] == ["bees"]
 
 
+def test_earlier_crawls_are_chosen_by_their_days(browser: Browser, bees: ServedApp) -> None:
+    present = CrawlFolder(bees.workspace.topic("bees"))
+    aside = present.set_aside()
+    assert aside is not None
+    strange = aside.rename(aside.with_name("crawl-<img src=x onerror=document.title='hacked'>"))
+    crawl_of(bees.workspace.folder, FINDS[3:5]).set_aside()
+    crawl_of(bees.workspace.folder, [Find(HIVE, html="<title>Anew</title><p>Another text.")])
+    page = opened(browser, bees, width=390)
+    titles = page.locator("section[aria-labelledby='finds-title'] article.result h3")
+    chosen = page.get_by_label("Crawl", exact=True)
+    portal = page.locator("summary:has-text('Portal')")
+    expect(titles).to_have_text(["Anew"])
+    expect(portal).to_be_visible()
+    options = chosen.locator("option").all_inner_texts()
+    assert options[0] == "The present one"
+    assert sorted(options[1:]) == [
+        "crawl-1: Mar 1, 2026, 2 finds",
+        f"{strange.name}: Mar 1, 2026, 28 finds",
+    ]
+    chosen.focus()
+    chosen.select_option("crawl-1")
+    expect(titles).to_have_text(["Hive 0", "Hive 1"])
+    expect(chosen).to_be_focused()
+    expect(portal).to_have_count(0)
+    assert page.url.endswith("/results?crawl=crawl-1")
+    page.fill("input[type=search]", "hive 1")
+    expect(titles).to_have_text(["Hive 1"])
+    page.reload()
+    expect(titles).to_have_text(["Hive 1"])
+    expect(chosen).to_have_value("crawl-1")
+    page.click("[aria-label='Why is it here? Hive 1']")
+    expect(page.locator(".panel")).to_contain_text("It was fetched, and is relevant")
+    press(page, "Archived copy of Hive 1")
+    expect(page.locator(".archived-text")).to_contain_text("A page about hive 1")
+    page.keyboard.press("Escape")
+    check(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.click("summary:has-text('Export')")
+    page.select_option(".menu[open] select", "urls")
+    with page.expect_download() as saved:
+        page.click(".menu[open] button:has-text('Export')")
+    assert saved.value.suggested_filename == "bees-crawl-1.txt"
+    assert len(Path(saved.value.path()).read_text("utf-8").splitlines()) == 2
+    press(page, "Not useful: Hive 1")
+    gone = "/api/topics/bees/results/count?crawl=crawl-1&kind=rejected"
+    wait_until(lambda: bees.get(gone)["count"] or None)
+    chosen.select_option(strange.name)
+    expect(page.locator("[aria-label^='Undo']")).to_have_count(0)
+    expect(chosen).to_have_value(strange.name)
+    chosen.select_option("")
+    page.fill("input[type=search]", "")
+    expect(titles).to_have_text(["Anew"])
+    assert "hacked" not in page.title()
+    page.close()
+
+
 def test_a_foreign_page_can_do_nothing(browser: Browser, bees: ServedApp) -> None:
     page = opened(browser, bees)
     body = f"""<title>Evil</title><form id="f" method="post" target="hidden"

@@ -160,17 +160,11 @@ def _show_text(folder: CrawlFolder, url: str, as_json: bool) -> None:
 
 def crawl_folder(topic: str, workspace: Path | None, crawl: str | None = None) -> CrawlFolder:
     """The crawl of a topic, or one that was set aside; UsageError when there is none."""
-    from trailhound.errors import unknown_name
     from trailhound.topics.crawl_folder import CrawlFolder
     from trailhound.topics.gathering import gather_first
 
     folder = CrawlFolder(open_workspace(workspace).topic(topic))
-    known = {path.name: path for path in folder.crawls()}
-    if crawl is not None and crawl not in known:
-        raise unknown_name(f"crawl of '{topic}'", crawl, sorted(known))
-    if crawl is not None and crawl != folder.path.name:
-        folder = CrawlFolder(folder.topic, known[crawl])
-    folder = folder.require()
+    folder = (folder if crawl is None else folder.named(crawl)).require()
     with patiently("Gathering what the shards have found"):
         return gather_first(folder)
 

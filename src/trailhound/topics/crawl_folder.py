@@ -32,7 +32,7 @@ import msgspec
 
 from trailhound import __version__
 from trailhound.config.settings import Settings, with_new_names
-from trailhound.errors import UNREADABLE, StorageError, UsageError
+from trailhound.errors import UNREADABLE, StorageError, UsageError, unknown_name
 from trailhound.storage.files import explaining, write_whole
 from trailhound.storage.locks import Ownership
 from trailhound.storage.results import may_hold_pages
@@ -119,13 +119,22 @@ class CrawlFolder:
     def secrets_home(self) -> Path:
         """Where secrets are kept, such as the one by which people of a trace are named: in the
         workspace."""
-        return self.topic.path.parent.parent if self.is_the_topics_own else self.path
+        # One that was set aside lies beside the topic's own.
+        is_in_workspace = self.is_the_topics_own or self.path.parent == self.topic.path
+        return self.topic.path.parent.parent if is_in_workspace else self.path
 
     def crawls(self) -> list[Path]:
         """Folders of the topic's crawls, those that were set aside included."""
         if not self.is_the_topics_own:
             return [self.path] if self.exists() else []
         return sorted(self.topic.path.glob("crawl*/"))
+
+    def named(self, name: str) -> CrawlFolder:
+        """One of :meth:`crawls` by its name, such as ``crawl-1``; UsageError tells which exist."""
+        known = {path.name: path for path in self.crawls()}
+        if name not in known:
+            raise unknown_name(f"crawl of '{self.topic.name}'", name, known)
+        return self if known[name] == self.path else CrawlFolder(self.topic, known[name])
 
     def archives(self) -> list[Path]:
         """Of this crawl, and of the topic's crawls that were set aside."""

@@ -46,6 +46,13 @@ class OneTopic(msgspec.Struct, frozen=True, kw_only=True):
     topic: str
 
 
+class OneCrawl(OneTopic, frozen=True, kw_only=True):
+    """Of a route about one crawl of a topic."""
+
+    crawl: str = ""
+    """``crawl-1`` … for an earlier one that was set aside; empty for the present one."""
+
+
 class NotThereError(TrailhoundError):
     """What was asked for does not exist; answered with 404."""
 

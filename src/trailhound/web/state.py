@@ -80,9 +80,15 @@ class App:
             told = f"There is no topic '{name}'. It may have been renamed or deleted."
             raise NotThereError(told) from error
 
-    def crawl(self, name: str) -> CrawlFolder:
-        """The crawl of a topic; NotThereError when it has none yet."""
+    def crawl(self, name: str, crawl: str = "") -> CrawlFolder:
+        """The present crawl of a topic, or the one named ``crawl``; NotThereError without one."""
         folder = CrawlFolder(self.topic(name))
+        try:
+            folder = folder.named(crawl) if crawl else folder
+        except UsageError as error:
+            raise NotThereError(str(error)) from error
         if not folder.exists():
-            raise NotThereError(f"The topic '{name}' has not been crawled yet.")
+            damaged = f"{crawl} of '{name}' has lost its crawl.json, and cannot be shown."
+            none = f"The topic '{name}' has not been crawled yet."
+            raise NotThereError(damaged if crawl else none)
         return gather_first(folder)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from trailhound.errors import unknown_name
+from trailhound.errors import TrailhoundError, unknown_name
+from trailhound.storage.results_browsing import Filter, ResultsBrowser
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_status import RunningCrawl
 from trailhound.topics.running import (
@@ -65,6 +67,19 @@ class CrawlView(msgspec.Struct, frozen=True, kw_only=True):
     """Crawls that were set aside when another was begun anew."""
 
 
+class KeptCrawl(msgspec.Struct, frozen=True, kw_only=True):
+    """One of a topic's crawls; of one that is damaged not everything is known."""
+
+    name: str
+    """``crawl`` is the present one; those that were set aside are ``crawl-1`` …"""
+    begun_at: float | None = None
+    """In seconds since 1970."""
+    ended_at: float | None = None
+    """When its last run ended."""
+    finds: int | None = None
+    """Marks that were made since it was last looked at are not counted in."""
+
+
 class StartCrawl(msgspec.Struct, frozen=True, kw_only=True):
     """What a crawl is to do. What is left out is as in the run before, or as the settings say."""
 
@@ -120,6 +135,15 @@ def show_crawl(app: App, asked: OneTopic) -> CrawlView:
     )
 
 
+@routes.get("/api/topics/{topic}/crawls")
+def list_kept_crawls(app: App, asked: OneTopic) -> list[KeptCrawl]:
+    """The topic's crawls: the present one, then those that were set aside, newest first."""
+    present = CrawlFolder(app.topic(asked.topic))
+    crawls = [CrawlFolder(present.topic, path) for path in present.crawls()]
+    kept = [_kept(each) for each in crawls if each.exists()]
+    return sorted(kept, key=lambda each: (each.name != present.path.name, -(each.begun_at or 0.0)))
+
+
 @routes.post("/api/topics/{topic}/crawl/start")
 def begin_crawl(app: App, asked: StartCrawl) -> RunningCrawl:
     """Start a crawl, or go on with one, in a process of its own; answers once it has begun."""
@@ -162,6 +186,17 @@ def _end(app: App, name: str, how: Callable[[TopicFolder], RunningCrawl]) -> Run
     status = how(topic)
     _tell(app, topic.name)
     return crawl_in_app(status)
+
+
+def _kept(folder: CrawlFolder) -> KeptCrawl:
+    """As far as it can be read: one that is damaged hides no other."""
+    kept = KeptCrawl(name=folder.path.name)
+    with suppress(TrailhoundError):
+        record = folder.read()
+        kept = msgspec.structs.replace(kept, begun_at=record.created_at, ended_at=record.ended_at)
+    with suppress(TrailhoundError), ResultsBrowser(folder.results) as browser:
+        kept = msgspec.structs.replace(kept, finds=browser.count(Filter()))
+    return kept
 
 
 def _setup(folder: CrawlFolder) -> CrawlSetup:

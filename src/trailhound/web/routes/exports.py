@@ -24,7 +24,7 @@ from trailhound.topics.crawl_folder import EXPORTS
 from trailhound.topics.exporting import Export
 from trailhound.topics.heeding import open_results
 from trailhound.topics.text_files import write_text_folder
-from trailhound.web.api import NotThereError, OneTopic, Routes
+from trailhound.web.api import NotThereError, OneCrawl, Routes
 from trailhound.web.jobs import Handle, Job
 
 if TYPE_CHECKING:
@@ -50,19 +50,17 @@ _TEXTS: dict[Format, TextForm] = {"markdown": "markdown", "text": "text"}
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
-class ExportRequest(msgspec.Struct, frozen=True, kw_only=True):
+class ExportRequest(OneCrawl, frozen=True, kw_only=True):
     """What to write."""
 
-    topic: str
     format: Format
     new: bool = False
     """Leave out pages of the sessions learned from."""
 
 
-class OneExport(msgspec.Struct, frozen=True, kw_only=True):
+class OneExport(OneCrawl, frozen=True, kw_only=True):
     """Of a route about one export."""
 
-    topic: str
     format: Format
 
 
@@ -79,7 +77,7 @@ class ExportView(msgspec.Struct, frozen=True, kw_only=True):
 @routes.post("/api/topics/{topic}/exports")
 def start_export(app: App, asked: ExportRequest) -> Job:
     """Write the results to a file; fetch it when the job is done."""
-    folder = app.crawl(asked.topic)
+    folder = app.crawl(asked.topic, asked.crawl)
 
     def work(handle: Handle) -> str:
         return f"{counted(_write(folder, asked, handle), 'page')} exported as {asked.format}."
@@ -88,9 +86,9 @@ def start_export(app: App, asked: ExportRequest) -> Job:
 
 
 @routes.get("/api/topics/{topic}/exports")
-def list_exports(app: App, asked: OneTopic) -> list[ExportView]:
+def list_exports(app: App, asked: OneCrawl) -> list[ExportView]:
     """Files that are ready."""
-    folder = app.crawl(asked.topic)
+    folder = app.crawl(asked.topic, asked.crawl)
     found = []
     for kind in ENDINGS:
         path = _path(folder, kind)
@@ -110,7 +108,7 @@ def list_exports(app: App, asked: OneTopic) -> list[ExportView]:
 @routes.get("/api/topics/{topic}/exports/{format}")
 async def fetch_export(app: App, asked: OneExport) -> web.StreamResponse:
     """A file that is ready."""
-    folder = app.crawl(asked.topic)
+    folder = app.crawl(asked.topic, asked.crawl)
     path = _path(folder, asked.format)
     if not path.is_file():
         raise NotThereError(f"There is no export as {asked.format} yet. Start one.")
@@ -125,11 +123,13 @@ async def fetch_export(app: App, asked: OneExport) -> web.StreamResponse:
 
 
 def _path(folder: CrawlFolder, kind: Format) -> Path:
-    return folder.topic.path / EXPORTS / f"results{ENDINGS[kind]}"
+    name = "results" if folder.is_the_topics_own else folder.path.name
+    return folder.topic.path / EXPORTS / f"{name}{ENDINGS[kind]}"
 
 
 def _file_name(folder: CrawlFolder, kind: Format) -> str:
-    return _NOT_IN_NAMES.sub("-", folder.topic.name).strip("-.")[:80] + ENDINGS[kind]
+    name = folder.topic.name + ("" if folder.is_the_topics_own else f"-{folder.path.name}")
+    return _NOT_IN_NAMES.sub("-", name).strip("-.")[:80] + ENDINGS[kind]
 
 
 class _StoppedError(TrailhoundError):

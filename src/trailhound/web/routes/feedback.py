@@ -11,7 +11,7 @@ from trailhound.storage.results_reading import ThresholdEffect
 from trailhound.topics.heeding import open_results
 from trailhound.topics.judging import TopicThreshold, choose_threshold, threshold_of
 from trailhound.topics.marking import mark_results, unmark_results
-from trailhound.web.api import ConflictError, NotThereError, OneTopic, Routes
+from trailhound.web.api import ConflictError, NotThereError, OneCrawl, OneTopic, Routes
 from trailhound.web.hub import Happening
 from trailhound.web.jobs import Job
 from trailhound.web.learning import REJUDGE, judge_again
@@ -27,10 +27,9 @@ MAX_MARKED = 1_000
 Score = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 
 
-class MarkRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person thinks of some pages."""
+class MarkRequest(OneCrawl, frozen=True, kw_only=True):
+    """What a person thinks of some pages of a crawl; it counts in all crawls of the topic."""
 
-    topic: str
     urls: Annotated[list[str], msgspec.Meta(min_length=1, max_length=MAX_MARKED)]
     useful: bool | None
     """``null``: neither, whatever was marked before, here or while browsing."""
@@ -61,7 +60,7 @@ class ThresholdChoice(msgspec.Struct, frozen=True, kw_only=True):
 @routes.post("/api/topics/{topic}/results/marks")
 def mark_pages(app: App, asked: MarkRequest) -> Marks:
     """Mark pages as useful or not useful: they are in or out of the results at once."""
-    folder, marked = app.crawl(asked.topic), asked.urls
+    folder, marked = app.crawl(asked.topic, asked.crawl), asked.urls
     if asked.useful is None:
         unmark_results(folder, asked.urls, time.time())
     else:

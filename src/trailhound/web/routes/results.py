@@ -24,7 +24,7 @@ from trailhound.topics.heeding import open_results
 from trailhound.topics.marking import fetched_page
 from trailhound.topics.opinions import Opinions
 from trailhound.urls import host_key
-from trailhound.web.api import ConflictError, OneTopic, Routes
+from trailhound.web.api import ConflictError, OneCrawl, Routes
 from trailhound.web.plain_words import explained_in_app
 
 if TYPE_CHECKING:
@@ -42,10 +42,9 @@ Limit = Annotated[int, msgspec.Meta(ge=1, le=100)]
 Score = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """Which results of a topic are wanted."""
+class Wanted(OneCrawl, frozen=True, kw_only=True):
+    """Which results of a crawl are wanted."""
 
-    topic: str
     kind: Kind = "all"
     """All relevant pages; the new ones, neither visited nor marked; those that have changed; those
     marked useful, or not (rejected); near misses (missed)."""
@@ -125,10 +124,9 @@ class ResultFacets(msgspec.Struct, frozen=True, kw_only=True):
     languages: list[FacetCount]
 
 
-class OnePage(msgspec.Struct, frozen=True, kw_only=True):
+class OnePage(OneCrawl, frozen=True, kw_only=True):
     """Of a route about one page of a crawl."""
 
-    topic: str
     url: str
 
 
@@ -147,7 +145,7 @@ class ArchivedCopy(msgspec.Struct, frozen=True, kw_only=True):
 @routes.get("/api/topics/{topic}/results")
 def list_results(app: App, asked: WantedPage) -> ResultsPage:
     """What was found, best first, some at a time."""
-    folder, wanted = app.crawl(asked.topic), _filter(asked)
+    folder, wanted = app.crawl(asked.topic, asked.crawl), _filter(asked)
     if asked.q.strip() and not wanted.expression:
         return ResultsPage(results=[])
     waiting = _make_searchable(app, folder) if wanted.expression else 0
@@ -172,14 +170,14 @@ def count_results(app: App, asked: Wanted) -> Count:
     wanted = _filter(asked)
     if asked.q.strip() and not wanted.expression:
         return Count(count=0)
-    with ResultsBrowser(app.crawl(asked.topic).results) as browser:
+    with ResultsBrowser(app.crawl(asked.topic, asked.crawl).results) as browser:
         return Count(count=browser.count(wanted))
 
 
 @routes.get("/api/topics/{topic}/results/facets")
-def show_facets(app: App, asked: OneTopic) -> ResultFacets:
+def show_facets(app: App, asked: OneCrawl) -> ResultFacets:
     """Hosts and languages of what was found."""
-    with ResultsBrowser(app.crawl(asked.topic).results) as browser:
+    with ResultsBrowser(app.crawl(asked.topic, asked.crawl).results) as browser:
         hosts, languages = browser.facets()
     return ResultFacets(
         hosts=[FacetCount(value=host, name=host, count=count) for host, count in hosts],
@@ -193,7 +191,7 @@ def show_facets(app: App, asked: OneTopic) -> ResultFacets:
 @routes.get("/api/topics/{topic}/results/why")
 def explain_result(app: App, asked: OnePage) -> Explanation:
     """Why a page was followed when it was, and why it is relevant or not."""
-    folder = app.crawl(asked.topic)
+    folder = app.crawl(asked.topic, asked.crawl)
     with open_results(folder) as results:
         said = Opinions(folder, results)
         explainer = Explainer(folder, results, said.belief, said.reasons, said.words)
@@ -203,7 +201,7 @@ def explain_result(app: App, asked: OnePage) -> Explanation:
 @routes.get("/api/topics/{topic}/results/copy")
 def show_copy(app: App, asked: OnePage) -> ArchivedCopy:
     """A page as it was archived: its text, and an address at which it is shown in a sandbox."""
-    folder = app.crawl(asked.topic)
+    folder = app.crawl(asked.topic, asked.crawl)
     with Results(folder.results) as results:
         page = fetched_page(results, asked.url, folder.topic.name, "there is nothing to show")
     with ArchivedContent(folder.archive, frozenset({page.address})) as content:
@@ -211,7 +209,8 @@ def show_copy(app: App, asked: OnePage) -> ArchivedCopy:
     if answer is None or read is None:
         raise UsageError(
             f"The archive of '{folder.topic.name}' does not hold {page.address}. It was crawled "
-            "without one, or the page was forgotten. Fetch it again: Look for changes."
+            "without one, or the page was forgotten."
+            + ("" if asked.crawl else " Fetch it again: Look for changes.")
         )
     source = decode(answer.body, answer.content_type).text[:MAX_SHOWN_CHARS]
     return ArchivedCopy(

@@ -13,7 +13,8 @@ import { schedule } from "./views/schedule.js";
 import { session } from "./views/session.js";
 import { topic } from "./views/topic.js";
 
-/** [pattern, view, title]. A view fills a place and may return a function that ends what it has begun. */
+/** [pattern, view, title]. A view fills a place and may return a function that ends what it has begun;
+ *  it may ask to be shown once more, after it has changed the address. */
 const VIEWS = [
   [/^\/$/, home, () => "Topics"],
   [/^\/crawls$/, crawls, () => "Crawls"],
@@ -66,7 +67,7 @@ async function show() {
   const place = h("div");
   const slow = setTimeout(() => { if (mine === shown) replace(content, h("p.quiet", { role: "status" }, "Loading …")); }, SLOW_MILLISECONDS);
   try {
-    const ending = await view(place, names);
+    const ending = await view(place, names, show);
     if (mine !== shown) { ending?.(); return; }
     leave = ending ?? null;
     replace(content, place);

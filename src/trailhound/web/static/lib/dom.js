@@ -47,14 +47,15 @@ export function outside(address, ...children) {
  *  or at least in the place. */
 export function replace(place, ...children) {
   const focused = place.contains(document.activeElement) && place !== document.activeElement ? document.activeElement : null;
-  const at = focused && namesakes(place, focused).indexOf(focused);
+  const name = focused && nameOf(focused);  // outside the page, a field has lost its label
+  const at = focused && namesakes(place, focused, name).indexOf(focused);
   place.replaceChildren(...present(children));
-  if (focused && !place.contains(focused)) focusAgain(place, namesakes(place, focused)[at]);
+  if (focused && !place.contains(focused)) focusAgain(place, namesakes(place, focused, name)[at]);
 }
 
-/** What is of the same kind and has the same name. */
-function namesakes(place, element) {
-  return [...place.querySelectorAll(element.tagName)].filter((each) => nameOf(each) === nameOf(element));
+/** What is of the same kind and has the name. */
+function namesakes(place, element, name) {
+  return [...place.querySelectorAll(element.tagName)].filter((each) => nameOf(each) === name);
 }
 
 function nameOf(element) {
@@ -107,6 +108,11 @@ export function number(value) {
 
 export function counted(value, word, several = `${word}s`) {
   return `${number(value)} ${value === 1 ? word : several}`;
+}
+
+/** The day of a time in seconds since 1970. */
+export function day(seconds) {
+  return new Date(seconds * 1000).toLocaleDateString([], { dateStyle: "medium" });
 }
 
 /** A time in seconds since 1970, as people write it. */

@@ -15,7 +15,7 @@ export function nearMisses(state) {
 
   async function load(after = "", at = null) {
     const mine = ++asked;
-    const found = await get(query(state.base, { kind: "missed", after, limit: 10, min_score: at ?? "" }));
+    const found = await get(query(state.base, { crawl: state.crawl, kind: "missed", after, limit: 10, min_score: at ?? "" }));
     if (mine !== asked) return;
     const cards = found.results.map((result) => resultCard(result, state, () => {}));
     if (after) list.append(...cards);
@@ -23,7 +23,9 @@ export function nearMisses(state) {
     replace(more, found.after ? h("button", { onclick: (event) => attempt(event.currentTarget, () => load(found.after, at)) }, "Show more near misses") : null);
   }
 
+  /** The threshold is the topic's, and moves pages of the present crawl alone. */
   async function loadThreshold() {
+    if (state.crawl) return;
     const held = await get(`${state.base}/threshold`).catch(() => null);
     replace(sliding, held ? slider(state, held, (at) => load("", at)) : h("p.quiet.small", "The judge of this topic has no threshold to choose."));
   }

@@ -16,7 +16,7 @@ function plain(segments) {
   return segments.map(([text]) => text).join("");
 }
 
-/** state: {base, ownMarks, marksKept, join(result), marked()}, the last called when a mark is kept; left(result) is called when the card has gone to the list of finds. */
+/** state: {base, crawl, ownMarks, marksKept, join(result), marked()}, the last called when a mark is kept; left(result) is called when the card has gone to the list of finds. */
 export function resultCard(result, state, left = null) {
   const card = h("article.result");
   const title = plain(result.title) || result.url;
@@ -32,7 +32,7 @@ export function resultCard(result, state, left = null) {
     result.marked = value;
     drawKeepingFocus(useful);
     state.ownMarks += 1;
-    const keeping = post(`${state.base}/marks`, { urls: [result.url], useful: value });
+    const keeping = post(`${state.base}/marks`, { crawl: state.crawl, urls: [result.url], useful: value });
     state.marksKept = Promise.allSettled([state.marksKept, keeping]);  // lists that are asked for now wait for it
     const said = await attempt(button, () => keeping);
     setTimeout(() => { state.ownMarks -= 1; }, HEARD_MILLISECONDS);
@@ -92,11 +92,11 @@ export function resultCard(result, state, left = null) {
 
   async function why() {
     if (panel.childElementCount) { replace(panel); return; }
-    replace(panel, explanation(await get(query(`${state.base}/why`, { url: result.url }))));
+    replace(panel, explanation(await get(query(`${state.base}/why`, { crawl: state.crawl, url: result.url }))));
   }
 
   async function copy() {
-    showCopy(await get(query(`${state.base}/copy`, { url: result.url })));
+    showCopy(await get(query(`${state.base}/copy`, { crawl: state.crawl, url: result.url })));
   }
 
   draw();

@@ -1,6 +1,6 @@
 // What can be done with all results: learn from marks, export, publish; and how far that is.
 
-import { download, get, path, post, put, remove } from "../lib/api.js";
+import { download, get, path, post, put, query, remove } from "../lib/api.js";
 import { field, h, outside, replace } from "../lib/dom.js";
 import { attempt, notice, oneAtATime, whenever } from "../lib/shell.js";
 
@@ -32,7 +32,7 @@ export function resultTools(state) {
     const ended = all.filter((job) => job.state !== "running" && running.some((each) => each.id === job.id));
     for (const job of ended) if (TOLD_KINDS.has(job.kind)) notice(job.message, job.state === "failed");
     running = now;
-    await showMarks();
+    if (!state.crawl) await showMarks();  // pages of earlier crawls are not judged again
     replace(jobs, now.map((job) => h("div.card", h("p.row.apart", h("span", job.message || "Begins …"),
       h("button", { onclick: (event) => attempt(event.currentTarget, () => post(`/api/jobs/${job.id}/stop`)) }, "Stop")),
       h("progress", { max: "1", value: job.share ?? undefined, "aria-label": job.message || "Progress" }))));
@@ -42,7 +42,7 @@ export function resultTools(state) {
   state.lookAtJobs = () => look().catch(() => {});
   state.lookAtJobs();
   const end = whenever(["job", "topic", "session"], (happening) => { if (happening.topic === state.topic || happening.kind === "awake") state.lookAtJobs(); });
-  return { element: h("section", { "aria-label": "What goes on" }, marks, jobs), menus: h("div.row", exportMenu(state), portalMenu(state)), end };
+  return { element: h("section", { "aria-label": "What goes on" }, marks, jobs), menus: h("div.row", exportMenu(state), state.crawl ? null : portalMenu(state)), end };
 }
 
 async function learn(state) {
@@ -57,10 +57,11 @@ function exportMenu(state) {
   const button = h("button.primary", { onclick: () => attempt(button, write) }, "Export");
 
   async function write() {
-    const job = await ended(await post(base, { format: format.value, new: isNew.checked }));
+    const { crawl } = state;
+    const job = await ended(await post(base, { crawl, format: format.value, new: isNew.checked }));
     if (job.state !== "done") { notice(job.message, true); return; }
-    const ready = (await get(base)).find((each) => each.format === format.value);
-    await download(`${base}/${format.value}`, ready.file_name);
+    const ready = (await get(query(base, { crawl }))).find((each) => each.format === format.value);
+    await download(query(`${base}/${format.value}`, { crawl }), ready.file_name);
     notice(job.message);
   }
 

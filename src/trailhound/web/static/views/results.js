@@ -2,19 +2,22 @@
 
 import { get, path, query } from "../lib/api.js";
 import { atEase } from "../lib/crawls.js";
-import { counted, field, h, number, replace } from "../lib/dom.js";
+import { counted, day, field, h, number, replace } from "../lib/dom.js";
 import { attempt, topicHead, topicLink, whenever } from "../lib/shell.js";
 import { nearMisses } from "./near_misses.js";
 import { resultCard } from "./result_card.js";
 import { resultTools } from "./result_tools.js";
 
 const KINDS = [["all", "All finds"], ["new", "New to me"], ["changed", "Changed"], ["useful", "Marked useful"], ["rejected", "Marked not useful"]];
+/** The name of the crawl that is shown when none is named. */
+const PRESENT = "crawl";
 const TYPING_MILLISECONDS = 300;
 const DAY_SECONDS = 86_400;
 
-export async function results(place, [topic]) {
+export async function results(place, [topic], again) {
   const base = path`/api/topics/${topic}/results`;
-  const state = { topic, base, filters: filtersFromAddress(), ownMarks: 0, marksKept: Promise.resolve() };
+  const filters = filtersFromAddress();
+  const state = { topic, base, filters, crawl: filters.crawl, ownMarks: 0, marksKept: Promise.resolve() };
   const list = h("div.stack", { "aria-live": "off" });
   const told = h("p.quiet", { role: "status" });
   const more = h("div");
@@ -60,32 +63,40 @@ export async function results(place, [topic]) {
   }
 
   const refresh = () => load().catch((error) => { told.textContent = error.message; });
+  let isOld = false;
+  /** What is typed or chosen here while another crawl is on its way is meant for that one. */
+  const changed = () => {
+    filtersToAddress(filters);
+    isOld ||= filters.crawl !== state.crawl;
+    if (isOld) again();
+    else refresh();
+  };
   const lookForFinds = atEase(() => recount(true));
   state.marked = () => { state.lookAtJobs(); recount(false).catch(() => {}); };
   state.join = (result) => list.prepend(resultCard(result, state));
 
   const refused = await load().catch((error) => error);
+  if (refused && (refused.status !== 404 || state.crawl)) throw refused;
+  const crawls = await crawlField(state, changed);  // refused when there is no such topic at all
   if (refused) {
-    if (refused.status !== 404) throw refused;
-    await get(path`/api/topics/${topic}`);  // is there such a topic at all?
-    replace(place, topicHead(topic, "results"), h("div.card", h("p", "There are no results yet: this topic has not been crawled."),
+    replace(place, topicHead(topic, "results"), crawls && h("div.card", crawls), h("div.card", h("p", "There are no results yet: this topic has not been crawled."),
       h("p", h("a.button.primary", { href: topicLink(topic, "crawl") }, "Crawl"))));
     return undefined;
   }
   const tools = resultTools(state);
   const misses = nearMisses(state);
   replace(place, topicHead(topic, "results"), tools.element,
-    filterForm(state, () => { filtersToAddress(state.filters); refresh(); }),
+    filterForm(state, crawls, changed),
     h("section.card", { "aria-labelledby": "finds-title" },
       h("div.row.apart", h("div", h("h2", { id: "finds-title" }, "Finds"), told), tools.menus), fresh, list, more),
     misses.element);
   misses.load();
   const quiet = whenever(["results"], (happening) => { if (happening.topic === topic && !state.ownMarks) { refresh(); misses.load(); } });
-  const still = whenever(["crawl"], (happening) => { if (happening.topic === topic || happening.kind === "awake") lookForFinds(); });
+  const still = whenever(["crawl"], (happening) => { if (!state.crawl && (happening.topic === topic || happening.kind === "awake")) lookForFinds(); });
   return () => { quiet(); still(); tools.end(); };
 }
 
-function nothing(filters) {
+function nothing({ crawl, ...filters }) {
   const isFiltered = Object.entries(filters).some(([name, value]) => value && !(name === "kind" && value === "all"));
   return h("p", isFiltered ? "Nothing fits these filters." : "Nothing is relevant so far. Look at the near misses below, or mark what is useful and learn again.");
 }
@@ -102,7 +113,7 @@ function midnight(day) {
 
 function filtersFromAddress() {
   const given = new URLSearchParams(location.hash.split("?")[1] ?? "");
-  const filters = { kind: "all", q: "", host: "", language: "", from: "", to: "", min_score: "" };
+  const filters = { crawl: "", kind: "all", q: "", host: "", language: "", from: "", to: "", min_score: "" };
   for (const name of Object.keys(filters)) filters[name] = given.get(name) ?? filters[name];
   return filters;
 }
@@ -112,7 +123,25 @@ function filtersToAddress(filters) {
   history.replaceState(null, "", query(address, { ...filters, kind: filters.kind === "all" ? "" : filters.kind }));
 }
 
-function filterForm({ base, filters }, changed) {
+/** Which crawl is shown, for topics that were crawled anew: all else in the view depends on it. */
+async function crawlField({ topic, filters }, changed) {
+  const earlier = (await get(path`/api/topics/${topic}/crawls`)).filter(({ name }) => name !== PRESENT);
+  if (!earlier.length) return null;
+  const choose = (event) => {
+    Object.assign(filters, { crawl: event.target.value, host: "", language: "" });  // which it may not have
+    changed();
+  };
+  const option = (value, title) => h("option", { value, selected: filters.crawl === value }, title);
+  return field("Crawl", h("select", { onchange: choose }, option("", "The present one"), earlier.map((each) => option(each.name, inWords(each)))),
+    filters.crawl ? "An earlier crawl, as it was left. Marks count in the present one as well." : "");
+}
+
+function inWords({ name, begun_at, finds }) {
+  const known = [begun_at === null ? "" : day(begun_at), finds === null ? "" : counted(finds, "find")];
+  return `${name}: ${known.filter(Boolean).join(", ") || "damaged"}`;
+}
+
+function filterForm({ base, filters }, crawls, changed) {
   let timer = 0;
   const set = (name) => (event) => { filters[name] = event.target.value; changed(); };
   const typed = (event) => { clearTimeout(timer); timer = setTimeout(() => { filters.q = event.target.value; changed(); }, TYPING_MILLISECONDS); };
@@ -124,12 +153,13 @@ function filterForm({ base, filters }, changed) {
   const hosts = choice("host", filters.host ? [["", "All sites"], [filters.host, filters.host]] : [["", "All sites"]]);
   const languages = choice("language", [["", "All languages"]]);
   // Counting takes longer than listing.
-  get(`${base}/facets`).then((facets) => {
+  get(query(`${base}/facets`, { crawl: filters.crawl })).then((facets) => {
     replace(hosts, choices("host", values("All sites", facets.hosts)));
     replace(languages, choices("language", values("All languages", facets.languages)));
   }).catch(() => {});
   const open = Boolean(filters.host || filters.language || filters.from || filters.to || filters.min_score);
   return h("form.card.stack", { role: "search", onsubmit: (event) => event.preventDefault() },
+    crawls,
     h("div.filters", field("Search these pages", search), field("Show", choice("kind", KINDS))),
     h("details", { open }, h("summary", "Filters"),
       h("div.filters",
