@@ -76,6 +76,30 @@ def test_what_pays_on_the_way_is_learned() -> None:
     assert after["b/jam"] - after["b/tax"] > before["a/jam"] - before["a/tax"] + 0.5
 
 
+def test_what_links_promised_is_heard_beside_the_judge_who_alone_teaches() -> None:
+    """Two pages of the same score: the one that looked like the session's finds counts for more."""
+    strategy = taught()
+    score(strategy, hub("other", ("people/eve", "Eve, professor"), ("news/3", "football")))
+    for name in ("people/eve", "news/3"):
+        strategy.observe(hub(name, relevance=0.5))
+    table, examples = strategy._table, strategy._model._examples
+    believed = [
+        float(table.nodes["label"][table.node(H + name)]) for name in ("people/eve", "news/3")
+    ]
+    assert believed[0] > max(0.5, believed[1])
+    assert examples["label"][examples.size - 2 : examples.size].tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("judged", [0.0, 1.0])
+def test_a_judge_who_is_sure_is_not_overruled(judged: float) -> None:
+    model = taught()._model
+    row = np.zeros(len(NAMES))
+    for words in (-100.0, 100.0):
+        assert model.believed(judged, row, np.array([words, 0.0])) == pytest.approx(
+            judged, abs=0.01
+        )
+
+
 def test_pages_of_the_session_are_worth_what_they_open() -> None:
     strategy = taught()
     found = score(strategy, crawled(f"{H}start", links=(f"{H}staff", f"{H}people/ann")))

@@ -56,7 +56,7 @@ class Hearing:
             done[asked] = done[node] = True
             new += 1
             if not browsed[node]:
-                labels[asked] = labels[node] = turnout.score
+                labels[asked] = labels[node] = turnout.believed
                 if described is not None:
                     self._model.add_described(asked, turnout.score, *described)
         table.label(labels)

@@ -11,6 +11,8 @@ that are right before anything was learned.
 The first model's label is the relevance of the page behind the link. The second's tells whether
 that page has links to relevant pages in turn, ``1 - exp(-1.5 hits)``, and counts the more the more
 of them were fetched: ``seen / (seen + 3)``.
+
+What the table counts of fetched pages is more than the judge's word (:meth:`LinkModel.believed`).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from trailhound.strategies.trail.columns import (
     Columns,
@@ -41,6 +43,12 @@ LEAST_USES = 2
 MAX_EXAMPLES = 3_000
 """Fetched pages that are learned from: the newest, and those of the session."""
 LEADING_BIAS = -2.0
+TRUST_IN_LINKS = 0.5
+"""What the links to a page have promised counts so much beside the judge's word."""
+MOST_PROMISED = 2.0
+"""Log odds above the mean or below that a link is heard with."""
+SUREST = 0.999
+"""A judge may say 0 or 1."""
 
 _SCALE: Vector = np.where(np.array(NAMES) == "bias", 3.0, 1.0)
 """The bias may go three times as far as others at the same cost."""
@@ -222,6 +230,17 @@ class LinkModel:
         score, wanted = self._score(rows, words)
         parts = np.column_stack([rows * self.wanted.weights, words[:, 0], score - np.log(wanted)])
         return score, parts
+
+    def believed(self, judged: float, row: Vector, words: Vector) -> float:
+        """How relevant a page is taken to be, by the judge and by how its links were described.
+
+        Two views of one page that hardly share their mistakes: its odds are the judge's, times what
+        its links promised above the mean to the power of ``TRUST_IN_LINKS``. The models learn from
+        the judge's word alone, so that none is its own teacher.
+        """
+        promised = row @ self.wanted.weights + words[0] - logit(self.table.base_rate)
+        heard = TRUST_IN_LINKS * np.clip(promised, -MOST_PROMISED, MOST_PROMISED)
+        return float(expit(logit(np.clip(judged, 1 - SUREST, SUREST)) + heard))
 
     def keep(self) -> KeptModel:
         """All that was learned on the way."""

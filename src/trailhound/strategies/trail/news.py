@@ -65,6 +65,9 @@ class Turnout(msgspec.Struct, frozen=True, array_like=True):
     asked: str
     url: str
     score: float
+    """By the judge."""
+    believed: float
+    """By the judge and by the links to it, as its owner knew them."""
     example: Example | None = None
     """``None`` for one to which no link was known."""
 
@@ -80,11 +83,15 @@ class LinksTold(msgspec.Struct, frozen=True, array_like=True):
 
 
 def make_news(
-    crawled: CrawledPage, example: Example | None, owns: Callable[[str], bool] | None
+    crawled: CrawledPage,
+    believed: float,
+    example: Example | None,
+    owns: Callable[[str], bool] | None,
 ) -> News:
     """About a page that was fetched here, by the copy that ``owns`` some addresses."""
     page = crawled.page
-    turnout = Turnout(crawled.candidate.url, page.url, crawled.relevance.score, example)
+    score = crawled.relevance.score
+    turnout = Turnout(crawled.candidate.url, page.url, score, believed, example)
     linked = links_by_url(page)
     told = (same for url, same in linked.items() if owns is None or not owns(url))
     links = tuple(link for same in islice(told, MAX_LINKS_TOLD) for link in same[:MAX_SAME])

@@ -153,20 +153,17 @@ class TrailStrategy:
         self._is_fitted = True
 
     def _learn(self, asked: int, node: int, crawled: CrawledPage) -> None:
-        table, relevance = self._table, crawled.relevance.score
-        was_linked = bool(table.nodes["n_links"][asked])
-        before = describe(table, np.array([asked]))[0] if asked != node else None
-        table.label(dict.fromkeys((asked, node), relevance))
-        self._read((crawled.page, relevance))
+        table, believed = self._table, crawled.relevance.score
+        if table.nodes["n_links"][asked]:
+            (row,), (words,) = describe(table, np.array([asked]))
+            believed = self._model.believed(crawled.relevance.score, row, words)
+            self._latest = row, *table.words_of(asked)
+            self._model.add_described(asked, crawled.relevance.score, *self._latest)
+        table.label(dict.fromkeys((asked, node), believed))
+        self._read((crawled.page, believed))
         table.nodes["page"][asked] = table.nodes["page"][node]
         self._open = table.open_children(node)
-        # In one go with the page's links, as a description leaves out the own label.
-        rows, words = describe(table, np.append(asked, self._open))
-        self._described = rows[1:], words[1:]
-        if was_linked:
-            row = rows[0] if before is None else before[0]
-            self._latest = row, *table.words_of(asked)
-            self._model.add_described(asked, relevance, *self._latest)
+        self._described = describe(table, self._open)
 
     def _forget(self) -> None:
         numbers = self._table.forget()
@@ -265,7 +262,8 @@ class TrailStrategy:
     def news(self, crawled: CrawledPage) -> News:
         """How the link to the page was described and turned out; and the links of the page."""
         example = Example.of(*self._latest) if self._latest is not None else None
-        return make_news(crawled, example, self._table.owns)
+        believed = float(self._table.nodes["label"][self._table.node(crawled.page.url)])
+        return make_news(crawled, believed, example, self._table.owns)
 
     def heed(self, news: Sequence[News]) -> None:
         """Take pages of others for examples; their links that are fetched here are ranked anew."""
@@ -314,10 +312,9 @@ class TrailStrategy:
         asked, browsed = table.node(crawled.candidate.url), bool(table.nodes["browsed"][node])
         if table.nodes["page"][node] >= 0 and not browsed:
             return
-        if not browsed:
-            self._read((crawled.page, crawled.relevance.score))
-        elif table.has_new_links(node, crawled.page):
-            self._read((crawled.page, float(table.nodes["label"][node])))
+        if not browsed or table.has_new_links(node, crawled.page):
+            label, is_known = table.nodes["label"][node], table.nodes["known"][node]
+            self._read((crawled.page, float(label) if is_known else crawled.relevance.score))
         table.nodes["done"][[asked, node]] = True
         table.nodes["page"][asked] = table.nodes["page"][node]
         nodes = table.open_children(node)
