@@ -98,6 +98,16 @@ def press(page: Page, button: str) -> None:
     page.press(f"[aria-label='{button}']", "Enter")
 
 
+def exported_addresses(page: Page) -> tuple[str, int]:
+    """The name of the file that is downloaded, and how many there are in it."""
+    page.click("summary:has-text('Export')")
+    page.select_option(".menu[open] select", "urls")
+    with page.expect_download() as saved:
+        page.click(".menu[open] button:has-text('Export')")
+    lines = Path(saved.value.path()).read_text("utf-8").splitlines()
+    return saved.value.suggested_filename, len(lines)
+
+
 def test_marks_move_pages_at_once(results: Page, bees: ServedApp) -> None:
     press(results, "Not useful: Hive 0")
     expect(results.get_by_text("Not useful, and out of the results: Hive 0")).to_be_visible()
@@ -254,12 +264,7 @@ def test_earlier_crawls_are_chosen_by_their_days(browser: Browser, bees: ServedA
     page.keyboard.press("Escape")
     check(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.click("summary:has-text('Export')")
-    page.select_option(".menu[open] select", "urls")
-    with page.expect_download() as saved:
-        page.click(".menu[open] button:has-text('Export')")
-    assert saved.value.suggested_filename == "bees-crawl-1.txt"
-    assert len(Path(saved.value.path()).read_text("utf-8").splitlines()) == 2
+    assert exported_addresses(page) == ("bees-crawl-1.txt", 2)
     press(page, "Not useful: Hive 1")
     gone = "/api/topics/bees/results/count?crawl=crawl-1&kind=rejected"
     wait_until(lambda: bees.get(gone)["count"] or None)
@@ -305,12 +310,7 @@ def test_a_foreign_page_can_do_nothing(browser: Browser, bees: ServedApp) -> Non
 
 
 def test_finds_are_exported_and_published(results: Page) -> None:
-    results.click("summary:has-text('Export')")
-    results.select_option(".menu[open] select", "urls")
-    with results.expect_download() as saved:
-        results.click(".menu[open] button:has-text('Export')")
-    assert saved.value.suggested_filename == "bees.txt"
-    assert len(Path(saved.value.path()).read_text("utf-8").splitlines()) == 28
+    assert exported_addresses(results) == ("bees.txt", 28)
     results.click("summary:has-text('Portal')")
     expect(results.locator(".menu[open]")).to_have_count(1)
     results.press(".menu[open] input >> nth=0", "Escape")

@@ -119,8 +119,7 @@ class CrawlFolder:
     def secrets_home(self) -> Path:
         """Where secrets are kept, such as the one by which people of a trace are named: in the
         workspace."""
-        # One that was set aside lies beside the topic's own.
-        is_in_workspace = self.is_the_topics_own or self.path.parent == self.topic.path
+        is_in_workspace = self.path.parent == self.topic.path  # also one that was set aside
         return self.topic.path.parent.parent if is_in_workspace else self.path
 
     def crawls(self) -> list[Path]:

@@ -88,7 +88,10 @@ class App:
         except UsageError as error:
             raise NotThereError(str(error)) from error
         if not folder.exists():
-            damaged = f"{crawl} of '{name}' has lost its crawl.json, and cannot be shown."
+            damaged = (
+                f"{crawl} of '{name}' has lost its crawl.json, and cannot be shown. Bring the file "
+                "back from a copy, or delete that folder."
+            )
             none = f"The topic '{name}' has not been crawled yet."
             raise NotThereError(damaged if crawl else none)
         return gather_first(folder)

@@ -209,8 +209,8 @@ def show_copy(app: App, asked: OnePage) -> ArchivedCopy:
     if answer is None or read is None:
         raise UsageError(
             f"The archive of '{folder.topic.name}' does not hold {page.address}. It was crawled "
-            "without one, or the page was forgotten."
-            + ("" if asked.crawl else " Fetch it again: Look for changes.")
+            "without one, or the page was forgotten. "
+            + ("Open the page itself." if asked.crawl else "Fetch it again: Look for changes.")
         )
     source = decode(answer.body, answer.content_type).text[:MAX_SHOWN_CHARS]
     return ArchivedCopy(
