@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Response, Route, expect
+from playwright.sync_api import APIResponse, Browser, Page, Response, Route, expect
 
 from app_server import ServedApp, serving_app, wait_until
 from chromium import AXE
@@ -106,6 +106,19 @@ def exported_addresses(page: Page) -> tuple[str, int]:
         page.click(".menu[open] button:has-text('Export')")
     lines = Path(saved.value.path()).read_text("utf-8").splitlines()
     return saved.value.suggested_filename, len(lines)
+
+
+def test_a_mark_on_its_way_is_no_new_find(results: Page, bees: ServedApp) -> None:
+    held: list[tuple[Route, APIResponse]] = []
+    results.route("**/marks", lambda route: held.append((route, route.fetch())))
+    results.click("[aria-label='Useful: Near miss']")
+    wait_until(lambda: "https://bees.example/near" in listed(bees) or None)
+    bees.server.app.hub.tell(Happening(kind="crawl", topic="bees"))
+    results.wait_for_timeout(1000)  # in which the finds would be counted
+    [(route, response)] = held
+    route.fulfill(response=response)
+    expect(results.get_by_text("29 pages, best first.")).to_be_visible()
+    expect(results.get_by_role("button", name="new find")).to_have_count(0)
 
 
 def test_marks_move_pages_at_once(results: Page, bees: ServedApp) -> None:

@@ -16,7 +16,7 @@ function plain(segments) {
   return segments.map(([text]) => text).join("");
 }
 
-/** state: {base, crawl, ownMarks, marksKept, join(result), marked()}, the last called when a mark is kept; left(result) is called when the card has gone to the list of finds. */
+/** state: {base, crawl, ownMarks, marksKept, join(result), marked()}, the last called when a mark is kept, which then is to be counted; left(result) is called when the card has gone to the list of finds. */
 export function resultCard(result, state, left = null) {
   const card = h("article.result");
   const title = plain(result.title) || result.url;
@@ -35,9 +35,9 @@ export function resultCard(result, state, left = null) {
     const keeping = post(`${state.base}/marks`, { crawl: state.crawl, urls: [result.url], useful: value });
     state.marksKept = Promise.allSettled([state.marksKept, keeping]);  // lists that are asked for now wait for it
     const said = await attempt(button, () => keeping);
+    if (said === undefined) { result.marked = before; draw(); }
+    else await moved(value);
     setTimeout(() => { state.ownMarks -= 1; }, HEARD_MILLISECONDS);
-    if (said === undefined) { result.marked = before; draw(); return; }
-    moved(value);
   }
 
   /** What was pressed has the focus afterwards too, or what took its place. */
@@ -56,7 +56,7 @@ export function resultCard(result, state, left = null) {
       state.join({ ...result, relevant: true });
       notice(`In the results now: ${title}`);
     }
-    state.marked?.();
+    return state.marked();
   }
 
   function verdict(text, useful) {

@@ -12,6 +12,7 @@ const KINDS = [["all", "All finds"], ["new", "New to me"], ["changed", "Changed"
 /** The name of the crawl that is shown when none is named. */
 const PRESENT = "crawl";
 const TYPING_MILLISECONDS = 300;
+const MARKS_MILLISECONDS = 500;
 const DAY_SECONDS = 86_400;
 
 export async function results(place, [topic], again) {
@@ -53,12 +54,20 @@ export async function results(place, [topic], again) {
     replace(fresh, listed.fresh > 0 ? h("button", { onclick: (event) => attempt(event.currentTarget, () => load()) }, `${counted(listed.fresh, "new find")} – show`) : null);
   }
 
-  /** What marks have moved is moved in the list already; what a crawl has found meanwhile is not in it. */
-  async function recount(byCrawl) {
+  /** What marks have moved is moved in the list already. */
+  async function countMarks() {
     const mine = asked, count = await countNow();
     if (mine !== asked || listed.count === null) return;
-    if (byCrawl) listed.fresh = count - listed.count;
-    else listed.count = count - listed.fresh;
+    listed.count = count - listed.fresh;
+    say();
+  }
+
+  /** What a crawl has found meanwhile is not in the list; it is told from marks by counting while there are none on their way. */
+  async function countFresh() {
+    const mine = asked, count = state.ownMarks ? null : await countNow();
+    if (mine !== asked || listed.count === null) return;
+    if (state.ownMarks) { clearTimeout(later); later = setTimeout(lookForFinds, MARKS_MILLISECONDS); return; }
+    listed.fresh = count - listed.count;
     say();
   }
 
@@ -71,8 +80,9 @@ export async function results(place, [topic], again) {
     if (isOld) again();
     else refresh();
   };
-  const lookForFinds = atEase(() => recount(true));
-  state.marked = () => { state.lookAtJobs(); recount(false).catch(() => {}); };
+  let later = 0;
+  const lookForFinds = atEase(countFresh);
+  state.marked = () => { state.lookAtJobs(); return countMarks().catch(() => {}); };
   state.join = (result) => list.prepend(resultCard(result, state));
 
   const refused = await load().catch((error) => error);
@@ -93,7 +103,7 @@ export async function results(place, [topic], again) {
   misses.load();
   const quiet = whenever(["results"], (happening) => { if (happening.topic === topic && !state.ownMarks) { refresh(); misses.load(); } });
   const still = whenever(["crawl"], (happening) => { if (!state.crawl && (happening.topic === topic || happening.kind === "awake")) lookForFinds(); });
-  return () => { quiet(); still(); tools.end(); };
+  return () => { quiet(); still(); clearTimeout(later); tools.end(); };
 }
 
 function nothing({ crawl, ...filters }) {
