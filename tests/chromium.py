@@ -7,12 +7,14 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _SHELL = "chromium-headless-shell"
 AXE = {"preload": False, "resultTypes": ["violations"]}
 """Options of axe: what is in order need not be described, which saves a quarter of its time."""
+PATIENCE_MS = 120_000.0
+"""On a machine that does other things beside, a browser may take its time."""
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
@@ -51,6 +53,7 @@ def playwright() -> Iterator[Playwright]:
     A process can have one only, and while it lives ``asyncio.run`` cannot be used: later tests
     must find it gone.
     """
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as driver:
         yield driver
 

@@ -18,15 +18,13 @@ from learned_topics import park_session
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from app_server import ServedApp, serving_app, wait_until
-from chromium import AXE
+from chromium import AXE, PATIENCE_MS
 from trailhound.portal import Portal
 from trailhound.portal.site import write_site
 from trailhound.topics.crawl_folder import CrawlFolder
 
 pytestmark = pytest.mark.browser
 
-PATIENCE = 60_000.0
-"""Milliseconds."""
 N_REQUESTS = 60
 PHONE = 390
 CRAWLED, LEARNED, EMPTY = "bee health (demo)", "bees", f"w{'a' * 80}sps"
@@ -117,7 +115,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
 def context(browser: Browser, prepared: Prepared) -> Iterator[BrowserContext]:
     """A browser that may open both apps."""
     made = browser.new_context()
-    made.set_default_timeout(PATIENCE)
+    made.set_default_timeout(PATIENCE_MS)
     for app in (prepared.app, prepared.newcomer):
         page = made.new_page()
         page.goto(app.address)

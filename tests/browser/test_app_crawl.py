@@ -12,16 +12,14 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from app_server import PATIENCE_SECONDS, ServedApp, serving_app, wait_until
-from chromium import AXE
+from app_server import ServedApp, serving_app, wait_until
+from chromium import AXE, PATIENCE_MS
 from trailhound.topics.access import Access, named_host
 from trailhound.topics.running import request_stop, running_crawl, wait_for_end
 
 pytestmark = pytest.mark.browser
 
 SERIOUS = {"serious", "critical"}
-PATIENCE = PATIENCE_SECONDS * 1000.0
-"""In milliseconds."""
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +45,11 @@ def topic(app: ServedApp) -> str:
 @pytest.fixture
 def page(app: ServedApp, browser: Browser) -> Iterator[Page]:
     opened = browser.new_page()
-    opened.set_default_timeout(PATIENCE)
+    opened.set_default_timeout(PATIENCE_MS)
     mistakes: list[str] = []
     opened.on("pageerror", lambda error: mistakes.append(str(error)))
     opened.goto(app.address)
-    expect(opened.get_by_role("heading", level=1)).to_be_visible(timeout=PATIENCE)
+    expect(opened.get_by_role("heading", level=1)).to_be_visible()
     yield opened
     opened.close()
     assert mistakes == []
@@ -96,7 +94,7 @@ def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
     for _ in range(seeds.count()):
         seeds.first.uncheck()
     form.get_by_role("button", name="Start the crawl").click()
-    expect(form.get_by_role("alert")).to_contain_text("Tick or write one", timeout=PATIENCE)
+    expect(form.get_by_role("alert")).to_contain_text("Tick or write one")
     form.get_by_role("group", name="Where to start").get_by_role("checkbox").first.check()
     form.get_by_label("Strategy").select_option("breadth-first")
     expect(form).to_contain_text("For small sites that you want whole")
@@ -104,34 +102,34 @@ def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
     delay = form.get_by_label("Seconds between requests")
     delay.fill("0.1")
     form.get_by_role("button", name="Start the crawl").click()
-    expect(form.get_by_role("alert")).to_contain_text("impolite", timeout=PATIENCE)
+    expect(form.get_by_role("alert")).to_contain_text("impolite")
     delay.fill("1")
     form.get_by_role("button", name="Start the crawl").click()
     stop = page.get_by_role("button", name="Stop", exact=True)
-    expect(stop).to_be_visible(timeout=PATIENCE)
+    expect(stop).to_be_visible()
     assert app.get(f"/api/topics/{quote(topic)}/crawl")["setup"]["as_me"] == ["cookies.demo.test"]
     early = wait_until(lambda: requests_drawn(page))
     wait_until(lambda: requests_drawn(page) > early + 3)
     page.get_by_text("What comes next").click()
-    expect(page.get_by_role("region", name="What comes next")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("region", name="What comes next")).to_be_visible()
     check_access(page)
     page.screenshot(path=tmp_path / "crawl.png", full_page=True)
     stop.click()
     go_on = page.get_by_role("button", name="Go on")
-    expect(go_on).to_be_visible(timeout=PATIENCE)
+    expect(go_on).to_be_visible()
     expect(page.get_by_role("status").first).to_contain_text("It was stopped")
     page.get_by_role("button", name="Why http").first.click()
     story = page.get_by_role("dialog")
-    expect(story).to_contain_text("It was", timeout=PATIENCE)
+    expect(story).to_contain_text("It was")
     check_access(page)
     story.get_by_role("button", name="Close").click()
     before = app.get(f"/api/topics/{quote(topic)}/crawl")["crawl"]["pages"]
     go_on.click()
-    expect(stop).to_be_visible(timeout=PATIENCE)
+    expect(stop).to_be_visible()
     wait_until(lambda: app.get(f"/api/topics/{quote(topic)}/crawl")["crawl"]["pages"] > before)
     show(page, app, "/crawls")
     page.get_by_role("button", name=f"Pause {topic}").click()
-    expect(page.get_by_role("button", name=f"Go on with {topic}")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("button", name=f"Go on with {topic}")).to_be_visible()
     check_access(page)
 
 
@@ -160,7 +158,7 @@ def test_an_app_that_is_gone_is_told_until_it_is_back(
     app: ServedApp, topic: str, page: Page
 ) -> None:
     show(page, app, f"/topics/{quote(topic)}/schedule")
-    expect(page.get_by_role("button", name="Save")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Save")).to_be_visible()
     page.route("**/api/**", lambda route: route.abort())
     _hide(page, True)
     _hide(page, False)
@@ -170,7 +168,7 @@ def test_an_app_that_is_gone_is_told_until_it_is_back(
     show(page, app, "/crawls")
     expect(page.get_by_role("heading", name="That did not work")).to_be_visible()
     page.unroute("**/api/**")
-    expect(page.get_by_role("heading", name="Crawls")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("heading", name="Crawls")).to_be_visible()
     expect(told).to_have_count(0)
 
 
@@ -186,20 +184,18 @@ def test_a_wrong_token_is_told_and_a_right_one_brings_everything(
     expect(page.get_by_role("alert")).to_have_count(0)
     field.fill("nonsense")
     page.get_by_role("button", name="Open").click()
-    expect(page.get_by_role("alert")).to_contain_text("does not know this token", timeout=PATIENCE)
+    expect(page.get_by_role("alert")).to_contain_text("does not know this token")
     page.goto(app.address)  # in the same tab: nothing is loaded anew
-    expect(page.get_by_role("heading", name="Topics")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("heading", name="Topics")).to_be_visible()
     wait_until(lambda: hub.has_listeners)
     page.close()
 
 
 def test_a_schedule_is_set_and_told_in_words(app: ServedApp, topic: str, page: Page) -> None:
     show(page, app, f"/topics/{quote(topic)}/schedule")
-    expect(page.get_by_text("It is crawled only when you start it.")).to_be_visible(
-        timeout=PATIENCE
-    )
+    expect(page.get_by_text("It is crawled only when you start it.")).to_be_visible()
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_contain_text("nothing is scheduled", timeout=PATIENCE)
+    expect(page.get_by_role("alert")).to_contain_text("nothing is scheduled")
     expect(page.locator("main .badge").first).to_have_text("off")
     page.get_by_label("Every night").check()
     page.get_by_label("From", exact=True).fill("03:00")
@@ -208,7 +204,7 @@ def test_a_schedule_is_set_and_told_in_words(app: ServedApp, topic: str, page: P
     page.get_by_label("Crawl this topic by itself").uncheck()
     page.get_by_role("button", name="Save").click()
     words = page.get_by_role("status").first
-    expect(words).to_contain_text("from 03:00 to 03:30", timeout=PATIENCE)
+    expect(words).to_contain_text("from 03:00 to 03:30")
     expect(words).to_contain_text("Switched off at present")
     check_access(page)
     kept = app.get(f"/api/topics/{quote(topic)}/schedule")["schedule"]

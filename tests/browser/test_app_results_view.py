@@ -12,14 +12,13 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import APIResponse, Browser, Page, Response, Route, expect
 
 from app_server import ServedApp, serving_app, wait_until
-from chromium import AXE
+from chromium import AXE, PATIENCE_MS
 from found_pages import Find, add_finds, crawl_of
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.web.hub import Happening
 
 pytestmark = pytest.mark.browser
 
-PATIENCE_MS = 60_000
 EVIL = "http://evil.example"
 ATTACK = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"
 WIDE = f"{ATTACK} {'w' * 900}"
@@ -151,10 +150,10 @@ def test_marks_move_pages_at_once(results: Page, bees: ServedApp) -> None:
     expect(results.get_by_text("30 pages, best first.")).to_be_visible()
     learn = results.get_by_role("button", name="Learn from them, and judge all pages again")
     learn.click()
-    expect(learn).to_be_hidden(timeout=PATIENCE_MS)
+    expect(learn).to_be_hidden()
     wait_until(lambda: bees.get("/api/topics/bees/learning")["learned"])
     results.reload()
-    expect(results.locator("article.result").first).to_be_visible(timeout=PATIENCE_MS)
+    expect(results.locator("article.result").first).to_be_visible()
     expect(learn).to_be_hidden()
 
 
@@ -166,7 +165,7 @@ def test_a_list_waits_for_marks_on_their_way(results: Page) -> None:
     results.wait_for_timeout(300)  # long enough for a list that did not wait
     held[0].continue_()
     finds = results.locator("section[aria-labelledby='finds-title']")
-    expect(finds.get_by_text("out of the results: Hive 0")).to_be_visible(timeout=PATIENCE_MS)
+    expect(finds.get_by_text("out of the results: Hive 0")).to_be_visible()
     expect(finds.locator(".result")).to_have_count(1)
 
 

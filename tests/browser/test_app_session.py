@@ -12,14 +12,11 @@ from learned_topics import HOST, park_session
 from playwright.sync_api import Browser, Page, Route, expect
 
 from app_server import ServedApp, wait_until
-from chromium import AXE
+from chromium import AXE, PATIENCE_MS
 from trailhound.sessions.events import Event, Mark, Session, Submit, Visit
 from trailhound.sessions.files import write_session
 
 pytestmark = pytest.mark.browser
-
-PATIENCE = 60_000.0
-"""Milliseconds."""
 
 
 @pytest.fixture
@@ -27,8 +24,7 @@ def page(browser: Browser, app: ServedApp) -> Iterator[Page]:
     """The app's first page; whatever the browser complains about fails the test."""
     complaints: list[str] = []
     context = browser.new_context(viewport={"width": 1100, "height": 800})
-    context.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
+    context.set_default_timeout(PATIENCE_MS)
     opened = context.new_page()
     opened.on("console", lambda message: complaints.append(message.text))
     opened.on("pageerror", lambda error: complaints.append(str(error)))

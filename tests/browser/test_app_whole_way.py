@@ -19,6 +19,7 @@ from playwright.sync_api import Locator, Page, Playwright, expect
 from recording_browser import RecordingBrowser, recording_browser, wait_for
 
 from app_server import ServedApp, serving_app
+from chromium import PATIENCE_MS
 from trailhound.demo import DemoWeb, DemoWebParameters
 from trailhound.demo.server import serve_in_thread
 from trailhound.sessions.events import Event
@@ -32,8 +33,6 @@ SUBJECT, TOPIC = "bee-health", "bee health"
 WEB = DemoWebParameters(universities=4, people_per_department=4)
 N_VISITS = 32
 N_REQUESTS, N_AT_NIGHT = 150, 100
-PATIENCE = 120_000.0
-"""Milliseconds."""
 ADDRESS = f"/api/topics/{quote(TOPIC)}"
 
 
@@ -85,7 +84,7 @@ def browser_with_extension(
     playwright: Playwright, chromium_path: str, tmp_path: Path, web_port: int
 ) -> Iterator[RecordingBrowser]:
     with recording_browser(playwright, chromium_path, tmp_path / "profile", web_port) as made:
-        made.context.set_default_timeout(PATIENCE)
+        made.context.set_default_timeout(PATIENCE_MS)
         yield made
 
 
@@ -126,7 +125,7 @@ def test_from_nothing_to_a_portal(
 
 def see(place: Page | Locator, text: str | re.Pattern[str]) -> None:
     shown = place.locator("main") if isinstance(place, Page) else place
-    expect(shown).to_contain_text(text, timeout=PATIENCE)
+    expect(shown).to_contain_text(text)
 
 
 def tab(page: Page, name: str) -> None:
@@ -177,10 +176,10 @@ def crawl(page: Page, web_port: int) -> int:
     form.get_by_role("button", name="Start the crawl").click()
     curve = page.get_by_role("img", name=re.compile("finds? after"))
     curve.wait_for()
-    wait_for(lambda: figures(curve)[1] == N_REQUESTS, "the curve to grow", PATIENCE / 1000)
+    wait_for(lambda: figures(curve)[1] == N_REQUESTS, "the curve to grow", PATIENCE_MS / 1000)
     points = (page.locator("polyline").first.get_attribute("points") or "").split()
     assert len(points) > 20
-    expect(page.locator("main .badge").first).to_have_text("ended", timeout=PATIENCE)
+    expect(page.locator("main .badge").first).to_have_text("ended")
     return figures(curve)[0]
 
 
@@ -196,14 +195,14 @@ def mark_results(page: Page) -> None:
     misses = page.get_by_role("region", name="Near misses")
     missed, wrong = first_address(misses), first_address(finds)
     result(misses, missed).get_by_role("button", name=re.compile("^Useful: ")).click()
-    expect(result(misses, missed)).to_have_count(0, timeout=PATIENCE)
+    expect(result(misses, missed)).to_have_count(0)
     result(finds, wrong).get_by_role("button", name="Not useful: ").click()
-    expect(result(finds, wrong)).to_have_count(0, timeout=PATIENCE)
+    expect(result(finds, wrong)).to_have_count(0)
     page.get_by_label("Show").select_option("Marked not useful")
-    expect(finds.locator(".result")).to_have_count(1, timeout=PATIENCE)
+    expect(finds.locator(".result")).to_have_count(1)
     page.get_by_label("Show").select_option("Marked useful")
-    expect(result(finds, missed)).to_have_count(1, timeout=PATIENCE)
-    expect(result(finds, wrong)).to_have_count(0, timeout=PATIENCE)
+    expect(result(finds, missed)).to_have_count(1)
+    expect(result(finds, wrong)).to_have_count(0)
     page.get_by_label("Show").select_option("All finds")
 
 
@@ -280,5 +279,5 @@ def search_site(browser: RecordingBrowser, page: Page, folder: Path) -> None:
     site.locator("#q").fill("bees")
     site.locator("#q").press("Enter")
     see(site.locator(".snippet mark").first, re.compile("bee", re.IGNORECASE))
-    assert site.locator("#hits h2 a").first.get_attribute("href", timeout=PATIENCE)
+    assert site.locator("#hits h2 a").first.get_attribute("href", timeout=PATIENCE_MS)
     site.close()

@@ -13,7 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from chromium import AXE
+from chromium import AXE, PATIENCE_MS
 from found_pages import DAY, NOON, Find, crawl_of
 from trailhound.portal import Portal
 from trailhound.portal.pages import CONTENT_SECURITY_POLICY
@@ -22,7 +22,6 @@ from trailhound.portal.site import write_site
 pytestmark = pytest.mark.browser
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-PATIENCE_MS = 60_000
 EVIL = Find(
     "https://evil.test/x",
     "<img src=x onerror=alert(1)> Evil honey </script><script>alert(2)</script>",
@@ -92,7 +91,7 @@ def titles(page: Page) -> list[str]:
 def look_for(page: Page, words: str, told: str) -> None:
     page.locator("#q").fill(words)
     page.locator("#q").press("Enter")
-    expect(page.locator("#told")).to_have_text(told, timeout=PATIENCE_MS)
+    expect(page.locator("#told")).to_have_text(told)
 
 
 def assert_sound(page: Page, complaints: list[str]) -> None:
@@ -106,7 +105,7 @@ def assert_sound(page: Page, complaints: list[str]) -> None:
 
 def test_a_site_is_searched_from_disk(page: Page, site: Path, complaints: list[str]) -> None:
     page.goto((site / "index.html").as_uri())
-    expect(page.locator("#filters a").first).to_be_attached(timeout=PATIENCE_MS)
+    expect(page.locator("#filters a").first).to_be_attached()
     assert titles(page)[0] == EVIL.title
     assert_sound(page, complaints)
     look_for(page, "hive 17", "1 page")
@@ -142,19 +141,19 @@ def test_filters_order_and_history(browser: Browser, site: Path, complaints: lis
     page.goto((site / "index.html").as_uri())
     look_for(page, "hive", "120 pages, part 1 of 6")
     page.get_by_role("link", name="hives1.test").click()
-    expect(page.locator("#told")).to_have_text("40 pages, part 1 of 2", timeout=PATIENCE_MS)
+    expect(page.locator("#told")).to_have_text("40 pages, part 1 of 2")
     page.get_by_role("link", name="Next").click()
-    expect(page.locator("#told")).to_have_text("40 pages, part 2 of 2", timeout=PATIENCE_MS)
+    expect(page.locator("#told")).to_have_text("40 pages, part 2 of 2")
     assert len(titles(page)) == 20
     page.go_back()
-    expect(page.locator("#told")).to_have_text("40 pages, part 1 of 2", timeout=PATIENCE_MS)
+    expect(page.locator("#told")).to_have_text("40 pages, part 1 of 2")
     page.get_by_role("link", name="hives1.test").click()
-    expect(page.locator("#told")).to_have_text("120 pages, part 1 of 6", timeout=PATIENCE_MS)
+    expect(page.locator("#told")).to_have_text("120 pages, part 1 of 6")
     look_for(page, "", f"{len(FINDS)} pages, the best 20 of them")
     page.get_by_role("link", name="Newest first").click()
-    expect(page.locator("#hits h2").first).to_have_text("L’élevage", timeout=PATIENCE_MS)
+    expect(page.locator("#hits h2").first).to_have_text("L’élevage")
     page.get_by_role("link", name="German").click()
-    expect(page.locator("#told")).to_have_text("1 page", timeout=PATIENCE_MS)
+    expect(page.locator("#told")).to_have_text("1 page")
     assert complaints == []
     page.close()
 
@@ -164,7 +163,7 @@ def test_what_strangers_wrote_stays_text(
 ) -> None:
     page = opened(browser, complaints, 1100, "light")
     page.goto((site / "index.html").as_uri() + "#q=<img src=x onerror=alert(5)>&host=<script>")
-    expect(page.locator("#told")).to_have_text("Nothing found.", timeout=PATIENCE_MS)
+    expect(page.locator("#told")).to_have_text("Nothing found.")
     look_for(page, "evil", "Nothing found.")
     page.goto((site / "index.html").as_uri() + "#")
     look_for(page, "honey", "2 pages")
@@ -235,13 +234,13 @@ def test_a_served_portal_is_searched(page: Page, served: str, complaints: list[s
     assert_sound(page, complaints)
     page.locator("#q").fill("bees colonies")
     page.locator("#q").press("Enter")
-    expect(page.locator(".told p").first).to_contain_text("120 pages", timeout=PATIENCE_MS)
+    expect(page.locator(".told p").first).to_contain_text("120 pages")
     assert {"Colonies", "bees"} <= set(page.locator("mark").all_inner_texts())
     assert_sound(page, complaints)
     page.get_by_role("link", name="hives1.test").click()
-    expect(page.locator(".told p").first).to_contain_text("40 pages", timeout=PATIENCE_MS)
+    expect(page.locator(".told p").first).to_contain_text("40 pages")
     page.get_by_role("link", name="Next").click()
     assert page.locator(".hits li").count() == 20
     page.get_by_role("link", name="About").click()
-    expect(page.locator("h1")).to_contain_text("About", timeout=PATIENCE_MS)
+    expect(page.locator("h1")).to_contain_text("About")
     assert_sound(page, complaints)
