@@ -77,6 +77,7 @@ from .strategies import Briefing as Briefing
 from .strategies import CollaborativeStrategy as CollaborativeStrategy
 from .strategies import ContentLinkStrategy as ContentLinkStrategy
 from .strategies import ContextGraphStrategy as ContextGraphStrategy
+from .strategies import Entering as Entering
 from .strategies import Explaining as Explaining
 from .strategies import FishSearchStrategy as FishSearchStrategy
 from .strategies import HiddenMarkovStrategy as HiddenMarkovStrategy

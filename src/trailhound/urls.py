@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from urllib.parse import parse_qsl
 
 import ada_url
 from publicsuffixlist import PublicSuffixList
@@ -31,6 +32,8 @@ MAX_LENGTH = 64_000
 MAX_ASKED_LENGTH = 4_000
 """Characters of a URL that is asked for. Each rule of a robots.txt is looked for in it."""
 _LONGEST_HOST = 260  # characters: a name of 253, a port; DNS carries no more
+_QUESTIONS = frozenset({"q", "query", "search", "text", "wd"})
+"""Parameters of search engines, which do not want to be crawled."""
 _WEB_SCHEMES = ("http://", "https://")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -161,6 +164,12 @@ def _is_tracking(item: str) -> bool:
     if _TRACKING_NAME.fullmatch(name):
         return True
     return name.lower() in _SESSION_NAMES and _SESSION_VALUE.fullmatch(value) is not None
+
+
+def asks_a_search(url: str) -> bool:
+    """Whether it looks like a question to a search engine."""
+    names = (name.lower() for name, _ in parse_qsl(url.partition("?")[2]))
+    return not _QUESTIONS.isdisjoint(names)
 
 
 def typed_url(text: str) -> str:

@@ -5,7 +5,7 @@ Finds are counted by ground truth and added up over several webs, so that no sin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -75,10 +75,12 @@ TROUBLES: dict[str, MakeTrial] = {
 }
 
 
-def crawls(make: MakeTrial, folder: Path, requests: int = REQUESTS) -> dict[str, list[CrawlCounts]]:
+def crawls(
+    make: MakeTrial, folder: Path, requests: int = REQUESTS, seeds: Sequence[int] = SEEDS
+) -> dict[str, list[CrawlCounts]]:
     """By strategy, a crawl of each web."""
     found: dict[str, list[CrawlCounts]] = {TRAIL: [], BEST: [], BREADTH: []}
-    for seed in SEEDS:
+    for seed in seeds:
         trial = make(seed, folder / str(seed))
         for strategy, counts in found.items():
             counts.append(trial.crawl(strategy, requests))
@@ -109,9 +111,9 @@ def test_a_host_that_says_what_one_likes_to_hear_gets_no_more_than_half(tmp_path
 
 
 def test_with_nothing_to_go_by_it_finds_as_much_as_breadth_first(tmp_path: Path) -> None:
-    """Wanted pages are anywhere and no link says a thing: only luck is left."""
+    """Wanted pages are anywhere and no link says a thing: only luck is left, which evens out."""
     nothing = partial(usual, partial(ordinary, coherence=0.0, anchors="click here"))
-    found = crawls(nothing, tmp_path)
+    found = crawls(nothing, tmp_path, seeds=range(1, 7))
     assert total(found[TRAIL]) >= 0.8 * total(found[BREADTH])
 
 

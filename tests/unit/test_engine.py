@@ -499,6 +499,49 @@ def test_a_strategy_that_knows_more_goes_on_when_nothing_is_left() -> None:
     assert crawl.stop_reason is StopReason.FRONTIER_EMPTY
 
 
+def test_a_strategy_that_knows_ways_in_begins_with_them_behind_the_seeds() -> None:
+    class Knowing(BreadthFirstStrategy):
+        name: ClassVar[str] = "knowing"
+
+        def entrances(self) -> Iterable[Candidate]:
+            return [
+                Candidate(u("d"), 1.0),
+                Candidate("http://elsewhere.test/", 9.0),
+                Candidate(u("t"), 5.0),
+            ]
+
+    web: dict[str, list[str]] = {u("a"): [], u("d"): [], u("t"): []}
+    assert names(crawler(web, Knowing()).run([u("a")])) == "a t d"
+    assert names(crawler(web, Knowing()).run([])) == "t d"
+
+
+def test_a_strategy_that_fails_to_name_ways_in_costs_nothing_else() -> None:
+    class Broken(BreadthFirstStrategy):
+        name: ClassVar[str] = "broken"
+
+        def entrances(self) -> Iterable[Candidate]:
+            yield Candidate(u("t"), 1.0)
+            raise ZeroDivisionError
+
+    assert names(crawler({u("a"): [], u("t"): []}, Broken()).run([u("a")])) == "a"
+
+
+def test_what_waits_is_ranked_at_once_when_the_strategy_says_that_it_is_due() -> None:
+    class Turning(BreadthFirstStrategy):
+        name: ClassVar[str] = "turning"
+        is_rank_due = False
+
+        def observe(self, crawled: CrawledPage) -> None:
+            self.is_rank_due = crawled.page.url == u("a")
+
+        def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float]:
+            self.is_rank_due = False
+            return {url: 9.0 if url == u("t") else 1.0 for url in candidates}
+
+    web = {u("a"): [u("c"), u("d"), u("t")], u("c"): [], u("d"): [], u("t"): []}
+    assert names(crawler(web, Turning()).run([u("a")])) == "a t c d"
+
+
 def test_a_strategy_that_knows_only_what_is_outside_is_not_asked_for_ever() -> None:
     class Lost(BreadthFirstStrategy):
         name: ClassVar[str] = "lost"

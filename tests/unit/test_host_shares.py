@@ -24,6 +24,12 @@ def after(**labels: list[float]) -> LinkTable:
     return table
 
 
+def vouched(table: LinkTable, host: str) -> LinkTable:
+    """The same when a page of the host was marked in the session."""
+    table.label({table.node(f"http://{host}.test/shown"): 1.0}, browsed=True)
+    return table
+
+
 def waits(table: LinkTable, host: str) -> bool:
     node = np.array([table.node(f"http://{host}.test/another")])
     return bool(is_held_back(-against_hosts(table, node, crowding(table)))[0])
@@ -42,6 +48,13 @@ def test_a_host_may_have_more_while_it_gives_more_than_others() -> None:
 
 def test_a_host_on_which_everything_is_wanted_is_not_believed() -> None:
     assert waits(after(lies=[0.95] * 60, other=[0.0, 0.0, 0.9] * 7), "lies")
+
+
+def test_a_host_is_believed_on_which_the_person_has_marked_a_page() -> None:
+    for host, is_believed in (("good", True), ("third", False)):
+        table = after(good=[0.95] * 60, other=[0.0, 0.0, 0.9] * 7)
+        assert waits(vouched(table, host), "good") is not is_believed
+    assert waits(vouched(after(bad=[0.0] * 60, other=[0.9] * 20), "bad"), "bad"), "nothing is there"
 
 
 def test_one_host_alone_never_waits() -> None:

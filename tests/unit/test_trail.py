@@ -108,6 +108,50 @@ def test_pages_of_the_session_are_worth_what_they_open() -> None:
     assert score(shut, crawled(f"{H}start", links=(f"{H}staff", f"{H}people/ann"))) == {}
 
 
+def with_more_staff(*more: Page) -> PageGraph:
+    """The session, whose list of staff names one more person than were visited."""
+    graph = session()
+    people = [(f"people/{name}", f"{name} Smith") for name in ("ann", "bob", "cyd")]
+    pages = (graph.pages[0], page("staff", "staff", *people), *graph.pages[2:], *more)
+    return PageGraph(pages, (), graph.targets)
+
+
+def test_the_session_gives_ways_in_those_that_promise_most_first() -> None:
+    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
+    ways = list(strategy.entrances())
+    assert ways[0].url == f"{H}staff", "it names a person who was not visited"
+    assert [way.priority for way in ways] == sorted((way.priority for way in ways), reverse=True)
+    assert {(way.parent, way.depth) for way in ways} == {(None, 0)}
+
+
+def test_a_way_in_that_was_taken_is_none_any_more_and_the_others_are_ranked_anew() -> None:
+    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
+    before = {way.url: way.priority for way in strategy.entrances()}
+    shown = hub("staff", ("people/ann", "Ann"), ("people/bob", "Bob"), ("people/cyd", "Cyd"))
+    due = [strategy.is_rank_due]
+    assert "people/cyd" in score(strategy, shown)
+    due.append(strategy.is_rank_due)
+    after = strategy.rescore({}) or {}
+    assert [*due, strategy.is_rank_due] == [False, True, False]
+    assert shown.page.url not in after
+    home = f"{H}people/ann"  # from there it goes on over the portal to the list
+    assert after[home] < before[home]
+
+
+@pytest.mark.parametrize("options", [{"enter": False}, {"gate": 0.0}])
+def test_a_crawl_need_not_enter_by_the_session(options: dict[str, float]) -> None:
+    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()), **options)  # type: ignore[arg-type]
+    assert list(strategy.entrances()) == []
+
+
+def test_ways_in_that_are_elsewhere_or_asked_of_a_search_engine_are_left_out() -> None:
+    answers = page("?q=staff", "answers", ("people/dan", "Dan, professor"))
+    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff(answers)))
+    assert H + "?q=staff" not in {way.url for way in strategy.entrances()}
+    strategy.join(lambda url: url == H)
+    assert [way.url for way in strategy.entrances()] == [H]
+
+
 def test_gateways_are_worth_the_finds_a_request_that_they_open() -> None:
     # 0 opens 3, 4 and 5; 1 opens 0 alone; 2 opens 3 alone.
     chances = np.array([0.0, 0.0, 0.0, 0.9, 0.6, 0.3])

@@ -228,6 +228,7 @@ class Crawler:
             self._woken.set,
         )
         self.frontier.add(Candidate(url, SEED_PRIORITY) for url in seeds)
+        self._ranking.enter()
         # As in the workers: sums in another order would let priorities depend on the machine.
         one_thread = threadpool_limits(limits=1)
         restore_collector = collect_seldom()

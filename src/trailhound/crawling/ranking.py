@@ -15,6 +15,7 @@ from trailhound.frontier.base import Rescore, checked_priority
 from trailhound.records import Candidate
 from trailhound.strategies.base import (
     RESCORE_EVERY,
+    Entering,
     News,
     Rescoring,
     Restocking,
@@ -48,6 +49,7 @@ class Ranking:
         in_scope: Callable[[str], bool] | None,
         troubles: Troubles,
     ) -> None:
+        self._entering = strategy if isinstance(strategy, Entering) else None
         self._rescoring = strategy if isinstance(strategy, Rescoring) else None
         self._rescore_every = int(getattr(strategy, "rescore_every", RESCORE_EVERY))
         self._rescore_best: int | None = getattr(strategy, "rescore_best", None)
@@ -57,32 +59,40 @@ class Ranking:
         self._in_scope = in_scope or (lambda _url: True)
         self._troubles = troubles
 
+    def enter(self) -> None:
+        """Ask a strategy that knows ways in for them, besides the seeds."""
+        if self._entering is not None:
+            found = self._named(self._entering.entrances, "where to begin")
+            self._frontier.add(each for each in found if self._in_scope(each.url))
+
     def restock(self) -> bool:
         """Ask a strategy that knows more where to go on; whether there is something new."""
+        if self._restocking is None:
+            return False
         for _ in range(RESTOCK_ATTEMPTS):
-            found = self._stock()
+            found = self._named(self._restocking.restock, "where to go on")
             if self._frontier.add(each for each in found if self._in_scope(each.url)):
                 return True
             if not found:
                 break
         return False
 
-    def _stock(self) -> list[Candidate]:
+    def _named(self, ask: Callable[[], Iterable[Candidate]], asked: str) -> list[Candidate]:
         """What the strategy names; nothing when that fails."""
-        if self._restocking is None:
-            return []
         try:
-            found = list(self._restocking.restock())
+            found = list(ask())
             for candidate in found:
                 checked_priority(candidate)
         except Exception as error:
-            self._troubles.note("The strategy, asked where to go on,", error)
+            self._troubles.note(f"The strategy, asked {asked},", error)
             return []
         return found
 
     def rank_anew(self, pages: int) -> None:
         """After so many pages: what waits by what was learned since, if it is time for that."""
-        if self._rescoring is not None and pages % self._rescore_every == 0:
+        if self._rescoring is None:
+            return
+        if pages % self._rescore_every == 0 or getattr(self._rescoring, "is_rank_due", False):
             self._frontier.rescore(self._new_scores, self._rescore_best)
 
     def heed(self, news: Sequence[News]) -> None:

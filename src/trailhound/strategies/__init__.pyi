@@ -1,6 +1,7 @@
 from .base import AnswerKey as AnswerKey
 from .base import Asking as Asking
 from .base import Briefing as Briefing
+from .base import Entering as Entering
 from .base import Explaining as Explaining
 from .base import FoundLink as FoundLink
 from .base import Inheriting as Inheriting

@@ -222,7 +222,8 @@ class Rescoring(Protocol):
     """Optional: a strategy whose opinion of waiting candidates changes as it learns.
 
     It is asked every ``rescore_every`` fetched pages: an attribute of class or instance,
-    ``RESCORE_EVERY`` when it has none. It is shown all waiting candidates, or the ``rescore_best``
+    ``RESCORE_EVERY`` when it has none. With an attribute ``is_rank_due`` it is asked after any page
+    that has made that true. It is shown all waiting candidates, or the ``rescore_best``
     best if it has that attribute too. They are read when it looks at them, and what waits behind
     the best comes into view as those are fetched or sink.
     """
@@ -251,6 +252,15 @@ class Asking(Protocol):
 
     async def ask(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """Links to other pages, to be queued like the page's own. Called after ``score_links``."""
+        ...
+
+
+@runtime_checkable
+class Entering(Protocol):
+    """Optional: a strategy that knows ways in, so that a crawl needs no seeds."""
+
+    def entrances(self) -> Iterable[Candidate]:
+        """URLs to begin with, besides the seeds; asked once, when the crawl starts or goes on."""
         ...
 
 

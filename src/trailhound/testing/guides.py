@@ -15,6 +15,7 @@ from trailhound.records import Candidate, CrawledPage, Relevance, ScoredLink
 from trailhound.strategies.base import (
     Asking,
     Briefing,
+    Entering,
     Explaining,
     FoundLink,
     Inheriting,
@@ -110,15 +111,24 @@ def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
         with never_raising("lessons takes any pages"):
             learned = strategy.lessons(pages())
         expect(all(isinstance(each, Lesson) for each in learned), "lessons gives Lessons")
-    if isinstance(strategy, Restocking):
-        with never_raising("restock may be asked at any time"):
-            found = list(strategy.restock())
-        expect(all(isinstance(each, Candidate) for each in found), "restock gives Candidates")
     if isinstance(strategy, Asking):
         with never_raising("ask takes any page"):
             asyncio.run(strategy.ask(crawled(pages()[0])))
     if isinstance(strategy, Remembering):
         _check_memory(strategy)
+    _check_named(strategy)
+
+
+def _check_named(strategy: Strategy) -> None:
+    """Pages that it names by itself."""
+    if isinstance(strategy, Entering):
+        with never_raising("entrances may be asked at any time"):
+            found = list(strategy.entrances())
+        expect(all(isinstance(each, Candidate) for each in found), "entrances gives Candidates")
+    if isinstance(strategy, Restocking):
+        with never_raising("restock may be asked at any time"):
+            found = list(strategy.restock())
+        expect(all(isinstance(each, Candidate) for each in found), "restock gives Candidates")
 
 
 def _check_memory(strategy: Any) -> None:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from typing import NamedTuple
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from trailhound.counting import counted
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.topics.workspace import TopicFolder
-from trailhound.urls import canonicalize, host_key
+from trailhound.urls import asks_a_search, canonicalize, host_key
 
 MAX_HOPS = 3
 """Links before a useful page; further away a page says little about the topic."""
 EACH_HOP = 0.5
 """What a useful page counts one link further away."""
 MAX_PER_HOST = 3
-_QUESTIONS = frozenset({"q", "query", "search", "text", "wd"})
-"""Parameters of search engines, which do not want to be crawled."""
 
 
 class SuggestedSeed(NamedTuple):
@@ -59,7 +57,7 @@ def _pages_that_led_on(graph: PageGraph) -> list[SuggestedSeed]:
         page: sum(EACH_HOP**hops for hops in targets.values()) * (1.5 if page in starts else 1.0)
         for starts in [set(graph.starts)]
         for page, targets in reached.items()
-        if page not in graph.targets | graph.rejected and not _asks(graph.pages[page].url)
+        if page not in graph.targets | graph.rejected and not asks_a_search(graph.pages[page].url)
     }
     best = sorted(worth, key=lambda page: (-worth[page], page))
     return [SuggestedSeed(graph.pages[page].url, _reason(reached[page])) for page in best]
@@ -99,8 +97,3 @@ def _entry_pages(graph: PageGraph) -> list[SuggestedSeed]:
 def _entry(url: str) -> str | None:
     parts = urlsplit(url)
     return canonicalize(f"{parts.scheme}://{parts.netloc}/")
-
-
-def _asks(url: str) -> bool:
-    """Whether it is what a search engine has answered."""
-    return any(name.lower() in _QUESTIONS for name, _ in parse_qsl(urlsplit(url).query))

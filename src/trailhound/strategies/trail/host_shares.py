@@ -4,9 +4,10 @@ While nothing was found, hosts that were not seen yet come sooner: where we have
 nothing, it seems. Every find makes that matter less.
 
 A host may have more than its share while its pages are better than those of others: then it holds
-more of what was found than of what was fetched. That is believed only of hosts that have shown bad
-pages as well. One on which everything looks wanted may say what we like to hear, whatever is asked
-of it, and what it says of itself is no evidence.
+more of what was found than of what was fetched. That is believed of hosts on which the person
+has marked a page, and of hosts that have shown bad pages as well. Another on which everything looks
+wanted may say what we like to hear, whatever is asked of it, and what it says of itself is no
+evidence.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ FREE_PAGES = 10
 CURIOSITY = 0.5
 """Taken from the priority of what is on hosts that were seen, over 1 + the sum of all scores."""
 LEAST_MISSES = 0.1
-"""Of a host's pages must have been bad, so that its good ones are believed."""
+"""Of a host's pages must have been bad, so that its good ones are believed for themselves."""
 HELD_BACK = 30.0
 """Taken from the priority of what a host would have beyond its share: all else comes first, as
 priorities are logarithms of chances from 1e-9 on."""
@@ -55,5 +56,5 @@ def crowding(table: LinkTable) -> Ids:
     large = large[fetched[large] < table.fetched]
     gained, pages = hosts["gained"][large], fetched[large]
     elsewhere = (table.gained - gained) / (table.fetched - pages)
-    believed = hosts["missed"][large] >= LEAST_MISSES * pages
+    believed = hosts["vouched"][large] | (hosts["missed"][large] >= LEAST_MISSES * pages)
     return np.asarray(large[~(believed & (gained / pages > elsewhere))])

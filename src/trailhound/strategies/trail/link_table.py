@@ -79,7 +79,8 @@ class LinkTable:
         self.groups = Columns({"counts": "f8"}, counts=2)
         self.phrases = Phrases()
         self.places = Columns(
-            {"counts": "f8", "fetched": "f8", "gained": "f8", "missed": "f8"}, counts=2
+            {"counts": "f8", "fetched": "f8", "gained": "f8", "missed": "f8", "vouched": "?"},
+            counts=2,
         )
         self._place_numbers: dict[str, int] = {}
         self._folders: dict[str, tuple[int, int, int]] = {}
@@ -192,7 +193,9 @@ class LinkTable:
         nodes["browsed"][said] = browsed
         for node, value in zip(said.tolist(), values.tolist(), strict=True):
             self._count(node, np.array([value, 1.0]))
-        if not browsed:
+        if browsed:
+            self.places["vouched"][nodes["host"][said[values > 0.5]]] = True
+        else:
             self._count_fetched(nodes["host"][said], values)
         self.hits += values.sum()
         self.seen += len(values)

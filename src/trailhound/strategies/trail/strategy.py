@@ -9,7 +9,7 @@ from typing import ClassVar
 import msgspec
 import numpy as np
 
-from trailhound.records import CrawledPage, Page, ScoredLink
+from trailhound.records import Candidate, CrawledPage, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
@@ -25,6 +25,7 @@ from trailhound.strategies.trail.link_words import read_links_of
 from trailhound.strategies.trail.news import Described, Example, make_news
 from trailhound.strategies.trail.reasons import memories, reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
+from trailhound.urls import asks_a_search
 
 RANKED_ANEW = 2_000
 """Waiting addresses that are ranked anew after a fit: the best, and as many with new links."""
@@ -41,6 +42,8 @@ LEAST_OWN_SHARE, LEAST_OWN, MOST_OWN = 10, 5, 250
 within these numbers, however many pages the others have."""
 GATEWAYS_EVERY = 50
 """Pages, at most, after which the worth of gateways is found out anew; a fit does it sooner."""
+MOST_ENTRANCES = 100
+"""Pages of the session that are queued from the beginning; others when a link to them is found."""
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -59,13 +62,16 @@ class TrailStrategy:
     much_better: ClassVar[float] = 0.5
     """Of the logarithm: a link with 1.6 times the chance is worth a wait."""
 
-    def __init__(self, graph: PageGraph, *, hub: float = 0.3, gate: float = 1.0) -> None:
+    def __init__(
+        self, graph: PageGraph, *, hub: float = 0.3, gate: float = 1.0, enter: bool = True
+    ) -> None:
         check_at_least(0.0, hub=hub, gate=gate)
         self._table = LinkTable()
         self._model = LinkModel(self._table, hub)
         self._wanted = WantedWords(graph)
         self._hearing = Hearing(self._table, self._model, self._read)
         self._gate = gate
+        self._enters = enter and gate > 0
         self._pages = 0
         self._own_pages = self._own_pages_fitted = 0
         self._next_fit = REFIT_EVERY
@@ -81,14 +87,16 @@ class TrailStrategy:
         """Since what waits was ranked last."""
         self._is_read_again = False
         """What waits was told another priority, in another process."""
+        self.is_rank_due = False
+        """A gateway was opened: what others would open may be in reach already."""
         self._learn_session(graph)
 
     @classmethod
     def from_briefing(
-        cls, briefing: Briefing, *, hub: float = 0.3, gate: float = 1.0
+        cls, briefing: Briefing, *, hub: float = 0.3, gate: float = 1.0, enter: bool = True
     ) -> TrailStrategy:
         """Learn from the session's own links."""
-        return cls(briefing.graph, hub=hub, gate=gate)
+        return cls(briefing.graph, hub=hub, gate=gate, enter=enter)
 
     def _learn_session(self, graph: PageGraph) -> None:
         table, labels = self._table, {}
@@ -134,6 +142,7 @@ class TrailStrategy:
                 self._read((page, float(table.nodes["label"][node])))
             self._open = table.open_children(node)
             self._described = describe(table, self._open)
+            self._gateways, self.is_rank_due = {}, True
         if self._is_fit_due():
             self._fit()
             self._described = describe(table, self._open)
@@ -201,7 +210,7 @@ class TrailStrategy:
     def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
         """The best of what waits, and what has new links, by what is known by now."""
         del candidates  # the table knows those that matter
-        table = self._table
+        table, self.is_rank_due = self._table, False
         self._crowding = crowding(table)
         nodes = self._to_rank_anew()
         scores = self._model.score(nodes) - against_hosts(table, nodes, self._crowding)
@@ -254,6 +263,20 @@ class TrailStrategy:
             node: self._gateways.get(node, NOTHING) - less
             for node, less in zip(browsed.tolist(), behind, strict=True)
         }
+
+    def entrances(self) -> Iterable[Candidate]:
+        """Pages of the session from which there is most to find; no answers of search engines."""
+        if not self._enters:
+            return []
+        table = self._table
+        worth = open_gateways(table, self._model.score, self._gate)
+        ways = [
+            Candidate(table.urls[node], value)
+            for node, value in worth.items()
+            if value > NOTHING and not table.nodes["elsewhere"][node]
+        ]
+        ways = [way for way in ways if not asks_a_search(way.url)]
+        return sorted(ways, key=lambda way: -way.priority)[:MOST_ENTRANCES]
 
     def join(self, owns: Callable[[str], bool]) -> None:
         """Rank only what is fetched here."""
