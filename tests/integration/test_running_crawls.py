@@ -157,8 +157,9 @@ def test_a_stop_is_noticed_while_every_host_rests(
 def test_what_keeps_a_crawl_from_beginning_is_told(
     place: Workspace, topic: TopicFolder, settings: dict[str, Any]
 ) -> None:
+    elsewhere = {"crawl.seeds": (), "crawl.scope": ["elsewhere.test"]}
     with pytest.raises(UsageError, match="needs a page to start from"):
-        start_crawl(place, TOPIC, {**settings, "crawl.seeds": ()})
+        start_crawl(place, TOPIC, settings | elsewhere)
     with pytest.raises(UsageError, match="must say who it is"):
         start_crawl(place, TOPIC, {**settings, "fetch.user_agent": " "})
     with pytest.raises(UsageError, match="has not been crawled yet"):

@@ -31,7 +31,12 @@ def crawl(
     topic: options.TopicArgument,
     seed: Annotated[
         list[str] | None,
-        options.where("--seed", "-s", metavar="URL", help="Page to start from; repeatable."),
+        options.where(
+            "--seed",
+            "-s",
+            metavar="URL",
+            help="Page to start from; repeatable. Without: pages of your sessions that led on.",
+        ),
     ] = None,
     seeds: Annotated[
         Path | None, options.where(metavar="FILE", help="File of seeds, one in a line; - is stdin.")
@@ -159,7 +164,9 @@ def crawl(
 
       export TRAILHOUND_USER_AGENT='bees-bot (+https://example.org/bot)'   (or --user-agent)
 
-      trailhound crawl bees --seed https://example.org/ --max-requests 2000
+      trailhound crawl bees --max-requests 2000
+
+      trailhound crawl bees --seed https://example.org/ --same-domain
 
       trailhound crawl bees --resume --max-time 2h
 

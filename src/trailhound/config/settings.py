@@ -33,7 +33,9 @@ Lines = Annotated[Names, Meta(extra={"lines": True})]
 class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[crawl]``: where it goes, and when it ends."""
 
-    seeds: Annotated[Names, Meta(description="Pages to start from.")] = ()
+    seeds: Annotated[
+        Names, Meta(description="Pages to start from; without any, pages of the sessions.")
+    ] = ()
     seeds_from: Annotated[
         str,
         Meta(

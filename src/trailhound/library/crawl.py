@@ -67,6 +67,7 @@ def crawl(
 
     * ``topic``: what :func:`learn` gave, or where it was saved; ``None`` for a crawl that goes by
       its ``judge`` alone.
+    * ``seeds``: where it starts; without any, from pages of the session that led on to useful ones.
     * ``folder`` is where everything is kept. When it holds a crawl, that goes on: with further
       ``seeds``, if any, and the settings it had, but for those that are given now. Without a folder
       everything is in memory.

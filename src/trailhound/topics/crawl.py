@@ -151,8 +151,13 @@ class TopicCrawl:
         )
 
     def _with_seeds(self, plan: CrawlPlan, known: Knowledge, sources: Sources) -> CrawlPlan:
-        """A new crawl that is to start from a search asks it now, once."""
+        """A new crawl that is to start from a search asks it now, once; one without says where."""
         crawl = plan.settings.crawl
+        if plan.record is None and plan.seeds and not crawl.seeds:
+            of_sessions = f"{counted(len(plan.seeds), 'page')} of your sessions"
+            self._notices.tell(
+                f"No seed was named. It starts from {of_sessions}, the first {plan.seeds[0]}"
+            )
         if not crawl.seeds_from or plan.record is not None or sources.search is None:
             return plan
         words = topic_words(crawl.strategy, known.model, self.folder.topic.name)

@@ -15,6 +15,7 @@ from trailhound.counting import counted
 from trailhound.crawling.budget import Budget
 from trailhound.crawling.build import Knowledge, OwnParts
 from trailhound.crawling.choosing import check_parts
+from trailhound.crawling.scope import scope_of
 from trailhound.errors import ConfigError, SessionError, UsageError
 from trailhound.judges.choosing import check_judge, make_judge
 from trailhound.plugins import FETCHER, FRONTIER, JUDGE, SINK, STRATEGY, absolute
@@ -24,6 +25,7 @@ from trailhound.topics.access import with_access
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.model_folder import fingerprint_of, saved_fingerprint
+from trailhound.topics.seed_suggestions import USUAL_SEEDS, seeds_of
 from trailhound.topics.workspace import TopicFolder
 from trailhound.urls import typed_url
 
@@ -146,7 +148,7 @@ def make_plan(
     if record is None and settings.crawl.seeds_from:
         _check_search(settings)
     elif record is None and not seeds:
-        _check_starts_alone(settings)
+        seeds = _seeds_of_sessions(settings, known)
     if own.fetcher is None and settings.fetch.is_over_http:
         _check_user_agent(settings)
     if own.judge is None:
@@ -217,15 +219,21 @@ def _check_new(request: CrawlRequest, folder: CrawlFolder) -> None:
         )
 
 
-def _check_starts_alone(settings: Settings) -> None:
-    """Without seeds, the strategy must find pages in a trace, and nothing may depend on seeds."""
-    if not settings.sources.trace or not declares(settings.crawl.strategy, "needs_trace"):
-        raise UsageError("A crawl needs a page to start from. Name one or more: --seed URL")
-    if settings.crawl.same_domain:
+def _seeds_of_sessions(settings: Settings, known: Knowledge) -> tuple[str, ...]:
+    """Where a crawl starts for which no seed was named; nowhere if a trace has its pages."""
+    goes_by_trace = settings.sources.trace and declares(settings.crawl.strategy, "needs_trace")
+    if goes_by_trace and settings.crawl.same_domain:
         raise UsageError(
             "--same-domain stays on the domains of the seeds, and there are none. Name seeds with "
             "--seed URL, or say where to stay with --scope HOST."
         )
+    if goes_by_trace:
+        return ()
+    in_scope = scope_of(settings, ()) or (lambda _url: True)
+    found = [seed.url for seed in seeds_of(known.graph) if in_scope(seed.url)]
+    if not found:
+        raise UsageError("A crawl needs a page to start from. Name one or more: --seed URL")
+    return tuple(found[:USUAL_SEEDS])
 
 
 def _check_sources(settings: Settings, folder: CrawlFolder) -> None:

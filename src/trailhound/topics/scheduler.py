@@ -33,7 +33,6 @@ from trailhound.topics.schedule import (
     read_state,
     write_state,
 )
-from trailhound.topics.seed_suggestions import suggested_seeds
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 _log = logging.getLogger(__name__)
@@ -146,9 +145,7 @@ class Scheduler:
         if schedule.delay_seconds is not None:
             settings["fetch.delay_seconds"] = schedule.delay_seconds
         mode = _mode(topic, schedule)
-        if mode == "new" and not settings.get("crawl.seeds"):
-            settings["crawl.seeds"] = [seed.url for seed in suggested_seeds(topic)]
-        elif mode != "new":  # what waits was ranked by the strategy that it has
+        if mode != "new":  # what waits was ranked by the strategy that it has
             settings = {key: settings[key] for key in settings if key not in _OF_NEW_CRAWLS}
         seconds = decision.until - self._clock() if decision.until is not None else None
         start_crawl(

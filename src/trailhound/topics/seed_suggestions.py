@@ -16,6 +16,8 @@ MAX_HOPS = 3
 EACH_HOP = 0.5
 """What a useful page counts one link further away."""
 MAX_PER_HOST = 3
+USUAL_SEEDS = 5
+"""Suggestions that a crawl starts from when nobody names a seed."""
 
 
 class SuggestedSeed(NamedTuple):

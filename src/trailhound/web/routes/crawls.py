@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from trailhound.errors import TrailhoundError, unknown_name
+from trailhound.errors import TrailhoundError, UsageError, unknown_name
 from trailhound.storage.results_browsing import Filter, ResultsBrowser
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_status import RunningCrawl
@@ -88,8 +88,8 @@ class StartCrawl(msgspec.Struct, frozen=True, kw_only=True):
     """``new``; ``resume`` to go on; ``refresh`` to go on and look first whether finds have changed;
     ``restart`` to begin anew, which keeps the old one beside it."""
     seeds: list[str] | None = None
-    """Pages to start from; a crawl that goes on gets them in addition. Left out, a
-    topic of the demo web has usual ones."""
+    """Pages to start from; a crawl that goes on gets them in addition. Left out, a new one starts
+    from pages of the sessions; a topic of the demo web has usual ones."""
     strategy: str = ""
     max_requests: Count | None = None
     """In all, earlier runs included."""
@@ -153,6 +153,10 @@ def begin_crawl(app: App, asked: StartCrawl) -> RunningCrawl:
         raise ConflictError(f"'{topic.name}' is being crawled already. Stop that crawl first.")
     if asked.strategy:
         _check_strategy(asked.strategy)
+    if asked.mode in ("new", "restart") and asked.seeds is not None and not _lines(asked.seeds):
+        raise UsageError(
+            "A crawl needs a page to start from. Tick or write one or more under 'Where to start'."
+        )
     if asked.user_agent.strip():
         remember_user_agent(app.workspace.folder, asked.user_agent.strip())
     settings = {**_of_playground(app, topic, asked), **_settings(asked)}
