@@ -156,6 +156,9 @@ def test_what_is_much_better_and_ready_soon_is_foreseen(frontier: Frontier) -> N
     assert frontier.better_in(0.0, 5.0, 0.3) == 1.0
     assert frontier.better_in(0.0, 2.0, 0.5) is None
     assert frontier.better_in(0.0, 99.0, 5.0) == 60.0
+    assert frontier.better_in(0.0, 5.0, 5.0, {"late.test"}) == 5.0  # whatever it was promised
+    assert frontier.better_in(0.0, 5.0, 0.5, {"late.test", "none.test"}) == 3.0
+    assert frontier.better_in(0.0, 5.0, 9.0, {"late.test", "none.test"}) is None
     assert lease_urls(frontier) == [url("x", "fair.test")]
     assert frontier.better_in(0.0, 99.0, 0.0) is None  # nothing is ready: there is no choice
 

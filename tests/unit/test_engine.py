@@ -582,6 +582,37 @@ def test_a_frontier_that_breaks_while_fetches_are_out_ends_the_crawl() -> None:
         list(crawl.run([u("a")]))
 
 
+@pytest.mark.parametrize("seconds", [5.0, 0.0])
+def test_a_host_with_something_much_better_is_waited_for_while_it_is_asked(seconds: float) -> None:
+    class Choosy(BreadthFirstStrategy):
+        name: ClassVar[str] = "choosy"
+        much_better: ClassVar[float] = 0.5
+
+        def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
+            return [ScoredLink(link, float("good" in link.url)) for link in crawled.page.links]
+
+    class Slow(TinyWeb):
+        async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
+            await asyncio.sleep(0.01)
+            return await super().fetch(url, may_go_on=may_go_on)
+
+    pages = [f"http://{host}.test/{n}" for host in ("poor", "good") for n in range(4)]
+    frontier = MemoryFrontier()
+    crawl = Crawler(
+        strategy=Choosy(),
+        frontier=frontier,
+        fetcher=Slow({u("a"): pages} | {page: [] for page in pages}),
+        judge=TitleJudge(),
+        politeness=Politeness(PoliteSettings(delay_seconds=0.01), frontier),
+        concurrency=4,
+        wait_for_better=seconds,
+    )
+    hosts = [event.url[7:11] for event in crawl.run([u("a")])][1:]
+    in_order = ["good"] * 4 + ["poor"] * 4
+    assert (hosts == in_order) is (seconds > 0)
+    assert sorted(hosts) == in_order
+
+
 def test_a_redirect_to_a_busy_host_holds_that_host_alone() -> None:
     other = "http://busy.test/"
 

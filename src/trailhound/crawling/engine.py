@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
@@ -91,7 +91,7 @@ class Crawler:
     * When every host that has something left wants to be left alone for longer than
       ``patience_seconds``, the crawl ends rather than wait; ``None`` waits for ever.
     * When a host with something much better, by the strategy's ``much_better``, may be asked within
-      ``wait_for_better`` seconds, that is waited for.
+      ``wait_for_better`` seconds, or was asked not longer ago than that, it is waited for.
     """
 
     def __init__(
@@ -155,8 +155,8 @@ class Crawler:
         self._budget = Budget()
         self._waits_for_better = wait_for_better
         self._much_better: float | None = getattr(strategy, "much_better", None)
-        self._better_ready_in: Callable[[float, float, float], float | None] = getattr(
-            frontier, "better_in", lambda *_: None
+        self._better_ready_in: Callable[[float, float, float, Collection[str]], float | None] = (
+            getattr(frontier, "better_in", lambda *_: None)
         )
         self._allowance = Allowance(None, self._spent)
         self._clock = clock
@@ -370,7 +370,7 @@ class Crawler:
     def _start_fetches(self, in_flight: InFlight, allowance: Allowance) -> None:
         """One after the other: a host that has been leased from is not ready any more."""
         while len(in_flight) < self._room(in_flight) and allowance.left() != 0:
-            if self._better_in() is not None:
+            if self._better_in(in_flight) is not None:
                 return
             leased = self.frontier.lease(1, self._clock())
             if not leased:
@@ -381,17 +381,19 @@ class Crawler:
         """A host may become ready while the fetches in flight hang: wake up for it."""
         if len(in_flight) >= self._room(in_flight) or self._is_mid_page:
             return None
-        better = self._better_in()
+        better = self._better_in(in_flight)
         return better if better is not None else self.frontier.ready_in(self._clock()) or None
 
-    def _better_in(self) -> float | None:
+    def _better_in(self, in_flight: InFlight | None = None) -> float | None:
         """Seconds until something much better is ready than what is; ``None``: fetch what is.
 
         Requests are dear then, and time is not: a crawl that is limited by its time never waits.
         """
         if self._much_better is None or not self._waits_for_better:
             return None
-        return self._better_ready_in(self._clock(), self._waits_for_better, self._much_better)
+        seconds = self._waits_for_better
+        asked = in_flight.hosts(seconds) if in_flight is not None else ()
+        return self._better_ready_in(self._clock(), seconds, self._much_better, asked)
 
     def _room(self, in_flight: InFlight) -> int:
         """Candidates that may be in flight: more while a page waits for the answer of a source."""

@@ -8,7 +8,7 @@ that DNS does not know are refused, with a reason that is kept.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -242,7 +242,7 @@ class GuardedFrontier:
         self.pages_of = inner.pages_of
         self.note_page: Callable[[int], None] = getattr(inner, "note_page", lambda _: None)
         self.ready_in = inner.ready_in
-        self.better_in: Callable[[float, float, float], float | None] = getattr(
+        self.better_in: Callable[[float, float, float, Collection[str]], float | None] = getattr(
             inner, "better_in", lambda *_: None
         )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 from msgspec.structs import replace
@@ -57,7 +57,8 @@ class InFlight:
         self._is_known = is_known
         self._allowance = allowance
         self._room_made = room_made
-        self._fetching: set[asyncio.Task[None] | None] = set()
+        self._fetching: dict[asyncio.Task[None] | None, tuple[str, float]] = {}
+        """With the host that is asked, and since when."""
         self._landed: deque[_Page] = deque()
         self._apart: deque[_Page] = deque()
         self._news = asyncio.Event()
@@ -85,9 +86,16 @@ class InFlight:
 
     def fetch(self, candidate: Candidate) -> None:
         """Start a fetch. Its host is promised a rest on disk before anything is asked of it."""
-        self._politeness.reserve(host_key(candidate.url))
+        host = host_key(candidate.url)
+        self._politeness.reserve(host)
         self._allowance.begin(candidate.url)
-        self._fetching.add(asyncio.create_task(self._fetch(candidate)))
+        task = asyncio.create_task(self._fetch(candidate))
+        self._fetching[task] = host, task.get_loop().time()
+
+    def hosts(self, seconds: float) -> Collection[str]:
+        """Those that are being asked, for no longer than so many seconds."""
+        now = asyncio.get_running_loop().time()
+        return {host for host, since in self._fetching.values() if now - since < seconds}
 
     async def _fetch(self, candidate: Candidate) -> None:
         try:
@@ -98,7 +106,7 @@ class InFlight:
         except Exception as error:  # of the frontier or the workers: the crawl cannot go on
             self._failure = error
         # Not when the task has ended: whoever is woken below counts what is in flight.
-        self._fetching.remove(asyncio.current_task())
+        del self._fetching[asyncio.current_task()]
         self._news.set()
         self._room_made()
 

@@ -6,7 +6,7 @@ One suite (``tests/contract/test_frontier.py``) runs over every store of ours, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -154,10 +154,13 @@ class Frontier(Protocol):
 class Foreseeing(Protocol):
     """A frontier that knows what will be ready soon."""
 
-    def better_in(self, now: float, seconds: float, margin: float) -> float | None:
+    def better_in(
+        self, now: float, seconds: float, margin: float, under_way: Collection[str] = ()
+    ) -> float | None:
         """Seconds until a URL is ready whose priority beats by ``margin`` all that are ready now.
 
-        ``None`` when there is none within ``seconds``, or when nothing is ready now.
+        ``None`` when there is none within ``seconds``, or when nothing is ready now. Hosts
+        ``under_way`` are being asked, and count as ready in ``seconds``.
         """
         ...
 

@@ -130,17 +130,21 @@ class HostSchedule(Generic[_Host]):
                 self._lay_down(host)
         return None
 
-    def better_in(self, now: float, seconds: float, margin: float) -> float | None:
+    def better_in(
+        self, now: float, seconds: float, margin: float, under_way: Iterable[_Host] = ()
+    ) -> float | None:
         """Seconds until a host wakes whose best candidate beats all that are ready by ``margin``.
 
         ``None`` when none does within ``seconds``, or nothing is ready. Of the sleepers only those
-        are looked at that wake in time, the top of their heap.
+        are looked at that wake in time, the top of their heap, and those ``under_way``, which are
+        taken to wake just in time.
         """
         ready = self.best(now)
         if ready is None or ready.head is None:
             return None
         bar, sleeping = ready.head[0] - margin, self._sleeping
-        soonest, places = math.inf, [0]
+        is_better = any(host.head is not None and host.head[0] < bar for host in under_way)
+        soonest, places = now + seconds if is_better else math.inf, [0]
         while places:
             place = places.pop()
             if place < len(sleeping) and sleeping[place][0] <= now + seconds:

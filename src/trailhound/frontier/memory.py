@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -176,9 +176,12 @@ class MemoryFrontier:
         known = self._hosts.get(host)
         return known.pages if known else 0
 
-    def better_in(self, now: float, seconds: float, margin: float) -> float | None:
+    def better_in(
+        self, now: float, seconds: float, margin: float, under_way: Collection[str] = ()
+    ) -> float | None:
         """Seconds until something is ready that beats by ``margin`` all that is now."""
-        return self._schedule.better_in(now, seconds, margin)
+        asked = map(self._host, under_way)
+        return self._schedule.better_in(now, seconds, margin, asked)
 
     def ready_in(self, now: float) -> float | None:
         """Seconds until a lease can succeed; ``None`` when nothing waits."""

@@ -8,7 +8,7 @@ that a URL costs the same whether it is the thousandth or the ten-millionth.
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Collection, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -215,9 +215,12 @@ class SqliteFrontier:
         known = self._index.hosts.get(host)
         return known.pages if known else 0
 
-    def better_in(self, now: float, seconds: float, margin: float) -> float | None:
+    def better_in(
+        self, now: float, seconds: float, margin: float, under_way: Collection[str] = ()
+    ) -> float | None:
         """Seconds until something is ready that beats by ``margin`` all that is now."""
-        return self._index.schedule.better_in(now, seconds, margin)
+        asked = filter(None, map(self._index.hosts.get, under_way))
+        return self._index.schedule.better_in(now, seconds, margin, asked)
 
     def ready_in(self, now: float) -> float | None:
         """Seconds until a lease can succeed; ``None`` when nothing waits."""

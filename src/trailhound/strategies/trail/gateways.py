@@ -13,6 +13,7 @@ followed there, is one more thing to follow: its finds are added above, its requ
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,29 +28,64 @@ NOTHING = -14.0
 """log of the worth of a page of the session that opens nothing."""
 
 
-def open_gateways(
-    table: LinkTable, score: Callable[[Ids], Vector], gate: float
-) -> dict[int, float]:
+Score = Callable[[Ids], Vector]
+"""Gives the logarithm of a chance."""
+
+
+class _Shut(NamedTuple):
+    """Pages of the session that were not fetched yet, and what is behind them."""
+
+    gateways: Ids
+    children: Ids
+    """Addresses behind them, those of one gateway after those of another."""
+    owners: Ids
+    """The gateway of each, as a place among them."""
+    chances: Vector
+    """Of all addresses; 0 for what is no news."""
+
+
+def open_gateways(table: LinkTable, score: Score, gate: float) -> dict[int, float]:
     """What pages of the session that were not fetched yet would bring into reach.
 
-    The logarithm of ``gate`` times the finds a request that they promise, by address; ``score``
-    gives the logarithm of a chance.
+    The logarithm of ``gate`` times the finds a request that they promise, by address.
     """
+    shut = _shut_gateways(table, score)
+    finds = finds_per_request(shut.chances, shut.children, shut.owners, shut.gateways)
+    return dict(zip(shut.gateways.tolist(), _logs(gate * finds).tolist(), strict=True))
+
+
+def ways_in(table: LinkTable, score: Score, gate: float, most: int) -> dict[int, float]:
+    """The best of them, each by what it would bring beyond those before it."""
+    shut, found = _shut_gateways(table, score), dict[int, float]()
+    is_left = np.ones(len(shut.gateways), np.bool_)
+    for _ in range(min(most, len(shut.gateways))):
+        finds = finds_per_request(shut.chances, shut.children, shut.owners, shut.gateways)
+        place = int(np.argmax(finds * is_left))
+        if finds[place] * is_left[place] <= 0:
+            break
+        found[int(shut.gateways[place])] = float(_logs(gate * finds[place]))
+        shut.chances[shut.children[shut.owners == place]] = 0.0
+        is_left[place] = False
+    return found
+
+
+def _shut_gateways(table: LinkTable, score: Score) -> _Shut:
     nodes, size = table.nodes, table.nodes.size
     shut = nodes["browsed"][:size] & ~nodes["done"][:size] & (nodes["page"][:size] >= 0)
     gateways = np.flatnonzero(shut)
-    if not len(gateways):
-        return {}
     pages = nodes["page"][gateways]
     first, last = table.pages["first"][pages], table.pages["last"][pages]
     children = table.links["child"][stretches(first, last - first)]
     owners = np.repeat(np.arange(len(gateways)), last - first)
     new = np.unique(children[~nodes["known"][children] & ~nodes["queued"][children]])
-    worth = np.zeros(size)
-    worth[new] = np.minimum(1.0, np.exp(score(new)))
-    finds = gate * finds_per_request(worth, children, owners, gateways)
-    logs = np.log(np.maximum(finds, np.exp(NOTHING))).tolist()
-    return dict(zip(gateways.tolist(), logs, strict=True))
+    chances = np.zeros(size)
+    if len(new):
+        chances[new] = np.minimum(1.0, np.exp(score(new)))
+    return _Shut(gateways, children, owners, chances)
+
+
+def _logs(finds: Vector | np.float64) -> Vector:
+    return np.asarray(np.log(np.maximum(finds, np.exp(NOTHING))))
 
 
 def finds_per_request(chances: Vector, children: Ids, owners: Ids, gateways: Ids) -> Vector:

@@ -21,6 +21,8 @@ class Heard(NamedTuple):
     """That were new."""
     relinked: set[int]
     """Addresses that wait here, and that these pages link to."""
+    opened: bool
+    """Whether there are pages of the session among them."""
 
 
 class Hearing:
@@ -39,15 +41,15 @@ class Hearing:
         told = list(map(read_news, news))
         named = (url for turnout, _, _ in told for url in (turnout.asked, turnout.url))
         self._table.nodes_of(list(dict.fromkeys(named)))
-        pages = self._note_turnouts((turnout, described) for turnout, described, _ in told)
+        pages, opened = self._note_turnouts((turnout, said) for turnout, said, _ in told)
         said = [(turnout, said) for turnout, _, said in told if said is not None]
         self._read_links(said)
         relinked = (self._await_links(turnout) for turnout, _ in said)
-        return Heard(pages, set().union(*relinked))
+        return Heard(pages, set().union(*relinked), opened)
 
-    def _note_turnouts(self, told: Iterable[tuple[Turnout, Described | None]]) -> int:
-        """How pages turned out, as far as that is new; of how many."""
-        table, labels, new = self._table, dict[int, float](), 0
+    def _note_turnouts(self, told: Iterable[tuple[Turnout, Described | None]]) -> tuple[int, bool]:
+        """How pages turned out, as far as that is new; of how many, and of any of the session."""
+        table, labels, new, opened = self._table, dict[int, float](), 0, False
         done, browsed = table.nodes["done"], table.nodes["browsed"]
         for turnout, described in told:
             asked, node = table.numbers[turnout.asked], table.numbers[turnout.url]
@@ -55,12 +57,13 @@ class Hearing:
                 continue
             done[asked] = done[node] = True
             new += 1
+            opened |= bool(browsed[node])
             if not browsed[node]:
                 labels[asked] = labels[node] = turnout.believed
                 if described is not None:
                     self._model.add_described(asked, turnout.score, *described)
         table.label(labels)
-        return new
+        return new, opened
 
     def _read_links(self, told: Iterable[tuple[Turnout, LinksTold]]) -> None:
         table, pages, sizes = self._table, dict[int, Page](), dict[int, int]()

@@ -15,7 +15,7 @@ from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
 from trailhound.strategies.trail.columns import Flags, Ids
 from trailhound.strategies.trail.features import describe
-from trailhound.strategies.trail.gateways import NOTHING, open_gateways
+from trailhound.strategies.trail.gateways import NOTHING, open_gateways, ways_in
 from trailhound.strategies.trail.hearing import Hearing
 from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_held_back
 from trailhound.strategies.trail.lessons import lessons
@@ -42,7 +42,7 @@ LEAST_OWN_SHARE, LEAST_OWN, MOST_OWN = 10, 5, 250
 within these numbers, however many pages the others have."""
 GATEWAYS_EVERY = 50
 """Pages, at most, after which the worth of gateways is found out anew; a fit does it sooner."""
-MOST_ENTRANCES = 100
+MOST_ENTRANCES = 50
 """Pages of the session that are queued from the beginning; others when a link to them is found."""
 
 
@@ -269,14 +269,13 @@ class TrailStrategy:
         if not self._enters:
             return []
         table = self._table
-        worth = open_gateways(table, self._model.score, self._gate)
-        ways = [
+        worth = ways_in(table, self._model.score, self._gate, MOST_ENTRANCES)
+        ways = (
             Candidate(table.urls[node], value)
             for node, value in worth.items()
-            if value > NOTHING and not table.nodes["elsewhere"][node]
-        ]
-        ways = [way for way in ways if not asks_a_search(way.url)]
-        return sorted(ways, key=lambda way: -way.priority)[:MOST_ENTRANCES]
+            if not table.nodes["elsewhere"][node]
+        )
+        return [way for way in ways if not asks_a_search(way.url)]
 
     def join(self, owns: Callable[[str], bool]) -> None:
         """Rank only what is fetched here."""
@@ -293,6 +292,8 @@ class TrailStrategy:
         heard = self._hearing.take_in(news)
         self._pages += heard.pages
         self._relinked.update(heard.relinked)
+        if heard.opened:
+            self._gateways = {}
         if self._is_fit_due():
             self._fit()
 
