@@ -13,7 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailhound.errors import FrontierError, UsageError
-from trailhound.frontier.base import Foreseeing, Frontier, FrontierKind, UrlState, UrlStatus
+from trailhound.frontier.base import (
+    ASKED_FOR,
+    Foreseeing,
+    Frontier,
+    FrontierKind,
+    UrlState,
+    UrlStatus,
+)
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.records import Candidate, Outcome
@@ -144,23 +151,31 @@ def test_ready_in_tells_an_empty_frontier_from_a_sleeping_one(frontier: Frontier
     assert frontier.ready_in(0.0) == 0.0
 
 
+def test_what_a_person_has_asked_for_is_not_ranked_anew(frontier: Frontier) -> None:
+    frontier.add([Candidate(url("seed"), 1e18), Candidate(url("link"), 0.5)])
+    frontier.requeue([Candidate(url("find"), ASKED_FOR)])
+    wanted = {url("seed"): 0.1, url("find"): 0.2, url("link"): 0.9}
+    assert frontier.rescore(lambda _: wanted) == 1
+    assert lease_urls(frontier, limit=3) == [url("seed"), url("find"), url("link")]
+
+
 def test_what_is_much_better_and_ready_soon_is_foreseen(frontier: Frontier) -> None:
     assert isinstance(frontier, Foreseeing)
     hosts = {"fair.test": 1.0, "good.test": 1.4, "best.test": 2.0, "late.test": 9.0}
-    assert frontier.better_in(0.0, 5.0, 0.5) is None  # nothing is there at all
+    assert frontier.better_in(0.0, 5.0, 0.5, {}) is None  # nothing is there at all
     frontier.add(Candidate(url("x", host), priority) for host, priority in hosts.items())
-    assert frontier.better_in(0.0, 5.0, 0.5) is None  # the best is ready
+    assert frontier.better_in(0.0, 5.0, 0.5, {}) is None  # the best is ready
     for host, until in (("good.test", 1.0), ("best.test", 3.0), ("late.test", 60.0)):
         frontier.delay_host(host, until)
-    assert frontier.better_in(0.0, 5.0, 0.5) == 3.0
-    assert frontier.better_in(0.0, 5.0, 0.3) == 1.0
-    assert frontier.better_in(0.0, 2.0, 0.5) is None
-    assert frontier.better_in(0.0, 99.0, 5.0) == 60.0
-    assert frontier.better_in(0.0, 5.0, 5.0, {"late.test"}) == 5.0  # whatever it was promised
-    assert frontier.better_in(0.0, 5.0, 0.5, {"late.test", "none.test"}) == 3.0
-    assert frontier.better_in(0.0, 5.0, 9.0, {"late.test", "none.test"}) is None
+    assert frontier.better_in(0.0, 5.0, 0.5, {}) == 3.0
+    assert frontier.better_in(0.0, 5.0, 0.3, {}) == 1.0
+    assert frontier.better_in(0.0, 2.0, 0.5, {}) is None
+    assert frontier.better_in(0.0, 99.0, 5.0, {}) == 60.0
+    assert frontier.better_in(0.0, 5.0, 5.0, {"late.test": 4.5}) == 4.5  # whatever it was promised
+    assert frontier.better_in(0.0, 5.0, 0.5, {"late.test": 4.5, "none.test": 0.5}) == 3.0
+    assert frontier.better_in(0.0, 5.0, 9.0, {"late.test": 4.5, "none.test": 0.5}) is None
     assert lease_urls(frontier) == [url("x", "fair.test")]
-    assert frontier.better_in(0.0, 99.0, 0.0) is None  # nothing is ready: there is no choice
+    assert frontier.better_in(0.0, 99.0, 0.0, {}) is None  # nothing is ready: there is no choice
 
 
 def test_rescoring_reorders_what_waits(frontier: Frontier) -> None:

@@ -593,7 +593,7 @@ def test_settings_that_cannot_work_are_found_before_anything_is_written(
         ({"fetch__resolve": ("nonsense",)}, ConfigError, "HOST=ADDRESS"),
         ({"crawl__scope": ("a b",)}, ConfigError, "neither a host"),
         ({"crawl__strategy": "best-frist"}, UsageError, "Did you mean best-first"),
-        ({"crawl__seeds": ()}, UsageError, "--seed URL"),
+        ({"crawl__seeds": (), "crawl__scope": ("else.test",)}, UsageError, "--seed URL"),
         ({"crawl__seeds": ("mailto:x",)}, UsageError, "no web address"),
     ]
     for changed, kind, words in wrong:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from live_webs import Site
 
+from trailhound.config.settings import Settings
 from trailhound.errors import UsageError
+from trailhound.records import Page
+from trailhound.sessions.page_graph import PageGraph
 from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.seed_suggestions import USUAL_SEEDS, suggested_seeds
+from trailhound.topics.crawl_opening import open_crawl
+from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.seed_suggestions import USUAL_SEEDS, seeds_of, suggested_seeds
+from trailhound.topics.workspace import Workspace
 from trailhound.urls import host_key
+
+AGENT = "hound/1.0 (+http://contact.test/)"
 
 
 def test_a_crawl_starts_from_pages_of_the_session(demo: Site) -> None:
@@ -34,11 +44,30 @@ def test_trail_goes_in_by_more_of_them_and_says_so(demo: Site) -> None:
     assert visited.issuperset(begun)
 
 
+def test_scope_chooses_among_all_pages_that_led_on() -> None:
+    pages = [
+        Page(f"http://h{host:02}.test/{name}", links=())
+        for host in range(15)
+        for name in ("hub", "find")
+    ]
+    finds = range(1, len(pages), 2)
+    graph = PageGraph(tuple(pages), tuple((find - 1, find) for find in finds), frozenset(finds))
+    last = seeds_of(graph, 1, lambda url: "h14" in url)
+    assert [seed.url for seed in last] == ["http://h14.test/hub"]
+
+
+def test_a_topic_that_was_not_learned_says_so_rather_than_ask_for_a_seed(tmp_path: Path) -> None:
+    topic = Workspace(tmp_path).folder_for("new")
+    topic.prepare()
+    with pytest.raises(UsageError, match="Nothing has been learned"):
+        open_crawl(topic, CrawlRequest(Settings().changed({"fetch.user_agent": AGENT})))
+
+
 def test_it_starts_where_it_may_go(demo: Site) -> None:
     *_, last = (seed.url for seed in suggested_seeds(demo.topic))
     host = host_key(last)
     with (
-        pytest.raises(UsageError, match="needs a page to start from"),
+        pytest.raises(UsageError, match="in scope"),
         demo.begun(crawl__scope=["elsewhere.test"], crawl__max_requests=5),
     ):
         pass

@@ -161,7 +161,7 @@ def test_traps_are_refused_with_reason_and_parent() -> None:
 
 
 def test_a_seed_is_never_refused() -> None:
-    seed = Candidate("http://a.test" + "/x/y" * 12 + "/?utm_source=z", 1.0)
+    seed = Candidate("http://a.test" + "/x/y" * 12 + "/?utm_source=z", 1e18)
     frontier = GuardedFrontier(MemoryFrontier(), LinkGate())
     assert frontier.add([seed]) == 1
     assert frontier.lease(1, 0.0) == [seed]
@@ -219,6 +219,19 @@ def test_another_look_at_a_find_takes_nothing_of_its_hosts_share() -> None:
     result = FetchResult(again.url, Outcome.FETCHED, again.url)
     gate.keep(FinishedPage(event, again, result, Page(again.url)))
     assert not gate.admit_fetch(link("http://b.test/x")), "it was counted before"
+
+
+def test_rules_hold_for_what_a_strategy_names_and_not_for_what_a_person_does() -> None:
+    gate = narrow()
+    for page in range(2):
+        dealt_with(gate, f"http://b.test/{page}")
+    seed = Candidate("http://b.test/x?utm_source=mail", 1e18)
+    assert gate.admit(seed) == seed
+    assert gate.admit_fetch(seed)
+    named = gate.admit(Candidate("http://c.test/x?utm_source=mail", 1.0))
+    assert named is not None
+    assert named.url == "http://c.test/x"
+    assert gate.admit(Candidate("http://b.test/y", 1.0)) is None, "its host has had its share"
 
 
 def test_relevant_pages_and_links_to_them_earn_a_host_more() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from interest_pages import crawled
+from msgspec.structs import replace
 
 from trailhound.errors import UsageError
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
@@ -108,6 +109,11 @@ def test_pages_of_the_session_are_worth_what_they_open() -> None:
     assert score(shut, crawled(f"{H}start", links=(f"{H}staff", f"{H}people/ann"))) == {}
 
 
+def anywhere(url: str) -> bool:
+    """A scope without bounds."""
+    return True
+
+
 def with_more_staff(*more: Page) -> PageGraph:
     """The session, whose list of staff names one more person than were visited."""
     graph = session()
@@ -118,7 +124,7 @@ def with_more_staff(*more: Page) -> PageGraph:
 
 def test_the_session_gives_ways_in_those_that_promise_most_first() -> None:
     strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
-    ways = list(strategy.entrances())
+    ways = list(strategy.entrances(anywhere))
     assert ways[0].url == f"{H}staff", "it names a person who was not visited"
     assert [way.priority for way in ways] == sorted((way.priority for way in ways), reverse=True)
     assert {(way.parent, way.depth) for way in ways} == {(None, 0)}
@@ -126,7 +132,7 @@ def test_the_session_gives_ways_in_those_that_promise_most_first() -> None:
 
 def test_a_way_in_that_was_taken_is_none_any_more_and_the_others_are_ranked_anew() -> None:
     strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
-    before = {way.url: way.priority for way in strategy.entrances()}
+    before = {way.url: way.priority for way in strategy.entrances(anywhere)}
     assert list(before) == [f"{H}staff", f"{H}news"], "the others bring nothing beyond these"
     shown = hub("staff", ("people/ann", "Ann"), ("people/bob", "Bob"), ("people/cyd", "Cyd"))
     due = [strategy.is_rank_due]
@@ -141,16 +147,34 @@ def test_a_way_in_that_was_taken_is_none_any_more_and_the_others_are_ranked_anew
 @pytest.mark.parametrize("options", [{"enter": False}, {"gate": 0.0}])
 def test_a_crawl_need_not_enter_by_the_session(options: dict[str, float]) -> None:
     strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()), **options)  # type: ignore[arg-type]
-    assert list(strategy.entrances()) == []
+    assert list(strategy.entrances(anywhere)) == []
 
 
 def test_ways_in_that_are_elsewhere_or_asked_of_a_search_engine_are_left_out() -> None:
     answers = page("?q=staff", "answers", ("people/dan", "Dan, professor"))
     strategy = TrailStrategy.from_briefing(Briefing(with_more_staff(answers)))
-    assert H + "?q=staff" not in {way.url for way in strategy.entrances()}
-    assert len(list(strategy.entrances())) == 2
+    assert H + "?q=staff" not in {way.url for way in strategy.entrances(anywhere)}
+    assert len(list(strategy.entrances(anywhere))) == 2
     strategy.join(lambda url: url == f"{H}news")
-    assert [way.url for way in strategy.entrances()] == [f"{H}news"]
+    assert [way.url for way in strategy.entrances(anywhere)] == [f"{H}news"]
+
+
+def test_what_may_not_be_opened_takes_nothing_from_other_ways_in() -> None:
+    answers = page("?q=staff", "answers", ("people/cyd", "cyd Smith"), ("people/ann", "ann Smith"))
+    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff(answers)))
+    assert [way.url for way in strategy.entrances(anywhere)] == [f"{H}staff", f"{H}news"]
+    portal = replace(answers, url="http://portal.test/")
+    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff(portal)))
+    ways = strategy.entrances(lambda url: url.startswith(H))
+    assert [way.url for way in ways] == [f"{H}staff", f"{H}news"]
+
+
+def test_gateways_that_were_opened_stay_so_when_a_crawl_is_resumed() -> None:
+    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
+    score(strategy, hub("staff", ("people/ann", "Ann"), ("people/cyd", "Cyd")))
+    resumed = TrailStrategy.from_briefing(Briefing(with_more_staff()))
+    resumed.restore(strategy.snapshot())
+    assert f"{H}staff" not in {way.url for way in resumed.entrances(anywhere)}
 
 
 def test_gateways_are_worth_the_finds_a_request_that_they_open() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -56,6 +57,9 @@ def open_cluster_crawl(
         known = knowledge_of(topic)
         plan = make_plan(request, folder, known, OwnParts())
         _check(plan, folder, shards)
+        # A shard that is new takes the crawl's settings and seeds, also when others are not.
+        settings = plan.settings.changed({"crawl.seeds": plan.all_seeds})
+        request = replace(request, settings=settings)
         ray = stack.enter_context(connected(address))
         record = plan.record_of(topic.name, known.states, known.fingerprint, time.time())
         if plan.record is None:
@@ -65,6 +69,8 @@ def open_cluster_crawl(
             placement = folder.begin(shards or DEFAULT_SHARDS, _own_place(checkpoint))
             _inherit_finds(folder, aside)
             _tell_of_lessons(folder, plan, known.fingerprint, notify)
+            if plan.told_of_seeds:
+                notify(plan.told_of_seeds)
         elif folder.is_sharded():
             known_as = folder.record()
             kept_at = _kept_at(known_as.checkpoint, checkpoint)

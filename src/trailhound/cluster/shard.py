@@ -131,6 +131,7 @@ class Shard:
             self._folder.topic, request, folder=self._folder, known=known, own=own
         )
         self._crawl.allow(limit)
+        self._desk.serve(self._crawl.strategy)
         # A shard that is opened again, elsewhere perhaps, has them in its queue.
         lists = self._crawl.sitemaps
         self._reads_lists = lists is not None and not lists.are_read
@@ -320,7 +321,6 @@ class Shard:
 
     async def work(self, crawler: Crawler) -> None:
         """Send links to their owners."""
-        self._desk.serve(crawler.strategy)
         self._loop, self._crawler = asyncio.get_running_loop(), crawler
         async with asyncio.TaskGroup() as all_of_it:
             all_of_it.create_task(self._sending.run(crawler))

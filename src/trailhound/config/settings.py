@@ -76,7 +76,8 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         Pause,
         Meta(
             description="Wait so long at most for a host with something much better, by the "
-            "strategy's own measure; 0: never. Nor when --max-time alone limits the crawl."
+            "strategy's own measure, while it is asked and again while it rests; 0: never. Nor "
+            "when --max-time alone limits the crawl."
         ),
     ] = 5.0
     min_free: Annotated[

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
@@ -155,9 +155,8 @@ class Crawler:
         self._budget = Budget()
         self._waits_for_better = wait_for_better
         self._much_better: float | None = getattr(strategy, "much_better", None)
-        self._better_ready_in: Callable[[float, float, float, Collection[str]], float | None] = (
-            getattr(frontier, "better_in", lambda *_: None)
-        )
+        self._better_ready_in: Callable[[float, float, float, Mapping[str, float]], float | None]
+        self._better_ready_in = getattr(frontier, "better_in", lambda *_: None)
         self._allowance = Allowance(None, self._spent)
         self._clock = clock
         self._steady = steady
@@ -228,13 +227,13 @@ class Crawler:
             self._woken.set,
         )
         self.frontier.add(Candidate(url, SEED_PRIORITY) for url in seeds)
-        self._ranking.enter()
         # As in the workers: sums in another order would let priorities depend on the machine.
         one_thread = threadpool_limits(limits=1)
         restore_collector = collect_seldom()
         fetching: asyncio.Task[None] | None = None
         company: asyncio.Task[None] | None = None
         try:
+            self._ranking.enter()
             await in_flight.open()
             company = self._work_with_neighbours()
             fetching = asyncio.create_task(self._keep_fetching(in_flight, allowance))
@@ -392,7 +391,7 @@ class Crawler:
         if self._much_better is None or not self._waits_for_better:
             return None
         seconds = self._waits_for_better
-        asked = in_flight.hosts(seconds) if in_flight is not None else ()
+        asked = in_flight.worth_a_wait(seconds) if in_flight is not None else {}
         return self._better_ready_in(self._clock(), seconds, self._much_better, asked)
 
     def _room(self, in_flight: InFlight) -> int:

@@ -8,7 +8,7 @@ that DNS does not know are refused, with a reason that is kept.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -17,7 +17,7 @@ from trailhound.crawling.host_budget import ALL_OF, HostBudget
 from trailhound.crawling.traps import TrapGuard
 from trailhound.errors import UNREADABLE
 from trailhound.fetching.login_pages import COMMANDS_LEFT, LinksToLeave
-from trailhound.frontier.base import Frontier, FrontierStats, Rescore, UrlState
+from trailhound.frontier.base import ASKED_FOR, Frontier, FrontierStats, Rescore, UrlState
 from trailhound.records import Candidate, FinishedPage, Outcome, Page
 from trailhound.urls import host_key, strip_tracking
 
@@ -46,7 +46,7 @@ class DeadHosts:
         return self._failures[host] >= DNS_FAILURES
 
 
-REFRESH_PRIORITY = 5e17
+REFRESH_PRIORITY = ASKED_FOR
 """Of finds that are looked at again: between the seeds and all else."""
 STATE_NAME = "link-gate"
 SAVE_EVERY = 100
@@ -133,7 +133,7 @@ class LinkGate:
 
     def admit(self, candidate: Candidate) -> Candidate | None:
         """The candidate as it should be queued; ``None`` when it should not."""
-        if candidate.parent is None or candidate.url in self._admitted:
+        if candidate.priority >= ASKED_FOR or candidate.url in self._admitted:
             return candidate
         url = strip_tracking(candidate.url)
         reason = self._reason_against(url)
@@ -166,7 +166,8 @@ class LinkGate:
 
         Another look at a find takes nothing of that.
         """
-        if self.hosts is None or candidate.parent is None or self._is_another_look(candidate):
+        was_asked_for = candidate.priority >= ASKED_FOR or self._is_another_look(candidate)
+        if self.hosts is None or was_asked_for:
             return True
         reason = self.hosts.reason_against(host_key(candidate.url))
         if reason is None:
@@ -242,8 +243,8 @@ class GuardedFrontier:
         self.pages_of = inner.pages_of
         self.note_page: Callable[[int], None] = getattr(inner, "note_page", lambda _: None)
         self.ready_in = inner.ready_in
-        self.better_in: Callable[[float, float, float, Collection[str]], float | None] = getattr(
-            inner, "better_in", lambda *_: None
+        self.better_in: Callable[[float, float, float, Mapping[str, float]], float | None] = (
+            getattr(inner, "better_in", lambda *_: None)
         )
 
     def add(self, candidates: Iterable[Candidate]) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 
 from msgspec.structs import replace
@@ -92,10 +92,18 @@ class InFlight:
         task = asyncio.create_task(self._fetch(candidate))
         self._fetching[task] = host, task.get_loop().time()
 
-    def hosts(self, seconds: float) -> Collection[str]:
-        """Those that are being asked, for no longer than so many seconds."""
+    def worth_a_wait(self, seconds: float) -> dict[str, float]:
+        """Hosts that are asked for no longer than that, and what is left of it.
+
+        Not those that rest longer than that afterwards: they are not waited for then, either.
+        """
         now = asyncio.get_running_loop().time()
-        return {host for host, since in self._fetching.values() if now - since < seconds}
+        left = {host: since + seconds - now for host, since in self._fetching.values()}
+        return {
+            host: wait
+            for host, wait in left.items()
+            if wait > 0 and self._politeness.delay_seconds(host) <= seconds
+        }
 
     async def _fetch(self, candidate: Candidate) -> None:
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Protocol
 
 from trailhound.crawling.troubles import Troubles
@@ -62,31 +63,28 @@ class Ranking:
     def enter(self) -> None:
         """Ask a strategy that knows ways in for them, besides the seeds."""
         if self._entering is not None:
-            found = self._named(self._entering.entrances, "where to begin")
-            self._frontier.add(each for each in found if self._in_scope(each.url))
+            self._add(partial(self._entering.entrances, self._in_scope), "where to begin")
 
     def restock(self) -> bool:
         """Ask a strategy that knows more where to go on; whether there is something new."""
         if self._restocking is None:
             return False
         for _ in range(RESTOCK_ATTEMPTS):
-            found = self._named(self._restocking.restock, "where to go on")
-            if self._frontier.add(each for each in found if self._in_scope(each.url)):
-                return True
-            if not found:
-                break
+            named, new = self._add(self._restocking.restock, "where to go on")
+            if new or not named:
+                return bool(new)
         return False
 
-    def _named(self, ask: Callable[[], Iterable[Candidate]], asked: str) -> list[Candidate]:
-        """What the strategy names; nothing when that fails."""
+    def _add(self, ask: Callable[[], Iterable[Candidate]], asked: str) -> tuple[int, int]:
+        """Queue what the strategy names: how many, and how many were new; none when it fails."""
         try:
             found = list(ask())
             for candidate in found:
                 checked_priority(candidate)
         except Exception as error:
             self._troubles.note(f"The strategy, asked {asked},", error)
-            return []
-        return found
+            return 0, 0
+        return len(found), self._frontier.add(each for each in found if self._in_scope(each.url))
 
     def rank_anew(self, pages: int) -> None:
         """After so many pages: what waits by what was learned since, if it is time for that."""

@@ -6,7 +6,7 @@ One suite (``tests/contract/test_frontier.py``) runs over every store of ours, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -15,6 +15,10 @@ import msgspec
 
 from trailhound.errors import FrontierError
 from trailhound.records import Candidate, Outcome
+
+ASKED_FOR = 5e17
+"""What waits with this priority or a higher one was asked for by a person: seeds, and finds that
+are looked at again. No strategy ranks it, and no rule about links holds for it."""
 
 
 class FrontierStats(msgspec.Struct, frozen=True):
@@ -133,7 +137,8 @@ class Frontier(Protocol):
         """Let ``score`` give waiting URLs new priorities; return how many changed.
 
         ``score`` gets the ``limit`` best candidates, or all; the mapping may read from disk while
-        it is iterated, and is valid only during the call. Ties keep their order of arrival.
+        it is iterated, and is valid only during the call. Ties keep their order of arrival. What a
+        person has asked for (``ASKED_FOR``) keeps its priority.
         """
         ...
 
@@ -155,12 +160,13 @@ class Foreseeing(Protocol):
     """A frontier that knows what will be ready soon."""
 
     def better_in(
-        self, now: float, seconds: float, margin: float, under_way: Collection[str] = ()
+        self, now: float, seconds: float, margin: float, under_way: Mapping[str, float]
     ) -> float | None:
         """Seconds until a URL is ready whose priority beats by ``margin`` all that are ready now.
 
         ``None`` when there is none within ``seconds``, or when nothing is ready now. Hosts
-        ``under_way`` are being asked, and count as ready in ``seconds``.
+        ``under_way`` are being asked, and count as ready in so many seconds, whatever was said by
+        ``delay_host``.
         """
         ...
 

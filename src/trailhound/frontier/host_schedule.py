@@ -131,20 +131,22 @@ class HostSchedule(Generic[_Host]):
         return None
 
     def better_in(
-        self, now: float, seconds: float, margin: float, under_way: Iterable[_Host] = ()
+        self, now: float, seconds: float, margin: float, under_way: Iterable[tuple[_Host, float]]
     ) -> float | None:
         """Seconds until a host wakes whose best candidate beats all that are ready by ``margin``.
 
         ``None`` when none does within ``seconds``, or nothing is ready. Of the sleepers only those
         are looked at that wake in time, the top of their heap, and those ``under_way``, which are
-        taken to wake just in time.
+        taken to wake in so many seconds.
         """
         ready = self.best(now)
         if ready is None or ready.head is None:
             return None
         bar, sleeping = ready.head[0] - margin, self._sleeping
-        is_better = any(host.head is not None and host.head[0] < bar for host in under_way)
-        soonest, places = now + seconds if is_better else math.inf, [0]
+        waited_for = (
+            left for host, left in under_way if host.head is not None and host.head[0] < bar
+        )
+        soonest, places = now + min(waited_for, default=math.inf), [0]
         while places:
             place = places.pop()
             if place < len(sleeping) and sleeping[place][0] <= now + seconds:

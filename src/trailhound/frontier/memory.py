@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 import msgspec
 
-from trailhound.frontier.base import FrontierStats, Rescore, UrlState, UrlStatus, checked_priority
+from trailhound.frontier.base import (
+    ASKED_FOR,
+    FrontierStats,
+    Rescore,
+    UrlState,
+    UrlStatus,
+    checked_priority,
+)
 from trailhound.frontier.host_schedule import HostSchedule, Key, ScheduledHost
 from trailhound.records import Candidate, Outcome
 from trailhound.urls import host_key
@@ -177,10 +184,12 @@ class MemoryFrontier:
         return known.pages if known else 0
 
     def better_in(
-        self, now: float, seconds: float, margin: float, under_way: Collection[str] = ()
+        self, now: float, seconds: float, margin: float, under_way: Mapping[str, float]
     ) -> float | None:
         """Seconds until something is ready that beats by ``margin`` all that is now."""
-        asked = map(self._host, under_way)
+        asked = [
+            (self._hosts[name], left) for name, left in under_way.items() if name in self._hosts
+        ]
         return self._schedule.better_in(now, seconds, margin, asked)
 
     def ready_in(self, now: float) -> float | None:
@@ -202,7 +211,7 @@ class MemoryFrontier:
         changed = []
         for url, priority in priorities.items():
             known = self._waiting.get(url)
-            if known is not None and priority != known[1].priority:
+            if known is not None and ASKED_FOR > known[1].priority != priority:
                 moved = msgspec.structs.replace(known[1], priority=priority)
                 changed.append((known[0][1], moved))
         for arrival, candidate in changed:

@@ -8,7 +8,7 @@ that a URL costs the same whether it is the thousandth or the ten-millionth.
 
 from __future__ import annotations
 
-from collections.abc import Collection, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -16,7 +16,14 @@ from typing import Any, Self
 import numpy as np
 
 from trailhound.errors import UsageError
-from trailhound.frontier.base import FrontierStats, Rescore, UrlState, UrlStatus, checked_priority
+from trailhound.frontier.base import (
+    ASKED_FOR,
+    FrontierStats,
+    Rescore,
+    UrlState,
+    UrlStatus,
+    checked_priority,
+)
 from trailhound.frontier.index import FrontierIndex, HostQueue
 from trailhound.frontier.store import FrontierStore, load
 from trailhound.frontier.url_columns import NEVER, WAITING, Numbers
@@ -216,10 +223,14 @@ class SqliteFrontier:
         return known.pages if known else 0
 
     def better_in(
-        self, now: float, seconds: float, margin: float, under_way: Collection[str] = ()
+        self, now: float, seconds: float, margin: float, under_way: Mapping[str, float]
     ) -> float | None:
         """Seconds until something is ready that beats by ``margin`` all that is now."""
-        asked = filter(None, map(self._index.hosts.get, under_way))
+        asked = [
+            (self._index.hosts[name], left)
+            for name, left in under_way.items()
+            if name in self._index.hosts
+        ]
         return self._index.schedule.better_in(now, seconds, margin, asked)
 
     def ready_in(self, now: float) -> float | None:
@@ -241,7 +252,8 @@ class SqliteFrontier:
         changes = []
         for url, priority in priorities.items():
             number = self._index.seen.find(url)
-            if standings.states[number] == WAITING and standings.priorities[number] != priority:
+            is_waiting = standings.states[number] == WAITING
+            if is_waiting and ASKED_FOR > standings.priorities[number] != priority:
                 checked = checked_priority(Candidate(url, priority))
                 changes.append((number, self._host_of(url), checked))
         self._index.reprioritize(changes)

@@ -257,10 +257,13 @@ class Asking(Protocol):
 
 @runtime_checkable
 class Entering(Protocol):
-    """Optional: a strategy that knows ways in, so that a crawl needs no seeds."""
+    """Optional: a strategy that knows ways in, besides the seeds."""
 
-    def entrances(self) -> Iterable[Candidate]:
-        """URLs to begin with, besides the seeds; asked once, when the crawl starts or goes on."""
+    def entrances(self, in_scope: Callable[[str], bool]) -> Iterable[Candidate]:
+        """URLs to begin with; asked once, when the crawl starts or goes on.
+
+        Those that are not ``in_scope`` are left out in any case.
+        """
         ...
 
 

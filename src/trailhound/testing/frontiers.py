@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from trailhound.errors import FrontierError
-from trailhound.frontier.base import Frontier, UrlStatus
+from trailhound.frontier.base import ASKED_FOR, Frontier, UrlStatus
 from trailhound.records import Candidate, Outcome
 from trailhound.testing.promises import BrokenPromiseError, expect
 
@@ -102,6 +102,12 @@ def _check_numbers(frontier: Frontier) -> None:
     expect(counts == (2, 1, 1, 2), f"stats count every state, not {counts} for (2, 1, 1, 2)")
     expect(frontier.rescore(lambda _: None) == 0, "A strategy may say that nothing has moved")
     frontier.finish(second, Outcome.FETCHED)
+    seed = "http://seed.test/"
+    frontier.add([Candidate(seed, 2 * ASKED_FOR)])
+    before = frontier.state_of(seed)
+    frontier.rescore(lambda _: {seed: 0.1})
+    expect(frontier.state_of(seed) == before, "What a person has asked for keeps its priority")
+    frontier.mark_seen(seed, Outcome.FETCHED)
     try:
         frontier.add([Candidate("http://x.test/", math.nan)])
     except FrontierError:

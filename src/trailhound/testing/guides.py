@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 import pickle
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from inspect import isawaitable
 from typing import Any
 
@@ -121,14 +122,15 @@ def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
 
 def _check_named(strategy: Strategy) -> None:
     """Pages that it names by itself."""
+    asked: dict[str, Callable[[], Iterable[Candidate]]] = {}
     if isinstance(strategy, Entering):
-        with never_raising("entrances may be asked at any time"):
-            found = list(strategy.entrances())
-        expect(all(isinstance(each, Candidate) for each in found), "entrances gives Candidates")
+        asked["entrances"] = partial(strategy.entrances, lambda _: True)
     if isinstance(strategy, Restocking):
-        with never_raising("restock may be asked at any time"):
-            found = list(strategy.restock())
-        expect(all(isinstance(each, Candidate) for each in found), "restock gives Candidates")
+        asked["restock"] = strategy.restock
+    for name, ask in asked.items():
+        with never_raising(f"{name} may be asked at any time"):
+            found = list(ask())
+        expect(all(isinstance(each, Candidate) for each in found), f"{name} gives Candidates")
 
 
 def _check_memory(strategy: Any) -> None:

@@ -31,6 +31,7 @@ from trailhound.sources import Sources
 from trailhound.storage.event_log import PUT_OFF
 from trailhound.storage.results import ResultsProgress, ResultsStore
 from trailhound.storage.visit_reading import found_at
+from trailhound.strategies.base import Strategy
 from trailhound.topics.backlinks import asked_on_the_way
 from trailhound.topics.crawl_beacon import CrawlBeacon
 from trailhound.topics.crawl_end import CrawlEnd
@@ -153,11 +154,8 @@ class TopicCrawl:
     def _with_seeds(self, plan: CrawlPlan, known: Knowledge, sources: Sources) -> CrawlPlan:
         """A new crawl that is to start from a search asks it now, once; one without says where."""
         crawl = plan.settings.crawl
-        if plan.record is None and plan.seeds and not crawl.seeds:
-            of_sessions = f"{counted(len(plan.seeds), 'page')} of your sessions"
-            self._notices.tell(
-                f"No seed was named. It starts from {of_sessions}, the first {plan.seeds[0]}"
-            )
+        if plan.told_of_seeds:
+            self._notices.tell(plan.told_of_seeds)
         if not crawl.seeds_from or plan.record is not None or sources.search is None:
             return plan
         words = topic_words(crawl.strategy, known.model, self.folder.topic.name)
@@ -320,6 +318,11 @@ class TopicCrawl:
     def stop_reason(self) -> StopReason | None:
         """Why it ended; ``None`` while it runs."""
         return self._crawler.stop_reason
+
+    @property
+    def strategy(self) -> Strategy:
+        """Which chooses its links."""
+        return self._crawler.strategy
 
     @property
     def put_off(self) -> dict[str, str]:

@@ -12,7 +12,7 @@ from trailhound.topics.access import hosts_that_miss_headers, hosts_without_keys
 from trailhound.topics.crawl import TopicCrawl
 from trailhound.topics.crawl_beacon import CrawlBeacon
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock
-from trailhound.topics.crawl_plan import CrawlRequest, knowledge_of, make_plan, needs_no_session
+from trailhound.topics.crawl_plan import CrawlRequest, knowledge_of, make_plan
 from trailhound.topics.notices import Notify
 from trailhound.topics.workspace import TopicFolder
 
@@ -49,8 +49,6 @@ def open_crawl(
         notify = beacon.noting(notify)
         known = known or knowledge_of(topic)
         plan = make_plan(request, folder, known, own)
-        if known.model is None and own.judge is None and not needs_no_session(plan.settings):
-            topic.load()  # says that there is nothing
         if known.model is None:
             notify(
                 f"Nothing has been learned for the topic '{topic.name}': the crawl goes by its "

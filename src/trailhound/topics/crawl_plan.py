@@ -113,6 +113,17 @@ class CrawlPlan:
             )
         return Budget(max_requests, max_time)
 
+    @property
+    def told_of_seeds(self) -> str:
+        """What to say of where a new crawl starts for which no seed was named; else nothing."""
+        if self.record is not None or not self.seeds or self.settings.crawl.seeds:
+            return ""
+        pages = counted(len(self.seeds), "page")
+        return (
+            f"No seed was named. It starts from {pages} of your sessions, or of sites in them; the "
+            f"first is {self.seeds[0]}"
+        )
+
     def record_of(self, topic: str, states: int, model: str, now: float) -> CrawlRecord:
         """What is written down when the run begins."""
         return CrawlRecord(
@@ -147,13 +158,15 @@ def make_plan(
         check_live_spec(settings.crawl.strategy)
     if record is None and settings.crawl.seeds_from:
         _check_search(settings)
-    elif record is None and not seeds:
-        seeds = _seeds_of_sessions(settings, known)
     if own.fetcher is None and settings.fetch.is_over_http:
         _check_user_agent(settings)
     if own.judge is None:
         check_judge(settings.judge.kind)
     check_parts(settings)
+    if known.model is None and own.judge is None and not needs_no_session(settings):
+        folder.topic.load()  # says that there is nothing
+    if record is None and not (seeds or settings.crawl.seeds_from):
+        seeds = _seeds_of_sessions(settings, known)
     if record is not None:
         _check_same_kind(record, settings, known, own)
     _check_sources(settings, folder)
@@ -230,10 +243,15 @@ def _seeds_of_sessions(settings: Settings, known: Knowledge) -> tuple[str, ...]:
     if goes_by_trace:
         return ()
     in_scope = scope_of(settings, ()) or (lambda _url: True)
-    found = [seed.url for seed in seeds_of(known.graph) if in_scope(seed.url)]
+    found = seeds_of(known.graph, USUAL_SEEDS, in_scope)
+    if not found and seeds_of(known.graph, 1):
+        raise UsageError(
+            "None of the pages that your sessions suggest to start from is in scope. Name others "
+            "with --seed URL, or widen --scope."
+        )
     if not found:
         raise UsageError("A crawl needs a page to start from. Name one or more: --seed URL")
-    return tuple(found[:USUAL_SEEDS])
+    return tuple(seed.url for seed in found)
 
 
 def _check_sources(settings: Settings, folder: CrawlFolder) -> None:

@@ -257,7 +257,7 @@ def _what_it_says(speak_for: list[str], against: list[str]) -> Iterator[str]:
 
 def _how_it_was_queued(parent: str | None, priority: float, depth: int, asked: str = "It") -> str:
     if parent is None and depth == 0 and priority < SEED_PRIORITY / 100:
-        return f"{asked} was named by the strategy, as a way in, with priority {priority:g}."
+        return f"{asked} was named by the strategy, with priority {priority:g}."
     if parent is None and depth == 0:
         return f"{asked} is a seed."
     if parent is None or is_blanked(parent):

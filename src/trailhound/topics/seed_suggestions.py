@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -32,8 +33,10 @@ def suggested_seeds(topic: TopicFolder, limit: int = 10) -> list[SuggestedSeed]:
     return seeds_of(topic.load().model.graph, limit)
 
 
-def seeds_of(graph: PageGraph, limit: int = 10) -> list[SuggestedSeed]:
-    """The same of a page graph.
+def seeds_of(
+    graph: PageGraph, limit: int, in_scope: Callable[[str], bool] = lambda _: True
+) -> list[SuggestedSeed]:
+    """The same of a page graph, as far as they are in scope.
 
     A page counts by the useful pages within three links, nearer ones more; behind such pages come
     the entry pages of sites that hold useful ones, and these themselves when there is nothing else.
@@ -47,7 +50,7 @@ def seeds_of(graph: PageGraph, limit: int = 10) -> list[SuggestedSeed]:
     per_host: Counter[str] = Counter()
     for seed in found:
         host = host_key(seed.url)
-        if seed.url not in chosen and per_host[host] < MAX_PER_HOST:
+        if seed.url not in chosen and per_host[host] < MAX_PER_HOST and in_scope(seed.url):
             chosen[seed.url] = seed
             per_host[host] += 1
     return list(chosen.values())[:limit]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from trailhound.collector import Pairing
+from trailhound.config.settings import Settings
 from trailhound.errors import UsageError
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.gathering import gather_first
@@ -70,6 +72,13 @@ class App:
     def playground(self) -> Playground:
         """The demo web, for first steps."""
         return Playground(self.workspace.folder)
+
+    def usual_settings(self, said: Mapping[str, Any] | None = None) -> Settings:
+        """Those of crawls: what was said, by ``section.name``, then environment, file, defaults."""
+        from trailhound.config import configure, find_file
+
+        file = find_file(self.config_file, os.environ, Path.cwd())
+        return configure(said or {}, os.environ, file).settings
 
     def topic(self, name: str) -> TopicFolder:
         """One that exists; NotThereError otherwise."""

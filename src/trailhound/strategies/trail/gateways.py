@@ -54,10 +54,12 @@ def open_gateways(table: LinkTable, score: Score, gate: float) -> dict[int, floa
     return dict(zip(shut.gateways.tolist(), _logs(gate * finds).tolist(), strict=True))
 
 
-def ways_in(table: LinkTable, score: Score, gate: float, most: int) -> dict[int, float]:
-    """The best of them, each by what it would bring beyond those before it."""
+def ways_in(
+    table: LinkTable, score: Score, gate: float, most: int, may_open: Callable[[str], bool]
+) -> dict[int, float]:
+    """The best of them that may be opened, each by what it would bring beyond those before it."""
     shut, found = _shut_gateways(table, score), dict[int, float]()
-    is_left = np.ones(len(shut.gateways), np.bool_)
+    is_left = np.array([may_open(table.urls[node]) for node in shut.gateways.tolist()], np.bool_)
     for _ in range(min(most, len(shut.gateways))):
         finds = finds_per_request(shut.chances, shut.children, shut.owners, shut.gateways)
         place = int(np.argmax(finds * is_left))

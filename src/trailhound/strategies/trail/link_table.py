@@ -334,3 +334,9 @@ class LinkTable:
         chosen = np.flatnonzero(self.nodes["known"][:size] & ~self.nodes["browsed"][:size])
         labels = self.nodes["label"][chosen].tolist()
         return dict(zip((self.urls[node] for node in chosen.tolist()), labels, strict=True))
+
+    def opened_pages(self) -> list[str]:
+        """Addresses of the session's pages that were fetched."""
+        size = self.nodes.size
+        opened = np.flatnonzero(self.nodes["browsed"][:size] & self.nodes["done"][:size])
+        return [self.urls[node] for node in opened.tolist()]

@@ -50,6 +50,8 @@ class _Kept(msgspec.Struct, frozen=True):
     pages: int
     model: KeptModel
     labels: dict[str, float]
+    opened: list[str] = []
+    """Pages of the session that were fetched."""
 
 
 class TrailStrategy:
@@ -264,18 +266,24 @@ class TrailStrategy:
             for node, less in zip(browsed.tolist(), behind, strict=True)
         }
 
-    def entrances(self) -> Iterable[Candidate]:
-        """Pages of the session from which there is most to find; no answers of search engines."""
+    def entrances(self, in_scope: Callable[[str], bool]) -> Iterable[Candidate]:
+        """Pages of the session from which there is most to find; no answers of search engines.
+
+        Others may fetch some of them: what those open is counted, and they are left to them.
+        """
         if not self._enters:
             return []
         table = self._table
-        worth = ways_in(table, self._model.score, self._gate, MOST_ENTRANCES)
-        ways = (
+
+        def may_open(url: str) -> bool:
+            return in_scope(url) and not asks_a_search(url)
+
+        worth = ways_in(table, self._model.score, self._gate, MOST_ENTRANCES, may_open)
+        return [
             Candidate(table.urls[node], value)
             for node, value in worth.items()
             if not table.nodes["elsewhere"][node]
-        )
-        return [way for way in ways if not asks_a_search(way.url)]
+        ]
 
     def join(self, owns: Callable[[str], bool]) -> None:
         """Rank only what is fetched here."""
@@ -314,7 +322,8 @@ class TrailStrategy:
 
     def snapshot(self) -> bytes:
         """Both models, their examples, and how fetched pages turned out; links are read again."""
-        kept = _Kept(self._pages, self._model.keep(), self._table.known_labels())
+        table = self._table
+        kept = _Kept(self._pages, self._model.keep(), table.known_labels(), table.opened_pages())
         return msgspec.msgpack.encode(kept)
 
     def restore(self, snapshot: bytes) -> None:
@@ -329,6 +338,8 @@ class TrailStrategy:
             self._table.nodes["done"][node] = True
             labels[node] = label
         self._table.label(labels)
+        for url in kept.opened:
+            self._table.nodes["done"][self._table.node(url)] = True
 
     def read_again(self, crawled: CrawledPage) -> None:
         """Its links wait under a priority of old, and are ranked anew when it is time."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -62,6 +60,8 @@ class SeedSuggestion(msgspec.Struct, frozen=True, kw_only=True):
 
     url: str
     reason: str
+    usual: bool
+    """Whether a crawl starts there when nobody chooses."""
 
 
 class StrategyChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,12 +122,9 @@ class OnePage(msgspec.Struct, frozen=True, kw_only=True):
 @routes.get("/api/topics/{topic}/crawl/choices")
 def show_choices(app: App, asked: OneTopic) -> StartChoices:
     """What a new crawl may start from, and how: suggested seeds, strategies, usual settings."""
-    from trailhound.config import configure, find_file
     from trailhound.config.settings import DEFAULT_MAX_REQUESTS
 
-    topic = app.topic(asked.topic)
-    file = find_file(app.config_file, os.environ, Path.cwd())
-    usual = configure({}, os.environ, file).settings
+    topic, usual = app.topic(asked.topic), app.usual_settings()
     remembered = remembered_user_agent(app.workspace.folder)
     delay = usual.fetch.delay_seconds
     plays = is_of_playground(topic)
@@ -193,11 +190,14 @@ def explain_page(app: App, asked: OnePage) -> Explanation:
 
 
 def _suggestions(topic: TopicFolder) -> list[SeedSuggestion]:
-    from trailhound.topics.seed_suggestions import suggested_seeds
+    from trailhound.topics.seed_suggestions import USUAL_SEEDS, suggested_seeds
 
     if not topic.is_learned():
         return []
-    return [SeedSuggestion(url=each.url, reason=each.reason) for each in suggested_seeds(topic)]
+    return [
+        SeedSuggestion(url=each.url, reason=each.reason, usual=rank < USUAL_SEEDS)
+        for rank, each in enumerate(suggested_seeds(topic))
+    ]
 
 
 def _strategies(usual: str) -> list[StrategyChoice]:

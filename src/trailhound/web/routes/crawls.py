@@ -154,15 +154,22 @@ def begin_crawl(app: App, asked: StartCrawl) -> RunningCrawl:
     if asked.strategy:
         _check_strategy(asked.strategy)
     if asked.mode in ("new", "restart") and asked.seeds is not None and not _lines(asked.seeds):
-        raise UsageError(
-            "A crawl needs a page to start from. Tick or write one or more under 'Where to start'."
-        )
+        _check_start(app)
     if asked.user_agent.strip():
         remember_user_agent(app.workspace.folder, asked.user_agent.strip())
     settings = {**_of_playground(app, topic, asked), **_settings(asked)}
     begun = start_crawl(app.workspace, topic.name, settings, mode=asked.mode)
     _tell(app, topic.name)
     return crawl_in_app(begun)
+
+
+def _check_start(app: App) -> None:
+    """Nothing was ticked or written: the settings may say where to start."""
+    usual = app.usual_settings()
+    if not (usual.crawl.seeds or usual.crawl.seeds_from or usual.sources.trace):
+        raise UsageError(
+            "A crawl needs a page to start from. Tick or write one or more under 'Where to start'."
+        )
 
 
 @routes.post("/api/topics/{topic}/crawl/pause")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import shutil
 import tempfile
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING
 import msgspec
 from aiohttp import web
 
-from trailhound.config import configure, find_file
 from trailhound.counting import counted
 from trailhound.errors import SessionError, TrailhoundError, UsageError, unknown_name
 from trailhound.sessions.events import Session
@@ -211,9 +209,8 @@ def _fetched(
     app: App, folder: TopicFolder, sessions: Iterable[Session], handle: Handle
 ) -> tuple[FetchedPages, int]:
     """Pages from the web for those without contents, and how many are beyond the limit."""
-    file = find_file(app.config_file, os.environ, Path.cwd())
     agent = {"fetch.user_agent": remembered_user_agent(app.workspace.folder)}
-    settings = configure(agent, os.environ, file).settings.fetch
+    settings = app.usual_settings(agent).fetch
     store = FetchedPages(folder.path / FETCHED_NAME)
 
     def progress(done: int, total: int) -> None:

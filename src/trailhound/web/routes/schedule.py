@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -126,13 +124,9 @@ def _view(app: App, topic: TopicFolder) -> ScheduleView:
 
 def _user_agent(app: App, topic: TopicFolder, schedule: Schedule) -> str:
     """The schedule's own, that of the topic's crawl, the last one given, or as the settings say."""
-    from trailhound.config import configure, find_file
-
     if own := str(schedule.settings.get(AGENT, "")).strip():
         return own
     folder = CrawlFolder(topic)
     if folder.exists() and (agent := folder.read().settings.fetch.user_agent):
         return agent
-    file = find_file(app.config_file, os.environ, Path.cwd())
-    usual = configure({}, os.environ, file).settings.fetch.user_agent
-    return remembered_user_agent(app.workspace.folder) or usual
+    return remembered_user_agent(app.workspace.folder) or app.usual_settings().fetch.user_agent

@@ -56,8 +56,8 @@ async function trying(button, trouble, meanwhile, work) {
 function seedFields(choices, setup) {
   const before = (setup?.seeds ?? []).filter((url) => !choices.seeds.some((seed) => seed.url === url))
     .map((url) => ({ url, reason: "the last crawl started there" }));
-  const offered = [...choices.seeds, ...before].map(({ url, reason }, at) => {
-    const box = h("input", { type: "checkbox", checked: setup ? setup.seeds.includes(url) : at < 5 });
+  const offered = [...choices.seeds, ...before].map(({ url, reason, usual }) => {
+    const box = h("input", { type: "checkbox", checked: setup ? setup.seeds.includes(url) : usual });
     return { url, box, element: check(box, h("span.url", url), h("span.hint", reason)) };
   });
   const more = h("textarea", { rows: offered.length ? "2" : "4", placeholder: "https://example.org/", spellcheck: "false" });

@@ -105,7 +105,7 @@ export function resultCard(result, state, left = null) {
 
 /** How the crawl came here: the seed and the last step, the others on demand. */
 function way(path) {
-  if (path.length < 2) return h("p.small.quiet", "A seed of the crawl.");
+  if (path.length < 2) return h("p.small.quiet", "The crawl started here: a seed, or a page of your sessions.");
   const [first] = path;
   const between = path.length > 2 ? ` → ${counted(path.length - 2, "page")}` : "";
   return h("details.small.way", h("summary", `From ${first}${between} → here`),
