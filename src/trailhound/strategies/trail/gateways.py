@@ -39,7 +39,7 @@ class _Shut(NamedTuple):
     children: Ids
     """Addresses behind them, those of one gateway after those of another."""
     owners: Ids
-    """The gateway of each, as a place among them."""
+    """The gateway of each, as a place among them; behind one, better chances come first."""
     chances: Vector
     """Of all addresses; 0 for what is no news."""
 
@@ -83,7 +83,8 @@ def _shut_gateways(table: LinkTable, score: Score) -> _Shut:
     chances = np.zeros(size)
     if len(new):
         chances[new] = np.minimum(1.0, np.exp(score(new)))
-    return _Shut(gateways, children, owners, chances)
+    order = np.lexsort((-chances[children], owners))
+    return _Shut(gateways, children[order], owners, chances)
 
 
 def _logs(finds: Vector | np.float64) -> Vector:
@@ -94,7 +95,8 @@ def finds_per_request(chances: Vector, children: Ids, owners: Ids, gateways: Ids
     """What each gateway is worth.
 
     ``chances`` are those of all addresses, 0 for what is no news; ``children`` the addresses behind
-    the gateways, ``owners`` the gateway of each, as a place in ``gateways``, in rising order.
+    the gateways, ``owners`` the gateway of each, as a place in ``gateways``, in rising order. Those
+    of one are in falling order of their chances, what is no news anywhere.
     """
     n = len(gateways)
     finds = _sums_of_best(chances[children], owners, n)
@@ -115,12 +117,13 @@ def finds_per_request(chances: Vector, children: Ids, owners: Ids, gateways: Ids
 
 def _sums_of_best(values: Vector, owners: Ids, n: int) -> Matrix:
     """Sums of the best 0, 1, 2 … values of each owner. Shape (n, MOST_FOLLOWED + 1)."""
-    order = np.lexsort((-values, owners))
-    ranked = owners[order]
-    rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked)
+    there = np.flatnonzero(values)
+    owners = owners[there]
+    count = np.bincount(owners, minlength=n)
+    rank = np.arange(len(there)) - np.repeat(np.cumsum(count) - count, count)
     best = rank < MOST_FOLLOWED
     sums = np.zeros((n, MOST_FOLLOWED + 1))
-    sums[ranked[best], 1 + rank[best]] = values[order][best]
+    sums[owners[best], 1 + rank[best]] = values[there[best]]
     return np.asarray(np.cumsum(sums, axis=1))
 
 

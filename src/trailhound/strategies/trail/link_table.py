@@ -257,8 +257,12 @@ class LinkTable:
         links = np.sort(self.nodes["links"][node])[-MAX_READ:]
         links = links[links >= 0]
         said, weights = self.phrases.words_of(self.links["phrases"].take(links, axis=0).ravel())
-        numbers, places = np.unique(said, return_inverse=True)
-        return numbers, np.bincount(places, weights) / np.sqrt(max(len(links), 1))
+        total: dict[int, float] = {}  # some fifty words: numpy would take longer
+        for number, weight in zip(said.tolist(), weights.tolist(), strict=True):
+            total[number] = total.get(number, 0.0) + weight
+        numbers = sorted(total)
+        summed = np.array([total[number] for number in numbers])
+        return np.array(numbers, np.int64), summed / np.sqrt(max(len(links), 1))
 
     def end_session(self) -> None:
         """Pages so far are those of the session; they stay."""
