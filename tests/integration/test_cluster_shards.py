@@ -19,8 +19,9 @@ from test_live_crawls import site_of_sitemaps
 from trailhound.cluster.layout import ClusterFolder
 from trailhound.cluster.messages import Receipt, ShardState, Turn, TurnWish
 from trailhound.cluster.news import Heard, Letter
-from trailhound.cluster.shard import Shard
+from trailhound.cluster.shard import Shard, shard_settings
 from trailhound.config import configure
+from trailhound.config.settings import Settings
 from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.demo import DemoWeb
 from trailhound.records import Outcome
@@ -221,3 +222,9 @@ def test_sitemaps_are_read_with_requests_that_are_granted(tmp_path: Path) -> Non
         finally:
             again.stop()
         assert len(server.paths()) == 13, "opened again, it has what the sitemaps list"
+
+
+def test_shards_wait_for_no_host_when_time_alone_limits_their_crawl() -> None:
+    limits: list[dict[str, Any]] = [{"crawl.max_time": 60.0}, {"crawl.max_requests": 9}]
+    waits = [shard_settings(Settings().changed(each)).crawl.wait_for_better for each in limits]
+    assert waits == [0.0, Settings().crawl.wait_for_better]

@@ -54,6 +54,8 @@ def test_scope_chooses_among_all_pages_that_led_on() -> None:
     graph = PageGraph(tuple(pages), tuple((find - 1, find) for find in finds), frozenset(finds))
     last = seeds_of(graph, 1, lambda url: "h14" in url)
     assert [seed.url for seed in last] == ["http://h14.test/hub"]
+    marked = seeds_of(graph, 1, lambda url: url.endswith("find"))
+    assert [seed.url for seed in marked] == ["http://h00.test/find"], "better than nothing"
 
 
 def test_a_topic_that_was_not_learned_says_so_rather_than_ask_for_a_seed(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import pytest
@@ -228,10 +229,12 @@ def test_rules_hold_for_what_a_strategy_names_and_not_for_what_a_person_does() -
     seed = Candidate("http://b.test/x?utm_source=mail", 1e18)
     assert gate.admit(seed) == seed
     assert gate.admit_fetch(seed)
-    named = gate.admit(Candidate("http://c.test/x?utm_source=mail", 1.0))
-    assert named is not None
-    assert named.url == "http://c.test/x"
+    named = Candidate("http://c.test/x?utm_source=mail", 1.0)
+    assert gate.admit(named) == named, "it knows the page by this address"
     assert gate.admit(Candidate("http://b.test/y", 1.0)) is None, "its host has had its share"
+    boasting = gate.admit(link("http://b.test/z", math.inf))
+    assert boasting is None, "a strategy may give links any priority"
+    assert gate.admit_fetch(Candidate(seed.url, 0.0)), "whatever a frontier makes of priorities"
 
 
 def test_relevant_pages_and_links_to_them_earn_a_host_more() -> None:

@@ -175,6 +175,26 @@ def test_gateways_that_were_opened_stay_so_when_a_crawl_is_resumed() -> None:
     resumed = TrailStrategy.from_briefing(Briefing(with_more_staff()))
     resumed.restore(strategy.snapshot())
     assert f"{H}staff" not in {way.url for way in resumed.entrances(anywhere)}
+    assert (resumed.rescore({}) or {})[f"{H}news"] == pytest.approx(
+        (strategy.rescore({}) or {})[f"{H}news"]
+    )
+
+
+def test_a_gateway_whose_links_wait_opens_nothing_after_a_resume() -> None:
+    people = [("people/ann", "ann Smith"), ("people/cyd", "cyd Smith")]
+    graph = with_more_staff(page("list", "list", *people))
+    strategy = TrailStrategy.from_briefing(Briefing(graph))
+    score(strategy, hub("staff", *people))
+    resumed = TrailStrategy.from_briefing(Briefing(graph))
+    resumed.restore(strategy.snapshot())
+    for each in (strategy, resumed):
+        assert f"{H}list" not in {way.url for way in each.entrances(anywhere)}
+
+
+def test_ways_in_are_worth_nothing_by_what_is_out_of_scope() -> None:
+    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
+    ways = strategy.entrances(lambda url: "cyd" not in url)
+    assert [way.url for way in ways] == [f"{H}news"], "the list of staff opens nothing else"
 
 
 def test_gateways_are_worth_the_finds_a_request_that_they_open() -> None:

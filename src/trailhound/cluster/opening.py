@@ -57,11 +57,10 @@ def open_cluster_crawl(
         known = knowledge_of(topic)
         plan = make_plan(request, folder, known, OwnParts())
         _check(plan, folder, shards)
-        # A shard that is new takes the crawl's settings and seeds, also when others are not.
-        settings = plan.settings.changed({"crawl.seeds": plan.all_seeds})
-        request = replace(request, settings=settings)
         ray = stack.enter_context(connected(address))
         record = plan.record_of(topic.name, known.states, known.fingerprint, time.time())
+        # A shard that is new takes the crawl's settings and seeds, also when others are not.
+        request = replace(request, settings=record.settings)
         if plan.record is None:
             _end_left(ray, folder)
             aside = gather_first(folder).set_aside()

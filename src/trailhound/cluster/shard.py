@@ -389,7 +389,8 @@ _FOR_DRIVER: dict[str, Any] = {
 
 def shard_settings(settings: Settings) -> Settings:
     """What a shard goes by."""
-    return settings.changed(_FOR_DRIVER)
+    waits = {"crawl.wait_for_better": settings.crawl.seconds_for_better}
+    return settings.changed({**_FOR_DRIVER, **waits})
 
 
 def _sync(path: Path) -> None:

@@ -112,6 +112,12 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         True
     )
 
+    @property
+    def seconds_for_better(self) -> float:
+        """None to wait when time alone limits the crawl: a request costs nothing then."""
+        is_short_of_time = self.max_time is not None and self.max_requests is None
+        return 0.0 if is_short_of_time else self.wait_for_better
+
 
 class JudgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[judge]``: is this page on topic?"""

@@ -199,7 +199,7 @@ def build_crawl(
         asked=guides.sources.asked if crawl.charge_sources else None,
         feeds=DocumentKind.FEEDS in wanted_documents(settings.fetch.documents),
         patience_seconds=crawl.max_idle,
-        wait_for_better=_wait_for_better(crawl),
+        wait_for_better=crawl.seconds_for_better,
         ledger=ledger,
         has_room=_room(stores.has_room, neighbours),
         neighbours=neighbours,
@@ -210,12 +210,6 @@ def build_crawl(
     if crawl.charge_sources:
         guides.sources.before_asking = crawler.before_asking
     return crawler
-
-
-def _wait_for_better(crawl: CrawlSettings) -> float:
-    """Not at all when time alone limits the crawl: a request costs nothing then."""
-    is_short_of_time = crawl.max_time is not None and crawl.max_requests is None
-    return 0.0 if is_short_of_time else crawl.wait_for_better
 
 
 def _room(has_room: Callable[[], bool], neighbours: Neighbours | None) -> Callable[[], bool]:

@@ -126,6 +126,8 @@ class LinkGate:
         """Dead hosts whose URLs may be ended at once; whoever does so clears it."""
         self._dead = DeadHosts()
         self._store = store
+        self._asked_for: set[str] = set()
+        """Seeds. They are named again when a crawl is resumed."""
         self._admitted: set[str] = set()
         self._refused: list[Refusal] = []
         self._pages = self._saved_at = 0
@@ -133,9 +135,12 @@ class LinkGate:
 
     def admit(self, candidate: Candidate) -> Candidate | None:
         """The candidate as it should be queued; ``None`` when it should not."""
-        if candidate.priority >= ASKED_FOR or candidate.url in self._admitted:
+        if candidate.parent is None and candidate.priority >= ASKED_FOR:
+            self._asked_for.add(candidate.url)
+        if candidate.url in self._asked_for or candidate.url in self._admitted:
             return candidate
-        url = strip_tracking(candidate.url)
+        # What a strategy names by itself it knows by that very address.
+        url = strip_tracking(candidate.url) if candidate.parent is not None else candidate.url
         reason = self._reason_against(url)
         if reason is not None:
             self._refused.append((url, reason, candidate.parent))
@@ -166,7 +171,7 @@ class LinkGate:
 
         Another look at a find takes nothing of that.
         """
-        was_asked_for = candidate.priority >= ASKED_FOR or self._is_another_look(candidate)
+        was_asked_for = candidate.url in self._asked_for or self._is_another_look(candidate)
         if self.hosts is None or was_asked_for:
             return True
         reason = self.hosts.reason_against(host_key(candidate.url))

@@ -247,7 +247,7 @@ def _seeds_of_sessions(settings: Settings, known: Knowledge) -> tuple[str, ...]:
     if not found and seeds_of(known.graph, 1):
         raise UsageError(
             "None of the pages that your sessions suggest to start from is in scope. Name others "
-            "with --seed URL, or widen --scope."
+            "with --seed URL, or change --scope and --exclude."
         )
     if not found:
         raise UsageError("A crawl needs a page to start from. Name one or more: --seed URL")

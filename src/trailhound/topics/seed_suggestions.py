@@ -41,16 +41,18 @@ def seeds_of(
     A page counts by the useful pages within three links, nearer ones more; behind such pages come
     the entry pages of sites that hold useful ones, and these themselves when there is nothing else.
     """
-    found = [*_pages_that_led_on(graph), *_entry_pages(graph)]
-    found = found or [
+    marked = [
         SuggestedSeed(graph.pages[page].url, "you marked it useful")
         for page in sorted(graph.targets)
     ]
+    general = [*_pages_that_led_on(graph), *_entry_pages(graph)]
+    found = [seed for seed in general if in_scope(seed.url)]
+    found = found or [seed for seed in marked if in_scope(seed.url)]
     chosen: dict[str, SuggestedSeed] = {}
     per_host: Counter[str] = Counter()
     for seed in found:
         host = host_key(seed.url)
-        if seed.url not in chosen and per_host[host] < MAX_PER_HOST and in_scope(seed.url):
+        if seed.url not in chosen and per_host[host] < MAX_PER_HOST:
             chosen[seed.url] = seed
             per_host[host] += 1
     return list(chosen.values())[:limit]

@@ -19,6 +19,7 @@ import numpy as np
 
 from trailhound.strategies.trail.columns import Ids, Matrix, Vector, stretches
 from trailhound.strategies.trail.link_table import LinkTable
+from trailhound.urls import asks_a_search
 
 MOST_FOLLOWED = 10
 """Links behind one gateway that are counted: the chances of more would be overrated."""
@@ -55,11 +56,17 @@ def open_gateways(table: LinkTable, score: Score, gate: float) -> dict[int, floa
 
 
 def ways_in(
-    table: LinkTable, score: Score, gate: float, most: int, may_open: Callable[[str], bool]
+    table: LinkTable, score: Score, gate: float, most: int, in_scope: Callable[[str], bool]
 ) -> dict[int, float]:
-    """The best of them that may be opened, each by what it would bring beyond those before it."""
+    """The best of them, each by what it would bring beyond those before it.
+
+    Neither answers of search engines, nor what is not in scope; nor does that count behind others.
+    """
     shut, found = _shut_gateways(table, score), dict[int, float]()
-    is_left = np.array([may_open(table.urls[node]) for node in shut.gateways.tolist()], np.bool_)
+    for node in np.flatnonzero(shut.chances).tolist():
+        shut.chances[node] *= in_scope(table.urls[node])
+    urls = [table.urls[node] for node in shut.gateways.tolist()]
+    is_left = np.array([in_scope(url) and not asks_a_search(url) for url in urls], np.bool_)
     for _ in range(min(most, len(shut.gateways))):
         finds = finds_per_request(shut.chances, shut.children, shut.owners, shut.gateways)
         place = int(np.argmax(finds * is_left))

@@ -25,7 +25,6 @@ from trailhound.strategies.trail.link_words import read_links_of
 from trailhound.strategies.trail.news import Described, Example, make_news
 from trailhound.strategies.trail.reasons import memories, reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
-from trailhound.urls import asks_a_search
 
 RANKED_ANEW = 2_000
 """Waiting addresses that are ranked anew after a fit: the best, and as many with new links."""
@@ -267,18 +266,14 @@ class TrailStrategy:
         }
 
     def entrances(self, in_scope: Callable[[str], bool]) -> Iterable[Candidate]:
-        """Pages of the session from which there is most to find; no answers of search engines.
+        """Pages of the session from which there is most to find.
 
         Others may fetch some of them: what those open is counted, and they are left to them.
         """
         if not self._enters:
             return []
         table = self._table
-
-        def may_open(url: str) -> bool:
-            return in_scope(url) and not asks_a_search(url)
-
-        worth = ways_in(table, self._model.score, self._gate, MOST_ENTRANCES, may_open)
+        worth = ways_in(table, self._model.score, self._gate, MOST_ENTRANCES, in_scope)
         return [
             Candidate(table.urls[node], value)
             for node, value in worth.items()
@@ -339,7 +334,16 @@ class TrailStrategy:
             labels[node] = label
         self._table.label(labels)
         for url in kept.opened:
-            self._table.nodes["done"][self._table.node(url)] = True
+            self._open_again(self._table.node(url))
+
+    def _open_again(self, node: int) -> None:
+        """A page of the session was fetched by an earlier run: what it links to waits."""
+        nodes = self._table.nodes
+        nodes["done"][node] = True
+        if nodes["page"][node] >= 0:
+            waiting = self._table.open_children(node)
+            waiting = waiting[~nodes["known"][waiting]]
+            nodes["queued"][waiting], nodes["told"][waiting] = True, np.inf
 
     def read_again(self, crawled: CrawledPage) -> None:
         """Its links wait under a priority of old, and are ranked anew when it is time."""

@@ -28,6 +28,7 @@ from trailhound.web.plain_words import crawl_in_app
 from trailhound.web.playground import is_of_playground
 
 if TYPE_CHECKING:
+    from trailhound.config.settings import Settings
     from trailhound.web.state import App
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
@@ -154,7 +155,7 @@ def begin_crawl(app: App, asked: StartCrawl) -> RunningCrawl:
     if asked.strategy:
         _check_strategy(asked.strategy)
     if asked.mode in ("new", "restart") and asked.seeds is not None and not _lines(asked.seeds):
-        _check_start(app)
+        _check_start(app.usual_settings(), asked.strategy)
     if asked.user_agent.strip():
         remember_user_agent(app.workspace.folder, asked.user_agent.strip())
     settings = {**_of_playground(app, topic, asked), **_settings(asked)}
@@ -163,10 +164,13 @@ def begin_crawl(app: App, asked: StartCrawl) -> RunningCrawl:
     return crawl_in_app(begun)
 
 
-def _check_start(app: App) -> None:
+def _check_start(usual: Settings, strategy: str | None) -> None:
     """Nothing was ticked or written: the settings may say where to start."""
-    usual = app.usual_settings()
-    if not (usual.crawl.seeds or usual.crawl.seeds_from or usual.sources.trace):
+    from trailhound.strategies.choosing import declares
+
+    goes_by_trace = declares(strategy or usual.crawl.strategy, "needs_trace")
+    has_trace = bool(usual.sources.trace) and goes_by_trace
+    if not (usual.crawl.seeds or usual.crawl.seeds_from or has_trace):
         raise UsageError(
             "A crawl needs a page to start from. Tick or write one or more under 'Where to start'."
         )
