@@ -426,7 +426,7 @@ def test_settings_go_by_name_or_in_one_piece(
         ({"strategy": "best-frist"}, "Did you mean best-first"),
         ({"judge": "cosin"}, "Did you mean cosine"),
         ({"user_agent": ""}, "must say who it is"),
-        ({"seeds": (), "scope": ["elsewhere.test"]}, "needs a page to start from"),
+        ({"seeds": (), "scope": ["elsewhere.test"]}, "is in scope. Name others with seeds=URL"),
         ({"search": "crawl"}, "Name a folder for it"),
     ],
 )

@@ -16,6 +16,10 @@ from trailhound.web.plain_words import crawl_in_app, in_app
             "A crawl needs a page to start from. Tick or write one or more under 'Where to start'.",
         ),
         (
+            "None is in scope. Name others with --seed URL, or change --scope and --exclude.",
+            "None is in scope. Name others under 'Where to start', or change 'Where it may go'.",
+        ),
+        (
             "Wait until it has ended, or stop it: trailhound stop 'my bees' "
             "('trailhound results' works meanwhile).",
             "Wait until it has ended, or stop it under Crawls.",

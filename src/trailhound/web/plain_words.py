@@ -24,6 +24,10 @@ _WORDS = tuple(
     for said, meant in (
         (r"Name one or more: --seed URL", "Tick or write one or more under 'Where to start'."),
         (
+            r"Name others with --seed URL, or change --scope and --exclude",
+            "Name others under 'Where to start', or change 'Where it may go'",
+        ),
+        (
             r"--same-domain stays on the domains of the seeds, and there are none\. Name seeds "
             r"with --seed URL, or say where to stay with --scope HOST",
             "It is to stay on the domains of the pages it starts from, and there are none. Name "
