@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from interest_pages import crawled
@@ -145,8 +147,8 @@ def test_a_way_in_that_was_taken_is_none_any_more_and_the_others_are_ranked_anew
 
 
 @pytest.mark.parametrize("options", [{"enter": False}, {"gate": 0.0}])
-def test_a_crawl_need_not_enter_by_the_session(options: dict[str, float]) -> None:
-    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()), **options)  # type: ignore[arg-type]
+def test_a_crawl_need_not_enter_by_the_session(options: dict[str, Any]) -> None:
+    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()), **options)
     assert list(strategy.entrances(anywhere)) == []
 
 

@@ -108,8 +108,5 @@ class Hearing:
         if nodes["page"][node] < 0:  # it has nothing for us
             return set()
         nodes["page"][asked] = nodes["page"][node]
-        waiting = table.open_children(node)
-        waiting = waiting[~nodes["known"][waiting]]
-        nodes["queued"][waiting] = True
-        nodes["told"][waiting] = np.inf
+        waiting = table.await_children(node)
         return set(waiting[~nodes["elsewhere"][waiting]].tolist())

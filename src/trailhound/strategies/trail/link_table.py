@@ -233,6 +233,14 @@ class LinkTable:
         done: Flags = self.nodes["done"][children]
         return children[~done]
 
+    def await_children(self, node: int) -> Ids:
+        """What the page at an address leads to waits, by another's word: it is to be ranked."""
+        waiting = self.open_children(node)
+        known: Flags = self.nodes["known"][waiting]
+        waiting = waiting[~known]
+        self.nodes["queued"][waiting], self.nodes["told"][waiting] = True, np.inf
+        return waiting
+
     def has_new_links(self, node: int, page: Page) -> bool:
         """Whether the page at an address says something that was not read."""
         slot = int(self.nodes["page"][node])

@@ -334,16 +334,10 @@ class TrailStrategy:
             labels[node] = label
         self._table.label(labels)
         for url in kept.opened:
-            self._open_again(self._table.node(url))
-
-    def _open_again(self, node: int) -> None:
-        """A page of the session was fetched by an earlier run: what it links to waits."""
-        nodes = self._table.nodes
-        nodes["done"][node] = True
-        if nodes["page"][node] >= 0:
-            waiting = self._table.open_children(node)
-            waiting = waiting[~nodes["known"][waiting]]
-            nodes["queued"][waiting], nodes["told"][waiting] = True, np.inf
+            node = self._table.node(url)
+            self._table.nodes["done"][node] = True
+            if self._table.nodes["page"][node] >= 0:
+                self._table.await_children(node)
 
     def read_again(self, crawled: CrawledPage) -> None:
         """Its links wait under a priority of old, and are ranked anew when it is time."""
@@ -356,9 +350,7 @@ class TrailStrategy:
             self._read((crawled.page, float(label) if is_known else crawled.relevance.score))
         table.nodes["done"][[asked, node]] = True
         table.nodes["page"][asked] = table.nodes["page"][node]
-        nodes = table.open_children(node)
-        nodes = nodes[~table.nodes["known"][nodes]]
-        table.nodes["queued"][nodes] = True
+        nodes = table.await_children(node)
         table.nodes["told"][nodes] = self._model.score(nodes)
         self._is_read_again = self._is_fitted = True
 
