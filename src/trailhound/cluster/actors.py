@@ -12,6 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
@@ -90,9 +91,10 @@ class ShardActor:
         placed = msgspec.structs.replace(look.state, node=self._node, pid=os.getpid())
         return encode_look(msgspec.structs.replace(look, state=placed))
 
-    async def allow(self, limit: int | None) -> int | None:
-        """How many requests the shard may make, in all."""
-        return await self._open().allow(limit)
+    async def allow(self, limit: int | None) -> None:
+        """How many requests the shard may make, in all; one that is not open is told again."""
+        with suppress(ConnectionError):
+            await self._open().allow(limit)
 
     async def close(self, epoch: int, seen: int) -> tuple[bool, bytes]:
         """End the crawl of this shard in order: whether it has ended by now, and how, as a look.
