@@ -17,9 +17,9 @@ from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.trail import link_model, link_table
 from trailhound.strategies.trail.columns import Columns, stretches
 from trailhound.strategies.trail.features import NAMES, PRIORS, describe
-from trailhound.strategies.trail.gateways import finds_per_request
-from trailhound.strategies.trail.link_table import LinkTable
-from trailhound.strategies.trail.link_words import read_links
+from trailhound.strategies.trail.gateways import NOTHING, Gateways, finds_per_request
+from trailhound.strategies.trail.link_table import MAX_PARENTS, LinkTable
+from trailhound.strategies.trail.link_words import read_links, read_links_of
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
 from trailhound.strategies.trail.strategy import TrailStrategy
 
@@ -205,6 +205,20 @@ def test_gateways_are_worth_the_finds_a_request_that_they_open() -> None:
     children, owners = np.array([3, 4, 5, 0, 3]), np.array([0, 0, 0, 1, 2])
     found = finds_per_request(chances, children, owners, np.array([0, 1, 2]))
     assert found == pytest.approx([1.5 / 3, 1.5 / 4, 0.9 / 2])
+
+
+def test_what_gateways_are_worth_follows_from_those_that_were_opened() -> None:
+    more = [page(f"list/{n}", "list", *((f"new/{m}", "x") for m in range(n, 9))) for n in range(6)]
+    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff(*more)))
+    table, pages = strategy._table, [strategy._table.node(each.url) for each in more]
+    gateways = Gateways(table, strategy._model.score, 1.0)
+    assert len(set(gateways.worth(np.array(pages), 0).tolist())) > 1
+    table.nodes["done"][pages[2]] = True
+    table.await_children(pages[2])
+    gateways.note_opened()
+    anew = Gateways(table, strategy._model.score, 1.0)
+    assert gateways.worth(np.array(pages), 1) == pytest.approx(anew.worth(np.array(pages), 1))
+    assert gateways.worth(np.array(pages[2:]), 1).tolist() == [NOTHING] * 4
 
 
 def test_a_page_of_the_session_that_has_changed_shows_its_new_links() -> None:
@@ -467,6 +481,27 @@ def test_labels_given_before_and_after_a_page_is_read_count_alike() -> None:
     first, second = (table.links["near"][:12] for table in tables)
     assert first == pytest.approx(second, abs=1e-6)
     assert (tables[0].pages["counts"][0] == tables[1].pages["counts"][0]).all()
+
+
+def test_around_links_to_what_is_known_well_nothing_is_read() -> None:
+    table = LinkTable()
+
+    def read(number: int) -> set[int]:
+        near = [Link(f"{H}{name}", name, before=f"word{number}") for name in ("a", "b")]
+        found = read_links_of(
+            [Page(f"{H}{number}", links=tuple(near))], table.phrases, table.said_enough
+        )
+        table.add_page(table.node(f"{H}{number}"), found[0], 0.0)
+        around = found[0].phrases[:, FIELDS.index("context")]
+        return {n for n, phrase in enumerate(around) if table.phrases.columns["n_words"][phrase]}
+
+    assert read(0) == {0, 1}
+    table.label({table.node(f"{H}a"): 1.0})
+    assert read(1) == {0, 1}, "the session's pages are examples"
+    table.end_session()
+    assert read(2) == {1}, "the other was fetched"
+    assert [read(number) for number in range(3, MAX_PARENTS)] == [{1}] * (MAX_PARENTS - 3)
+    assert read(MAX_PARENTS) == set(), "there are as many links to it as are looked at"
 
 
 def test_words_of_all_scripts_have_numbers() -> None:

@@ -52,40 +52,36 @@ def describe(table: LinkTable, nodes: Ids) -> tuple[Matrix, Matrix]:
     links, owners, count = table.parents(nodes)
     own, one, base = table.labels_of(nodes).T, np.maximum(count, 1), table.base_rate
     of_links = _figures_of_links(table, nodes, links, owners, own)
-    highest = np.array([of_links[6], _rate(of_links[0:2], base), of_links[9]])
-    totals, best = _over_links(np.add, of_links, count), _over_links(np.maximum, highest, count)
-    relevant, words = totals[6], totals[-N_MODELS:] / np.sqrt(one)
-    out, same_host, cos_short, cos_around, wanted_short, wanted_around = totals[7:13] / one
-    hosts, folders = (
-        table.places["counts"].take(table.nodes[name].take(nodes), axis=0).T - own
-        for name in ("host", "folder")
-    )
-    counts = np.array([totals[0:2], totals[2:4], totals[4:6], hosts, folders])
-    siblings, same_list, neighbours, host, folder, best_page = np.log(
-        [*_rate(counts.transpose(1, 0, 2), base), np.where(count, best[1], 1.0)]
-    )
-    rows = [
-        np.ones(len(nodes)),
-        best[0],
-        relevant / one,
-        np.log1p(count),
-        np.log1p(relevant),
-        siblings,
-        best_page,
-        same_list,
-        neighbours,
-        host,
-        folder,
-        cos_short,
-        best[2],
-        cos_around,
-        wanted_short,
-        wanted_around,
-        same_host,
-        table.nodes["depth"].take(nodes) / 4,
-        out - 4,
-    ]
-    return np.array(rows).T, words.T
+    totals, best = _over_links(of_links, base, count)
+    relevance, out, same_host, near_short, near_around = totals[6:11] / one
+    rows = np.empty((len(NAMES), len(nodes)))  # filled by number: names would take a sixth longer
+    rows[0] = 1.0
+    rows[1] = best[0]
+    rows[2] = relevance
+    rows[3] = count
+    rows[4] = totals[6]
+    np.log1p(rows[3:5], out=rows[3:5])
+    rows[6] = best[1]
+    rows[[5, 7, 8, 9, 10]] = _rate(_counts_of_others(table, nodes, totals, own), base)
+    np.log(rows[5:11], out=rows[5:11])
+    rows[11] = near_short
+    rows[12] = best[2]
+    rows[13] = near_around
+    rows[14:16] = totals[11:13] / one
+    rows[16] = same_host
+    rows[17] = table.nodes["depth"].take(nodes) / 4
+    rows[18] = out - 4
+    return rows.T, (totals[-N_MODELS:] / np.sqrt(one)).T
+
+
+def _counts_of_others(table: LinkTable, nodes: Ids, totals: Matrix, own: Matrix) -> Matrix:
+    """Hits and seen of siblings, of the same list, of neighbours, of host and of folder."""
+    counts = np.empty((5, 2, len(nodes)))
+    counts[:3] = totals[:6].reshape(3, 2, -1)
+    places = table.places["counts"]
+    counts[3] = places.take(table.nodes["host"].take(nodes), axis=0).T - own
+    counts[4] = places.take(table.nodes["folder"].take(nodes), axis=0).T - own
+    return counts
 
 
 def _figures_of_links(table: LinkTable, nodes: Ids, links: Ids, owners: Ids, own: Matrix) -> Matrix:
@@ -108,20 +104,25 @@ def _figures_of_links(table: LinkTable, nodes: Ids, links: Ids, owners: Ids, own
     return figures
 
 
-def _over_links(reduce: np.ufunc, figures: Matrix, count: Ids) -> Matrix:
-    """Figures of links become those of their nodes, 0 for one without; a row each."""
+def _over_links(figures: Matrix, base: float, count: Ids) -> tuple[Matrix, Matrix]:
+    """Figures of links become those of their nodes, a row each: the sums of all; of some the best.
+
+    These are the relevance of the page, the success of its links, and what the anchor says.
+    """
+    best = np.array([figures[6], _rate(figures[:2], base), figures[9]])
+    if count.all() and len(count):
+        starts = np.cumsum(count) - count
+        return np.add.reduceat(figures, starts, axis=1), np.maximum.reduceat(best, starts, axis=1)
     linked = count > 0
-    if not len(figures.T):
-        return np.zeros((len(figures), len(count)))
-    starts = np.cumsum(count) - count
-    if linked.all():
-        return np.asarray(reduce.reduceat(figures, starts, axis=1))
-    found = np.zeros((len(figures), len(count)))
-    found[:, linked] = reduce.reduceat(figures, starts[linked], axis=1)
-    return found
+    totals, highest = np.zeros((len(figures), len(count))), np.zeros((len(best), len(count)))
+    highest[1] = 1.0
+    if linked.any():
+        totals[:, linked], highest[:, linked] = _over_links(figures, base, count[linked])
+    return totals, highest
 
 
 def _rate(counts: Matrix, base: float) -> Matrix:
-    """How many times the mean rate, of hits and seen, which are the first axis."""
-    hits, seen = np.maximum(counts, 0.0)
-    return np.asarray((hits + KAPPA * base) / ((seen + KAPPA) * base))
+    """How many times the mean rate; hits and seen are the last axis but one."""
+    counts = np.maximum(counts, 0.0)
+    counts += np.array([[KAPPA * base], [KAPPA]])
+    return np.asarray(counts[..., 0, :] / (counts[..., 1, :] * base))

@@ -25,6 +25,8 @@ MOST_FOLLOWED = 10
 """Links behind one gateway that are counted: the chances of more would be overrated."""
 ROUNDS = 4
 """Gateways behind one another."""
+FOUND_OUT_EVERY = 50
+"""Pages, at most, after which the worth of gateways is found out anew; a fit does it sooner."""
 NOTHING = -14.0
 """log of the worth of a page of the session that opens nothing."""
 
@@ -44,15 +46,49 @@ class _Shut(NamedTuple):
     chances: Vector
     """Of all addresses; 0 for what is no news."""
 
+    def finds_per_request(self) -> Vector:
+        """What each gateway is worth."""
+        return finds_per_request(self.chances, self.children, self.owners, self.gateways)
 
-def open_gateways(table: LinkTable, score: Score, gate: float) -> dict[int, float]:
-    """What pages of the session that were not fetched yet would bring into reach.
 
-    The logarithm of ``gate`` times the finds a request that they promise, by address.
-    """
-    shut = _shut_gateways(table, score)
-    finds = finds_per_request(shut.chances, shut.children, shut.owners, shut.gateways)
-    return dict(zip(shut.gateways.tolist(), _logs(gate * finds).tolist(), strict=True))
+class Gateways:
+    """What pages of the session that were not fetched yet would bring into reach."""
+
+    def __init__(self, table: LinkTable, score: Score, gate: float) -> None:
+        self._table = table
+        self._score = score
+        self._gate = gate
+        self._worth: dict[int, float] = {}
+        self._shut: _Shut | None = None
+        self._next = 0
+
+    def note_opened(self) -> None:
+        """What others would open may be in reach already."""
+        self._worth = {}
+
+    def note_moved(self) -> None:
+        """Chances, or numbers of addresses, are others now."""
+        self._worth, self._shut = {}, None
+
+    def worth(self, nodes: Ids, pages: int) -> Vector:
+        """The logarithm of ``gate`` times the finds a request that each promises.
+
+        ``pages`` is how many were fetched so far.
+        """
+        if pages >= self._next:
+            self.note_moved()
+        if not self._worth:
+            self._find_out(pages)
+        return np.array([self._worth.get(node, NOTHING) for node in nodes.tolist()])
+
+    def _find_out(self, pages: int) -> None:
+        if self._shut is None:
+            self._shut = _shut_gateways(self._table, self._score)
+            self._next = pages + FOUND_OUT_EVERY
+        else:
+            self._shut = _still_shut(self._table, self._shut)
+        finds = _logs(self._gate * self._shut.finds_per_request())
+        self._worth = dict(zip(self._shut.gateways.tolist(), finds.tolist(), strict=True))
 
 
 def ways_in(
@@ -68,7 +104,7 @@ def ways_in(
     urls = [table.urls[node] for node in shut.gateways.tolist()]
     is_left = np.array([in_scope(url) and not asks_a_search(url) for url in urls], np.bool_)
     for _ in range(min(most, len(shut.gateways))):
-        finds = finds_per_request(shut.chances, shut.children, shut.owners, shut.gateways)
+        finds = shut.finds_per_request()
         place = int(np.argmax(finds * is_left))
         if finds[place] * is_left[place] <= 0:
             break
@@ -86,12 +122,28 @@ def _shut_gateways(table: LinkTable, score: Score) -> _Shut:
     first, last = table.pages["first"][pages], table.pages["last"][pages]
     children = table.links["child"][stretches(first, last - first)]
     owners = np.repeat(np.arange(len(gateways)), last - first)
-    new = np.unique(children[~nodes["known"][children] & ~nodes["queued"][children]])
+    behind = np.zeros(size, np.bool_)
+    behind[children] = True
+    new = np.flatnonzero(behind & ~nodes["known"][:size] & ~nodes["queued"][:size])
     chances = np.zeros(size)
     if len(new):
         chances[new] = np.minimum(1.0, np.exp(score(new)))
     order = np.lexsort((-chances[children], owners))
     return _Shut(gateways, children[order], owners, chances)
+
+
+def _still_shut(table: LinkTable, before: _Shut) -> _Shut:
+    """What is left of them, with the chances of before; what has come into reach is no news."""
+    is_shut = ~table.nodes["done"][before.gateways]
+    behind = is_shut[before.owners]
+    size = len(before.chances)
+    is_news = ~(table.nodes["known"][:size] | table.nodes["queued"][:size])
+    return _Shut(
+        before.gateways[is_shut],
+        before.children[behind],
+        (np.cumsum(is_shut) - 1)[before.owners[behind]],
+        before.chances * is_news,
+    )
 
 
 def _logs(finds: Vector | np.float64) -> Vector:
@@ -137,7 +189,9 @@ def _sums_of_best(values: Vector, owners: Ids, n: int) -> Matrix:
 def _best_behind(found: Vector, spent: Vector, inner: Ids, outer: Ids) -> tuple[Vector, Vector]:
     """Finds and requests of the best gateway behind each; nothing where there is none."""
     rates = (found / spent)[inner]
-    order = np.argsort(rates, kind="stable")
+    highest = np.zeros(len(found))
+    np.maximum.at(highest, outer, rates)
     best = np.full(len(found), -1)
-    best[outer[order]] = inner[order]  # of several the last one stays, which has the best rate
+    is_best = rates == highest[outer]
+    best[outer[is_best]] = inner[is_best]  # of several the last one stays
     return np.where(best >= 0, found[best], 0.0), np.where(best >= 0, spent[best], 0.0)

@@ -39,7 +39,6 @@ from trailhound.strategies.trail.phrases import N_NUMBERS, Weights
 FIRST_STEPS = 40
 STEPS = 5
 LEAST_EXAMPLES = 5
-LEAST_USES = 2
 MAX_EXAMPLES = 3_000
 """Fetched pages that are learned from: the newest, and those of the session."""
 LEADING_BIAS = -2.0
@@ -310,16 +309,17 @@ class LinkModel:
         return len(labels)
 
 
-def _common(numbers: Ids) -> tuple[Ids, Ids]:
+def _common(numbers: Ids) -> tuple[Ids, Integers]:
     """The numbers that come twice or more, and each one's place among them or -1.
 
     A word of one example alone could only learn that example by heart.
     """
-    counts = np.bincount(numbers, minlength=N_NUMBERS)
-    columns = np.flatnonzero(counts >= LEAST_USES)
-    places = np.full(N_NUMBERS, -1)
-    places[columns] = np.arange(len(columns))
-    return columns, places[numbers]
+    ordered = np.sort(numbers)
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    columns = again[np.diff(again, prepend=-1) > 0]
+    places = np.zeros(N_NUMBERS, np.int32)
+    places[columns] = np.arange(1, len(columns) + 1)
+    return columns, places[numbers] - 1
 
 
 def _kept_head(head: Head) -> tuple[bytes, bytes, bytes]:

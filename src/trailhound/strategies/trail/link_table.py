@@ -167,21 +167,21 @@ class LinkTable:
             place = nodes["n_links"][children] % MAX_PARENTS
             nodes["links"][children, place] = np.arange(first, last)
             nodes["n_links"][children] += 1
-            self._count_known(page, children, first, groups)
+            self._count_known(page, children, groups)
         return first, last
 
-    def _count_known(self, page: int, children: Ids, first: int, groups: Ids) -> None:
+    def _count_known(self, page: int, children: Ids, groups: Ids) -> None:
         """Some of a new page's links lead to pages that were fetched before."""
         if not self.nodes["known"].take(children).any():
             return
         counts = self.labels_of(children)
         self.pages["counts"][page] += counts.sum(axis=0)
-        np.add.at(self.groups["counts"], groups, counts)
-        near = self.links["near"][first : first + len(children)]
-        for distance, weight in NEAR:
-            if distance < len(near):
-                near[distance:] += weight * counts[:-distance]
-                near[:-distance] += weight * counts[distance:]
+        first, first_group = int(self.pages["first"][page]), int(groups.min())
+        for column, values in enumerate(counts.T):
+            of_groups = np.bincount(groups - first_group, weights=values)
+            self.groups["counts"][first_group : first_group + len(of_groups), column] = of_groups
+            of_near = np.convolve(values, _SHARES[:, 0])[REACH:-REACH]
+            self.links["near"][first : first + len(values), column] = of_near
 
     def label(self, labels: Mapping[int, float], *, browsed: bool = False) -> None:
         """Pages turned out so relevant, by node; what was said of one before stands."""
@@ -240,6 +240,17 @@ class LinkTable:
         waiting = waiting[~known]
         self.nodes["queued"][waiting], self.nodes["told"][waiting] = True, np.inf
         return waiting
+
+    def said_enough(self, url: str) -> bool:
+        """Whether words around another link to an address would tell nothing of use.
+
+        It was fetched, or there are many links to it already. Of the session all is read: its pages
+        are examples.
+        """
+        node = self.numbers.get(url)
+        if node is None or not self._browsed_pages:
+            return False
+        return bool(self.nodes["known"][node] or self.nodes["n_links"][node] >= MAX_PARENTS)
 
     def has_new_links(self, node: int, page: Page) -> bool:
         """Whether the page at an address says something that was not read."""

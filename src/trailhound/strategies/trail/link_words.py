@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, islice
 from urllib.parse import unquote
@@ -33,10 +33,18 @@ def read_links(page: Page, phrases: Phrases) -> PageLinks:
     return read_links_of([page], phrases)[0]
 
 
-def read_links_of(pages: Sequence[Page], phrases: Phrases) -> list[PageLinks]:
-    """The same of several; those in one language together, which costs less."""
+def read_links_of(
+    pages: Sequence[Page], phrases: Phrases, said_enough: Callable[[str], bool] | None = None
+) -> list[PageLinks]:
+    """The same of several; those in one language together, which costs less.
+
+    Around links to addresses of which enough was said nothing is read: these words hardly repeat,
+    and cost most.
+    """
     merged = list(map(links_by_url, pages))
-    texts = list(map(link_texts, pages, merged))
+    texts = [
+        link_texts(page, links, said_enough) for page, links in zip(pages, merged, strict=True)
+    ]
     matrices = [np.empty((len(links), len(FIELDS)), np.int64) for links in merged]
     places: dict[str, list[int]] = {}
     for place, page in enumerate(pages):
@@ -71,13 +79,24 @@ def links_by_url(page: Page) -> dict[str, list[Link]]:
     return merged
 
 
-def link_texts(page: Page, links: Mapping[str, list[Link]]) -> dict[str, list[str]]:
+def link_texts(
+    page: Page,
+    links: Mapping[str, list[Link]],
+    said_enough: Callable[[str], bool] | None = None,
+) -> dict[str, list[str]]:
     """What the links of a page say, those to one URL together, by field; the title once for all."""
     firsts = [each[0] for each in links.values()]
+    if said_enough is None:
+        around = [f"{first.before} {first.after}" for first in firsts]
+    else:
+        around = [
+            "" if said_enough(url) else f"{first.before} {first.after}"
+            for url, first in zip(links, firsts, strict=True)
+        ]
     return {
         "anchor": list(map(_anchor, links.values())),
         "address": list(map(_path, links)),
-        "context": [f"{first.before} {first.after}" for first in firsts],
+        "context": around,
         "heading": [first.heading for first in firsts],
         "title": [page.title] if links else [],
         "place": [first.tag_path for first in firsts],

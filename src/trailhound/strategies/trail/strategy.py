@@ -15,7 +15,7 @@ from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
 from trailhound.strategies.trail.columns import Flags, Ids
 from trailhound.strategies.trail.features import describe
-from trailhound.strategies.trail.gateways import NOTHING, open_gateways, ways_in
+from trailhound.strategies.trail.gateways import Gateways, ways_in
 from trailhound.strategies.trail.hearing import Hearing
 from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_held_back
 from trailhound.strategies.trail.lessons import lessons
@@ -39,8 +39,6 @@ REFIT_AT_LEAST_EVERY = 1_000
 LEAST_OWN_SHARE, LEAST_OWN, MOST_OWN = 10, 5, 250
 """A fit takes time: one of several copies fits after a tenth of its own pages at the soonest,
 within these numbers, however many pages the others have."""
-GATEWAYS_EVERY = 50
-"""Pages, at most, after which the worth of gateways is found out anew; a fit does it sooner."""
 MOST_ENTRANCES = 50
 """Pages of the session that are queued from the beginning; others when a link to them is found."""
 
@@ -81,9 +79,8 @@ class TrailStrategy:
         self._open: Ids = np.zeros(0, np.int64)
         self._described = describe(self._table, self._open)
         self._relinked: set[int] = set()
-        self._gateways: dict[int, float] = {}
+        self._gateways = Gateways(self._table, self._model.score, gate)
         self._crowding: Ids = np.zeros(0, np.int64)
-        self._next_gateways = 0
         self._is_fitted = False
         """Since what waits was ranked last."""
         self._is_read_again = False
@@ -118,7 +115,7 @@ class TrailStrategy:
         """Take pages and their relevance into the table; together, they cost less than alone."""
         table, phrases = self._table, self._table.phrases
         new, first = phrases.columns.size, table.links.size
-        found = read_links_of([page for page, _ in pages], phrases)
+        found = read_links_of([page for page, _ in pages], phrases, table.said_enough)
         phrases.sum_up(new, likeness=self._wanted.tables, models=self._model.tables)
         for (page, relevance), links in zip(pages, found, strict=True):
             table.add_page(table.node(page.url), links, relevance)
@@ -143,7 +140,8 @@ class TrailStrategy:
                 self._read((page, float(table.nodes["label"][node])))
             self._open = table.open_children(node)
             self._described = describe(table, self._open)
-            self._gateways, self.is_rank_due = {}, True
+            self._gateways.note_opened()
+            self.is_rank_due = True
         if self._is_fit_due():
             self._fit()
             self._described = describe(table, self._open)
@@ -159,7 +157,7 @@ class TrailStrategy:
         if self._table.is_full:
             self._forget()
         self._model.fit()
-        self._gateways = {}
+        self._gateways.note_moved()
         self._is_fitted = True
 
     def _learn(self, asked: int, node: int, crawled: CrawledPage) -> None:
@@ -180,7 +178,7 @@ class TrailStrategy:
         self._model.renumber(numbers)
         self._open = numbers[self._open]
         self._relinked = {int(numbers[node]) for node in self._relinked if numbers[node] >= 0}
-        self._gateways = {}
+        self._gateways.note_moved()
         self._crowding = crowding(self._table)
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
@@ -256,14 +254,9 @@ class TrailStrategy:
         browsed = nodes[flags["browsed"][nodes] & ~flags["done"][nodes]]
         if not self._gate or not len(browsed):
             return {}
-        if not self._gateways or self._pages >= self._next_gateways:
-            self._next_gateways = self._pages + GATEWAYS_EVERY
-            self._gateways = open_gateways(self._table, self._model.score, self._gate)
-        behind = against_hosts(self._table, browsed, self._crowding).tolist()
-        return {
-            node: self._gateways.get(node, NOTHING) - less
-            for node, less in zip(browsed.tolist(), behind, strict=True)
-        }
+        worth = self._gateways.worth(browsed, self._pages)
+        worth -= against_hosts(self._table, browsed, self._crowding)
+        return dict(zip(browsed.tolist(), worth.tolist(), strict=True))
 
     def entrances(self, in_scope: Callable[[str], bool]) -> Iterable[Candidate]:
         """Pages of the session from which there is most to find.
@@ -296,7 +289,7 @@ class TrailStrategy:
         self._pages += heard.pages
         self._relinked.update(heard.relinked)
         if heard.opened:
-            self._gateways = {}
+            self._gateways.note_opened()
         if self._is_fit_due():
             self._fit()
 
