@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+
 from trailhound.errors import TrailhoundError
 from trailhound.lab.experiment import plan_experiment
 from trailhound.lab.results import ExperimentPlan
@@ -56,6 +58,11 @@ def _blind(*words: str) -> Part:
     return Part(instead=tuple((module, "describe", describe) for module in (strategy, link_model)))
 
 
+def _no_words(numbers: Ids) -> tuple[Ids, Ids]:
+    """No word is common enough to be learned."""
+    return np.zeros(0, np.int64), np.full(len(numbers), -1)
+
+
 ALL = "all parts"
 PARTS: dict[str, Part] = {
     ALL: Part(),
@@ -64,7 +71,7 @@ PARTS: dict[str, Part] = {
     "what a link leads to beyond its page": Part("hub=0"),
     "learning on the way": Part(instead=((strategy, "REFIT_EVERY", NEVER),)),
     "ranking anew": Part(instead=((strategy.TrailStrategy, "rescore", lambda *_: None),)),
-    "words of links, one by one": Part(instead=((link_model, "LEAST_USES", NEVER),)),
+    "words of links, one by one": Part(instead=((link_model, "_common", _no_words),)),
     "words like the targets'": _blind("like the targets", "unlike other pages"),
     "relevance of linking pages": _blind("linking page"),
     "success of siblings, lists, neighbours": _blind("siblings", "page's links", "list", "neigh"),

@@ -18,7 +18,7 @@ from trailhound.strategies.trail import link_model, link_table
 from trailhound.strategies.trail.columns import Columns, stretches
 from trailhound.strategies.trail.features import NAMES, PRIORS, describe
 from trailhound.strategies.trail.gateways import NOTHING, Gateways, finds_per_request
-from trailhound.strategies.trail.link_table import MAX_PARENTS, LinkTable
+from trailhound.strategies.trail.link_table import MAX_PARENTS, MAX_READ, LinkTable
 from trailhound.strategies.trail.link_words import read_links, read_links_of
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
 from trailhound.strategies.trail.strategy import TrailStrategy
@@ -465,7 +465,22 @@ def test_rows_describe_what_is_known_and_leave_out_the_own_label() -> None:
     assert folders == pytest.approx([ratio(0, 0), ratio(1, 1), ratio(0, 0)])
     near = [row["success of neighbouring links"] for row in named]
     assert near == pytest.approx([ratio(0, 0.5), ratio(1, 2), ratio(0.5, 0.5)])
-    assert all(row["relevance of linking pages"] == pytest.approx(0.8) for row in named)
+    lists = [row["success of the same list"] for row in named]
+    assert lists == pytest.approx(siblings), "all links stand in one"
+    alike = {
+        "bias": 1.0,
+        "relevance of the best linking page": 0.8,
+        "relevance of linking pages": 0.8,
+        "number of linking pages": np.log(2),
+        "sum of the relevance of linking pages": np.log(1.8),
+        "same host": 1.0,
+        "depth of the address": 2 / 4,
+        "number of links on the page": np.log(4) - 4,
+    }
+    for row in named:
+        assert {name: row[name] for name in alike} == pytest.approx(alike)
+        assert row["success of the best page's links"] == pytest.approx(row["success of siblings"])
+        assert row["success of the host"] == pytest.approx(row["success of siblings"])
 
 
 def test_labels_given_before_and_after_a_page_is_read_count_alike() -> None:
@@ -486,22 +501,38 @@ def test_labels_given_before_and_after_a_page_is_read_count_alike() -> None:
 def test_around_links_to_what_is_known_well_nothing_is_read() -> None:
     table = LinkTable()
 
-    def read(number: int) -> set[int]:
-        near = [Link(f"{H}{name}", name, before=f"word{number}") for name in ("a", "b")]
-        found = read_links_of(
-            [Page(f"{H}{number}", links=tuple(near))], table.phrases, table.said_enough
-        )
-        table.add_page(table.node(f"{H}{number}"), found[0], 0.0)
-        around = found[0].phrases[:, FIELDS.index("context")]
-        return {n for n, phrase in enumerate(around) if table.phrases.columns["n_words"][phrase]}
+    def read(number: int) -> list[bool]:
+        near = tuple(Link(H + name, name, before=f"word{number}") for name in ("a", "b"))
+        listed = Page(f"{H}{number}", links=near)
+        (found,) = read_links_of([listed], table.phrases, table.said_enough)
+        table.add_page(table.node(listed.url), found, 0.0)
+        around = found.phrases[:, FIELDS.index("context")]
+        return [bool(words) for words in table.phrases.columns["n_words"][around]]
 
-    assert read(0) == {0, 1}
+    assert read(0) == [True, True]
     table.label({table.node(f"{H}a"): 1.0})
-    assert read(1) == {0, 1}, "the session's pages are examples"
-    table.end_session()
-    assert read(2) == {1}, "the other was fetched"
-    assert [read(number) for number in range(3, MAX_PARENTS)] == [{1}] * (MAX_PARENTS - 3)
-    assert read(MAX_PARENTS) == set(), "there are as many links to it as are looked at"
+    read_on = [read(number) for number in range(1, MAX_PARENTS)]
+    assert read_on == [[False, True]] * (MAX_PARENTS - 1), "the first was fetched"
+    assert read(MAX_PARENTS) == [False, False], "as many links are at hand as are looked at"
+    words = {int(number) for number in table.words_of(table.node(f"{H}b"))[0]}
+    assert len(words) > MAX_READ, "the newest has the words of the one whose place it took"
+
+
+def test_an_address_is_worth_as_much_however_many_links_of_a_kind_lead_there() -> None:
+    strategy = taught()
+
+    def around() -> float:
+        rows, _ = describe(strategy._table, np.array([strategy._table.node(f"{H}much")]))
+        return float(rows[0, NAMES.index("surrounding words like the targets")])
+
+    seen = []
+    for number in range(3 * MAX_PARENTS):
+        near = Link(f"{H}much", "more", before="professor of research, publications")
+        listed = Page(f"{H}lists/{number}", links=(near,))
+        score(strategy, CrawledPage(listed, Relevance(0.1, False), Candidate(listed.url, 0.0)))
+        seen.append(around())
+    assert seen == pytest.approx([seen[0]] * len(seen))
+    assert seen[0] > 0
 
 
 def test_words_of_all_scripts_have_numbers() -> None:

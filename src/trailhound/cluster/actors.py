@@ -92,7 +92,7 @@ class ShardActor:
         return encode_look(msgspec.structs.replace(look, state=placed))
 
     async def allow(self, limit: int | None) -> None:
-        """How many requests the shard may make, in all; one that is not open is told again."""
+        """How many requests the shard may make, in all; one that cannot hear it is told again."""
         with suppress(ConnectionError):
             await self._open().allow(limit)
 

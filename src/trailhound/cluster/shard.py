@@ -179,9 +179,9 @@ class Shard:
         with self._office_lock:
             return self._office.ask(wish)
 
-    async def allow(self, limit: int | None) -> int | None:
+    async def allow(self, limit: int | None) -> None:
         """Set how many requests it may make in all; what holds, as some may have been made."""
-        return await self._in_crawl(self._allow(limit))
+        await self._in_crawl(self._allow(limit))
 
     def state(self) -> ShardState:
         """How it is."""
@@ -277,11 +277,10 @@ class Shard:
         self._received += len(batch.links)
         return taken
 
-    async def _allow(self, limit: int | None) -> int | None:
+    async def _allow(self, limit: int | None) -> None:
         self._waits_for, self._was_waiting = None, False
         allowed = self._opened().allow(limit)
         self._crawl.allow(allowed)
-        return allowed
 
     def _opened(self) -> Crawler:
         if self._crawler is None:

@@ -105,20 +105,20 @@ def _figures_of_links(table: LinkTable, nodes: Ids, links: Ids, owners: Ids, own
 
 
 def _over_links(figures: Matrix, base: float, count: Ids) -> tuple[Matrix, Matrix]:
-    """Figures of links become those of their nodes, a row each: the sums of all; of some the best.
+    """Figures of links become those of their nodes, a row each: first the sums of all of them.
 
-    These are the relevance of the page, the success of its links, and what the anchor says.
+    Then the best of three: the relevance of the page, the success of its links, and how much the
+    anchor is like the targets. A node without links has 0, and 1 for that success.
     """
-    best = np.array([figures[6], _rate(figures[:2], base), figures[9]])
-    if count.all() and len(count):
-        starts = np.cumsum(count) - count
-        return np.add.reduceat(figures, starts, axis=1), np.maximum.reduceat(best, starts, axis=1)
     linked = count > 0
-    totals, highest = np.zeros((len(figures), len(count))), np.zeros((len(best), len(count)))
-    highest[1] = 1.0
+    totals, best = np.zeros((len(figures), len(count))), np.zeros((3, len(count)))
+    best[1] = 1.0
     if linked.any():
-        totals[:, linked], highest[:, linked] = _over_links(figures, base, count[linked])
-    return totals, highest
+        of_some = np.array([figures[6], _rate(figures[:2], base), figures[9]])
+        starts = (np.cumsum(count) - count)[linked]
+        totals[:, linked] = np.add.reduceat(figures, starts, axis=1)
+        best[:, linked] = np.maximum.reduceat(of_some, starts, axis=1)
+    return totals, best
 
 
 def _rate(counts: Matrix, base: float) -> Matrix:

@@ -26,7 +26,8 @@ MOST_FOLLOWED = 10
 ROUNDS = 4
 """Gateways behind one another."""
 FOUND_OUT_EVERY = 50
-"""Pages, at most, after which the worth of gateways is found out anew; a fit does it sooner."""
+"""Pages, at most, after which the chances behind gateways are found out anew; a fit does it sooner.
+"""
 NOTHING = -14.0
 """log of the worth of a page of the session that opens nothing."""
 

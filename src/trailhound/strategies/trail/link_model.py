@@ -82,7 +82,9 @@ class Head:
         self.weights = prior.copy()
         self.words = np.zeros(N_NUMBERS, np.float32)
 
-    def fit(self, rows: Matrix, text: _Text, columns: Ids, labels: Vector, counts: Vector) -> None:
+    def fit(
+        self, rows: Matrix, text: _Text, columns: Integers, labels: Vector, counts: Vector
+    ) -> None:
         """Learn from examples, ``counts`` times each; ``columns`` are the numbers of words."""
         d = rows.shape[1]
         scaled, fixed, across = rows * _SCALE, rows @ self.prior, text.T
@@ -309,7 +311,7 @@ class LinkModel:
         return len(labels)
 
 
-def _common(numbers: Ids) -> tuple[Ids, Integers]:
+def _common(numbers: Ids) -> tuple[Integers, Integers]:
     """The numbers that come twice or more, and each one's place among them or -1.
 
     A word of one example alone could only learn that example by heart.

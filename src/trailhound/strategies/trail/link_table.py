@@ -35,6 +35,8 @@ REACH = max(distance for distance, _ in NEAR)
 _SHARES: Matrix = np.array([[dict(NEAR).get(abs(step), 0.0)] for step in range(-REACH, REACH + 1)])
 """The same, link by link, from the farthest before one to the farthest behind."""
 
+_AROUND = FIELDS.index("context")
+
 N_LIKE, N_MODELS = 4, 2
 """Numbers for what the words of a link say: by :class:`WantedWords`, and by the two models."""
 
@@ -165,10 +167,17 @@ class LinkTable:
             links["group"][first:last] = groups
             links["phrases"][first:last] = found.phrases
             place = nodes["n_links"][children] % MAX_PARENTS
+            self._keep_words_around(nodes["links"][children, place], first)
             nodes["links"][children, place] = np.arange(first, last)
             nodes["n_links"][children] += 1
             self._count_known(page, children, groups)
         return first, last
+
+    def _keep_words_around(self, displaced: Ids, first: int) -> None:
+        """A link that takes the place of another has its words around (:meth:`said_enough`)."""
+        heirs = np.flatnonzero(displaced >= 0)
+        said = self.links["phrases"]
+        said[first + heirs, _AROUND] = said[displaced[heirs], _AROUND]
 
     def _count_known(self, page: int, children: Ids, groups: Ids) -> None:
         """Some of a new page's links lead to pages that were fetched before."""
@@ -242,15 +251,16 @@ class LinkTable:
         return waiting
 
     def said_enough(self, url: str) -> bool:
-        """Whether words around another link to an address would tell nothing of use.
+        """Whether the words around one more link to an address need not be read.
 
-        It was fetched, or there are many links to it already. Of the session all is read: its pages
-        are examples.
+        It is known how its page turned out; or as many links to it are at hand as are looked at,
+        and the new one gets the words around the one whose place it takes.
         """
         node = self.numbers.get(url)
-        if node is None or not self._browsed_pages:
+        if node is None:
             return False
-        return bool(self.nodes["known"][node] or self.nodes["n_links"][node] >= MAX_PARENTS)
+        place = self.nodes["n_links"][node] % MAX_PARENTS
+        return bool(self.nodes["known"][node] or self.nodes["links"][node, place] >= 0)
 
     def has_new_links(self, node: int, page: Page) -> bool:
         """Whether the page at an address says something that was not read."""

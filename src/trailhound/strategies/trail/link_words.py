@@ -84,19 +84,18 @@ def link_texts(
     links: Mapping[str, list[Link]],
     said_enough: Callable[[str], bool] | None = None,
 ) -> dict[str, list[str]]:
-    """What the links of a page say, those to one URL together, by field; the title once for all."""
+    """What the links of a page say, those to one URL together, by field; the title once for all.
+
+    Without the words around links to addresses of which enough was said.
+    """
     firsts = [each[0] for each in links.values()]
-    if said_enough is None:
-        around = [f"{first.before} {first.after}" for first in firsts]
-    else:
-        around = [
-            "" if said_enough(url) else f"{first.before} {first.after}"
-            for url, first in zip(links, firsts, strict=True)
-        ]
     return {
         "anchor": list(map(_anchor, links.values())),
         "address": list(map(_path, links)),
-        "context": around,
+        "context": [
+            "" if said_enough and said_enough(url) else f"{first.before} {first.after}"
+            for url, first in zip(links, firsts, strict=True)
+        ],
         "heading": [first.heading for first in firsts],
         "title": [page.title] if links else [],
         "place": [first.tag_path for first in firsts],

@@ -104,24 +104,28 @@ class TrailStrategy:
         table.label(labels, browsed=True)
         for number, page in enumerate(graph.pages):
             if page.links:
-                self._read((page, float(number in graph.targets)))
+                self._read((page, float(number in graph.targets)), in_full=True)
         table.end_session()
         rows, _ = describe(table, np.fromiter(labels, np.int64, len(labels)))
         for (node, label), row in zip(labels.items(), rows, strict=True):
             self._model.add(node, label, row)
         self._model.end_session()
 
-    def _read(self, *pages: tuple[Page, float]) -> None:
-        """Take pages and their relevance into the table; together, they cost less than alone."""
+    def _read(self, *pages: tuple[Page, float], in_full: bool = False) -> None:
+        """Take pages and their relevance into the table; together, they cost less than alone.
+
+        ``in_full``: words around links to pages that are known are needed, too.
+        """
         table, phrases = self._table, self._table.phrases
         new, first = phrases.columns.size, table.links.size
-        found = read_links_of([page for page, _ in pages], phrases, table.said_enough)
+        said_enough = None if in_full else table.said_enough
+        found = read_links_of([page for page, _ in pages], phrases, said_enough)
         phrases.sum_up(new, likeness=self._wanted.tables, models=self._model.tables)
         for (page, relevance), links in zip(pages, found, strict=True):
             table.add_page(table.node(page.url), links, relevance)
         last = table.links.size
         if first < last:
-            read = self._wanted.read(phrases, np.concatenate([links.phrases for links in found]))
+            read = self._wanted.read(phrases, table.links["phrases"][first:last])
             table.links["words"][first:last, :N_LIKE] = read
             self._model.read(first, last)
 
@@ -340,7 +344,8 @@ class TrailStrategy:
             return
         if not browsed or table.has_new_links(node, crawled.page):
             label, is_known = table.nodes["label"][node], table.nodes["known"][node]
-            self._read((crawled.page, float(label) if is_known else crawled.relevance.score))
+            relevance = float(label) if is_known else crawled.relevance.score
+            self._read((crawled.page, relevance), in_full=True)  # known pages may be looked at anew
         table.nodes["done"][[asked, node]] = True
         table.nodes["page"][asked] = table.nodes["page"][node]
         nodes = table.await_children(node)
