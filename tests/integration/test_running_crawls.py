@@ -164,6 +164,8 @@ def test_what_keeps_a_crawl_from_beginning_is_told(
         start_crawl(place, TOPIC, {**settings, "fetch.user_agent": " "})
     with pytest.raises(UsageError, match="has not been crawled yet"):
         resume(place, TOPIC)
+    with pytest.raises(UsageError, match="nothing to end"):
+        request_stop(topic)
     assert running_crawl(topic) is None
     assert not (topic.path / STATUS).exists(), "a start that failed leaves no trace"
 

@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 from live_webs import Site
 
-from trailhound.cli.crawl_view import next_steps
+from trailhound.cli.crawl_view import found_so_far, next_steps
 from trailhound.config import configure
+from trailhound.crawling.build import OwnParts
 from trailhound.demo import DemoWeb
 from trailhound.errors import UsageError
+from trailhound.fetching.resolver import MappedResolver
+from trailhound.topics.crawl_opening import open_crawl
+from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.turns import SearchTurns, TurnsRequest
 from trailhound.topics.workspace import Workspace
 
@@ -67,6 +71,39 @@ def test_a_strategy_that_gave_up_says_what_lets_it_go_further(demo: Site, web: D
         demo, crawl__seeds=web.start_urls[:1], crawl__strategy="fish-search:width=1,depth=0"
     )
     assert "a larger depth or width goes further" in said
+
+
+def test_seeds_that_are_out_of_scope_are_named(demo: Site, web: DemoWeb) -> None:
+    seed = web.start_urls[0]
+    settings = {"crawl__seeds": [seed], "crawl__max_requests": 1, **HURRIED}
+    for scope, told in (("elsewhere.test", 1), ("*.demo.test", 0)):
+        demo.notices.clear()
+        with demo.begun(restart=not told, crawl__scope=[scope], **settings):
+            pass
+        assert sum(f"{seed} is not in scope" in notice for notice in demo.notices) == told
+
+
+def test_hosts_without_dns_are_no_reason_to_wait(demo: Site) -> None:
+    dead = [f"http://dead.test/{number}" for number in range(5)]
+    flags = demo.flags(crawl__seeds=dead, **HURRIED)
+    request = CrawlRequest(configure(flags).settings, flags)
+    own = OwnParts(resolver=MappedResolver({}, use_dns=False))
+    with open_crawl(demo.topic, request, own=own) as crawl:
+        list(crawl.run())
+        assert set(crawl.progress.outcomes) == {"unknown-host"}
+        assert "check your connection" in " ".join(next_steps(crawl))
+
+
+def test_a_resumed_crawl_tells_what_was_found_before(demo: Site, web: DemoWeb) -> None:
+    settings = {"crawl__strategy": "trail", "crawl__max_requests": 60, **HURRIED}
+    with demo.begun(crawl__seeds=web.start_urls, **settings) as crawl:
+        list(crawl.run())
+        found = crawl.progress.relevant
+        assert found
+        assert "in all" not in found_so_far(crawl)
+    with demo.resumed(crawl__max_requests=100) as crawl:
+        assert found_so_far(crawl).endswith(f" in this run, {found:,} in all")
+        assert "trailhound results" in " ".join(next_steps(crawl))
 
 
 def test_a_budget_that_is_too_small_is_answered_with_one_that_is_not(

@@ -272,6 +272,8 @@ def test_reasons_without_the_page_and_for_pages_of_the_session() -> None:
     assert "its words, next to those of the pages you marked" in blind
     (gateway,) = strategy.reasons(FoundLink(f"{H}staff", b""))
     assert "a page of your sessions" in gateway.words
+    marked_since = FoundLink(f"{H}staff", eve.memory)
+    assert not any("your sessions" in reason.words for reason in strategy.reasons(marked_since))
     assert strategy.reasons(FoundLink(f"{H}x", b"")) == []
     assert strategy.reasons(FoundLink(f"{H}x", b"foreign")) == []
 

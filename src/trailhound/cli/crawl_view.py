@@ -104,7 +104,7 @@ class CrawlDisplay:
         progress, stats, now = self._crawl.progress, self._crawl.stats(), time.time()
         parts = [
             counted(progress.requests, "request"),
-            f"{progress.relevant:,} relevant ({share(progress.relevant, progress.pages)})",
+            found_so_far(self._crawl, "relevant"),
             f"{stats.waiting:,} waiting on {counted(stats.hosts_waiting, 'host')}",
             f"{progress.pages_per_second(now):.1f} pages/s",
         ]
@@ -134,7 +134,7 @@ class CrawlDisplay:
         of = f" of {budget:,}" if budget is not None else ""
         speed = progress.pages_per_second(now)
         yield "requests", f"{progress.requests:,}{of}, {speed:.1f} pages/s"
-        found = f"{progress.relevant:,} ({share(progress.relevant, progress.pages)})"
+        found = found_so_far(self._crawl)
         yield "relevant", f"{found}  {sparkline(progress.harvest.rates())}"
         waiting = f"{stats.waiting:,} waiting on {counted(stats.hosts_waiting, 'host')}"
         asked = counted(progress.hosts, "host")
@@ -213,9 +213,17 @@ def _summary(crawl: TopicCrawl) -> Iterator[tuple[str, str]]:
     total = f" ({counted(progress.requests, 'request')} in all)" if progress.requests else ""
     yield "pages", f"{progress.pages:,} in {took}{total}, from {counted(progress.hosts, 'host')}"
     copies = f", and {counted(progress.duplicates, 'copy')}" if progress.duplicates else ""
-    yield "relevant", f"{progress.relevant:,} ({share(progress.relevant, progress.pages)}){copies}"
+    yield "relevant", f"{found_so_far(crawl)}{copies}"
     yield "outcomes", ", ".join(f"{n:,} {name}" for name, n in progress.outcomes.most_common())
     yield "frontier", f"{stats.waiting:,} waiting on {counted(stats.hosts_waiting, 'host')}"
+
+
+def found_so_far(crawl: TopicCrawl, of_what: str = "") -> str:
+    """How many pages were relevant; of a resumed crawl, in this run and in all."""
+    progress, before = crawl.progress, crawl.before.finds
+    found = " ".join(filter(None, [f"{progress.relevant:,}", of_what]))
+    found += f" ({share(progress.relevant, progress.pages)})"
+    return f"{found} in this run, {before + progress.relevant:,} in all" if before else found
 
 
 def next_steps(crawl: TopicCrawl) -> list[str]:
@@ -225,13 +233,11 @@ def next_steps(crawl: TopicCrawl) -> list[str]:
     steps = {
         StopReason.INTERRUPTED: [f"Go on with: {again}"],
         StopReason.TIME_SPENT: [f"Go on with: {again}"],
-        StopReason.REQUESTS_SPENT: [
-            f"Go on with: {again} --max-requests {2 * max(1, crawl.progress.requests)}"
-        ],
+        StopReason.REQUESTS_SPENT: _after_the_budget(crawl, again),
         StopReason.FRONTIER_EMPTY: _after_starving(crawl, name),
         StopReason.HOSTS_ASLEEP: [
             *[f"{host}: {why}" for host, why in list(crawl.put_off.items())[:_SHOWN_HOSTS]],
-            f"Wait a while and go on with: {again}",
+            f"{_before_a_resume(crawl)} and go on with: {again}",
             f"or give it other hosts to visit meanwhile: {again} --seed URL",
         ],
         StopReason.BARREN: [
@@ -242,12 +248,26 @@ def next_steps(crawl: TopicCrawl) -> list[str]:
         ],
     }
     reason = crawl.stop_reason
-    found = [f"See what was found: trailhound results {name}"] if crawl.progress.relevant else []
-    if not crawl.progress.relevant and crawl.progress.starving and reason is not StopReason.BARREN:
+    relevant = crawl.progress.relevant + crawl.before.finds
+    found = [f"See what was found: trailhound results {name}"] if relevant else []
+    if not relevant and crawl.progress.starving and reason is not StopReason.BARREN:
         found = [
             f"Nothing relevant was found. Check what was learned with: trailhound inspect {name}"
         ]
     return found + (steps[reason] if reason is not None else [])
+
+
+def _after_the_budget(crawl: TopicCrawl, again: str) -> list[str]:
+    if crawl.failed:
+        return [f"Mend the cause and begin anew: {again.replace('--resume', '--restart')}"]
+    return [f"Go on with: {again} --max-requests {2 * max(1, crawl.progress.requests)}"]
+
+
+def _before_a_resume(crawl: TopicCrawl) -> str:
+    """What to do before hosts that are put off are asked again."""
+    if set(crawl.progress.outcomes) == {Outcome.UNKNOWN_HOST.value}:
+        return "No host was found: check your connection and the names,"
+    return "Wait a while"
 
 
 def _after_starving(crawl: TopicCrawl, name: str) -> list[str]:

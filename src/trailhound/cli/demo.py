@@ -127,7 +127,8 @@ def _watch(crawl: DemoCrawl) -> None:
     from trailhound.cli.terminal import messages, output
 
     columns = (TextColumn("   {task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=messages, transient=True) as progress:
+    disable = not messages.is_terminal
+    with Progress(*columns, console=messages, transient=True, disable=disable) as progress:
         bar = progress.add_task(crawl.strategy, total=crawl.max_requests)
         requests = 0
         for event in crawl.run():

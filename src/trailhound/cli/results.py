@@ -13,6 +13,7 @@ import typer
 from trailhound.cli.options import JsonOption, TopicArgument, WorkspaceOption, open_workspace
 from trailhound.cli.terminal import harmless, output, patiently, print_json, say
 from trailhound.counting import counted
+from trailhound.records import Outcome
 
 if TYPE_CHECKING:
     from trailhound.storage.results_reading import Results, StoredPage
@@ -225,6 +226,12 @@ def _count(stored: Results, pages: list[StoredPage], topic: str, *, is_wide: boo
     total = stored.summary()
     if pages and is_wide:
         return f"{counted(len(pages), 'page')} of {total.pages:,} in all"
+    if not pages and not total.outcomes.get(Outcome.FETCHED.value):
+        became = ", ".join(f"{count:,} {outcome}" for outcome, count in total.outcomes.items())
+        return (
+            f"None of {counted(total.pages, 'page')} could be fetched: {became}. See why with: "
+            f"trailhound explain {quote(topic)} URL"
+        )
     if not pages and is_wide and not total.relevant:
         return (
             f"Nothing that has a score among {counted(total.pages, 'page')}. See what became of "

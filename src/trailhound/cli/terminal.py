@@ -315,4 +315,6 @@ def _bar() -> Progress:
             return Text(f"{done}/{task.total:,.0f}" if task.total is not None else done)
 
     columns = (TextColumn("{task.description}"), BarColumn(), Count(), TimeRemainingColumn())
-    return Progress(*columns, console=messages, transient=True)
+    # Where there is no terminal, it would write an empty line.
+    disable = not messages.is_terminal
+    return Progress(*columns, console=messages, transient=True, disable=disable)

@@ -61,6 +61,8 @@ def check_politeness(
         "address_delay_seconds": MIN_DELAY_SECONDS,
         "max_crawl_delay_seconds": MIN_CRAWL_DELAY_CAP_SECONDS,
     }
+    if settings.address_delay_seconds == settings.delay_seconds:
+        del least["address_delay_seconds"]  # it follows the other
     rude = [
         f"{name} = {getattr(settings, name):g} (polite: {seconds:g} or more)"
         for name, seconds in least.items()

@@ -152,9 +152,10 @@ class CrawlFolder:
                     f"'trailhound check {quote(self.topic.name)} --repair' take it from the log, "
                     "or begin anew with --restart."
                 )
+            seed = "" if self.topic.is_learned() else " --seed URL"
             raise UsageError(
                 f"The topic '{self.topic.name}' has not been crawled yet. Begin with: "
-                f"trailhound crawl {quote(self.topic.name)} --seed URL"
+                f"trailhound crawl {quote(self.topic.name)}{seed}"
             )
         return self
 

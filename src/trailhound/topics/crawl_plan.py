@@ -115,9 +115,13 @@ class CrawlPlan:
 
     @property
     def told_of_seeds(self) -> str:
-        """What to say of where a new crawl starts for which no seed was named; else nothing."""
-        if self.record is not None or not self.seeds or self.settings.crawl.seeds:
+        """What to say of where a new crawl starts, if it is not what somebody may think."""
+        if self.record is not None or not self.seeds:
             return ""
+        if self.settings.crawl.seeds:
+            in_scope = scope_of(self.settings, self.seeds) or (lambda _url: True)
+            outside = next((seed for seed in self.seeds if not in_scope(seed)), None)
+            return f"{outside} is not in scope. It is fetched as a seed." if outside else ""
         pages = counted(len(self.seeds), "page")
         return (
             f"No seed was named. It starts from {pages} of your sessions, or of sites in them; the "

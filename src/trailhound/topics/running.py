@@ -204,7 +204,11 @@ def pause(topic: TopicFolder) -> RunningCrawl:
 
 def _wish(topic: TopicFolder, wish: Wish) -> RunningCrawl:
     status = running_crawl(topic)
-    if status is None or not status.is_alive:
+    if status is None:
+        raise UsageError(
+            f"The topic '{topic.name}' has not been crawled yet: there is nothing to end."
+        )
+    if not status.is_alive:
         raise UsageError(
             f"No crawl of the topic '{topic.name}' is running. See what there is with: trailhound "
             f"crawls, or go on with: trailhound crawl {quote(topic.name)} --resume"

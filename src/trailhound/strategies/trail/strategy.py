@@ -300,7 +300,7 @@ class TrailStrategy:
     def reasons(self, found: FoundLink) -> Sequence[Reason]:
         """What moved the priority of a link: its words as weighed now, the rest as it was then."""
         node = self._table.numbers.get(found.url, -1)
-        if node >= 0 and self._table.nodes["browsed"][node]:
+        if not found.memory and node >= 0 and self._table.nodes["browsed"][node]:
             return [Reason("a page of your sessions, worth what its links would bring")]
         session = np.flatnonzero(self._table.nodes["browsed"][: self._table.nodes.size])
         labels = self._table.nodes["label"][session] > 0.5
