@@ -50,6 +50,8 @@ def test_a_server_in_the_background_is_found_and_stopped(
     assert again.code == 2
     assert f"already at {server.address}" in again.err
     assert trailhound("serve", "--port", "0").code == 2
+    collecting = trailhound("collect", "--port", "1")
+    assert (collecting.code, "collects, too" in collecting.err) == (2, True), collecting.err
     stopped = trailhound("serve", "--stop")
     assert stopped.code == 0, stopped.err
     assert present_server(workspace_folder) is None

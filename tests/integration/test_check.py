@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from half_way_crawls import PAGES, TOPIC
-from live_webs import TinySite, wait_until
+from live_webs import TinySite, small_disk, wait_until
 
 from command_line import COMMAND, Command
 from trailhound.storage.archive_reading import fetches_after
@@ -239,6 +239,19 @@ def test_after_forgetting_everything_still_agrees(
     done = trailhound("check", TOPIC)
     assert done.code == 0, done.out
     assert "/23" not in (half_way / "log.jsonl").read_text()
+
+
+def test_a_backup_that_cannot_be_written_is_checked(
+    trailhound: Command, half_way: Path, tmp_path: Path
+) -> None:
+    with small_disk(tmp_path / "backup", "100m") as disk:
+        workspace = half_way.parents[2]
+        shutil.copytree(workspace, disk, dirs_exist_ok=True)
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        done = trailhound("check", TOPIC, "--workspace", str(disk))
+        assert done.code == 0, done.out + done.err
+        done = trailhound("check", TOPIC, "--repair", "--workspace", str(disk))
+        assert (done.code, "cannot be written" in done.err) == (1, True)
 
 
 def test_there_is_nothing_to_check_before_a_crawl(trailhound: Command, half_way: Path) -> None:

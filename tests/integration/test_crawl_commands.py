@@ -206,6 +206,23 @@ def test_commands_for_topics_that_are_not_there_say_what_to_do(trailhound: Comma
     assert "Did you mean bees?" in trailhound("crawl", "beez", "--seed", "http://a.test/").err
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["crawl", TOPIC, "--max-requests", "many"], "'many' is no whole number"),
+        (["crawl", TOPIC, "--max-requests", "0"], "0 is too small: give 1 or more"),
+        (["crawl", TOPIC, "--delay", "soon"], "'soon' is no number"),
+        (["results", TOPIC, "--min-score", "3"], "3 is too large: give 1.0 or less"),
+        (["export", TOPIC, "--format", "csvv"], "'--format' / '-f': 'csvv' is not one of 'jsonl'"),
+    ],
+)
+def test_values_that_make_no_sense_are_named(
+    trailhound: Command, words: list[str], told: str
+) -> None:
+    done = trailhound(*words)
+    assert (done.code, told in done.err) == (2, True), done.err
+
+
 def test_a_crawl_must_say_who_it_is(trailhound: Command) -> None:
     done = trailhound("crawl", TOPIC, "--restart", "--seed", "http://a.test/")
     assert done.code == 2

@@ -41,6 +41,7 @@ def collect(
     from trailhound.topics.scheduler import Scheduler, keep_schedules
 
     place = open_workspace(workspace)
+    _leave_it_to_the_app(place)
     pairing = load_pairing(place.folder, new=new_code)
 
     async def serve() -> None:
@@ -58,6 +59,18 @@ def collect(
 
     asyncio.run(serve())
     say("Stopped. What was collected is safe.")
+
+
+def _leave_it_to_the_app(place: Workspace) -> None:
+    from trailhound.errors import UsageError
+    from trailhound.web.presence import present_server
+
+    app = present_server(place.folder)
+    if app is not None:
+        raise UsageError(
+            f"The app of this workspace is being served at {app.address} and collects, too: open "
+            "it with 'trailhound app', or stop it with 'trailhound serve --stop' first."
+        )
 
 
 def _introduce(port: int, pairing: Pairing, workspace: Workspace) -> None:

@@ -8,13 +8,36 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from trailhound.cli.terminal import log_to_stderr
+from trailhound.cli.terminal import harmless, log_to_stderr
 
 _TYPES = {"int range": "N", "int": "N", "float range": "N", "float": "N", "str": "TEXT"}
 """What a kind of value is called, instead of the name of a Python type."""
 _TYPE = re.compile(r"<([^>]+)>$")
 _OBVIOUS = re.compile(r"; x>=[01](?=\])|\s*\[x>=[01]\]")
 """That a count is not negative goes without saying."""
+
+
+_WRONG = {
+    "int_parsing": "'{input}' is no whole number.",
+    "int_from_float": "'{input}' is no whole number.",
+    "float_parsing": "'{input}' is no number.",
+    "greater_than": "{input} is too small: give more than {gt}.",
+    "greater_than_equal": "{input} is too small: give {ge} or more.",
+    "less_than": "{input} is too large: give less than {lt}.",
+    "less_than_equal": "{input} is too large: give {le} or less.",
+    "value_error": "{error}",
+}
+"""What is wrong with a value, by pydantic's name for it."""
+
+
+def _told_plainly(error: typer.BadParameter) -> str:
+    """What was given, and what may be: Typer passes on what pydantic says."""
+    found: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
+    if not found or found[0]["type"] not in _WRONG:
+        return str(error.message)
+    wrong = found[0]
+    given = harmless(str(wrong["input"]))
+    return _WRONG[wrong["type"]].format(input=given, **wrong.get("ctx", {}))
 
 
 class PlainCommand(TyperCommand):
@@ -41,7 +64,11 @@ class PlainCommand(TyperCommand):
                 log_to_stderr()
                 args = args[:index] + args[index + 1 :]
                 break
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            error.message = _told_plainly(error)
+            raise
 
     def get_short_help_str(self, limit: int = 0) -> str:
         """The whole first sentence, for the list of commands."""

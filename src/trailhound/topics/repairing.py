@@ -6,8 +6,9 @@ rest is what every start does (:mod:`~trailhound.topics.mending`), here over all
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -97,7 +98,9 @@ def _folded(shards: Sequence[CheckReport]) -> list[StoreCheck]:
 def _check_one(
     folder: CrawlFolder, repair: bool, tell: Callable[[str], None], own: Callable[[], OwnParts]
 ) -> CheckReport:
-    with CrawlLock(folder.topic):
+    # Where nothing can be written, a backup say, nothing is being crawled.
+    is_writable = repair or os.access(folder.topic.path, os.W_OK)
+    with CrawlLock(folder.topic) if is_writable else nullcontext():
         checking = Checking(folder, tell)
         report = CheckReport(folder.topic.name, checking.run())
         if report.is_sound or not repair:
