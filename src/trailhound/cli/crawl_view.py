@@ -233,7 +233,7 @@ def next_steps(crawl: TopicCrawl) -> list[str]:
     steps = {
         StopReason.INTERRUPTED: [f"Go on with: {again}"],
         StopReason.TIME_SPENT: [f"Go on with: {again}"],
-        StopReason.REQUESTS_SPENT: _after_the_budget(crawl, again),
+        StopReason.REQUESTS_SPENT: _after_the_budget(crawl, name),
         StopReason.FRONTIER_EMPTY: _after_starving(crawl, name),
         StopReason.HOSTS_ASLEEP: [
             *[f"{host}: {why}" for host, why in list(crawl.put_off.items())[:_SHOWN_HOSTS]],
@@ -257,10 +257,11 @@ def next_steps(crawl: TopicCrawl) -> list[str]:
     return found + (steps[reason] if reason is not None else [])
 
 
-def _after_the_budget(crawl: TopicCrawl, again: str) -> list[str]:
+def _after_the_budget(crawl: TopicCrawl, name: str) -> list[str]:
     if crawl.failed:
-        return [f"Mend the cause and begin anew: {again.replace('--resume', '--restart')}"]
-    return [f"Go on with: {again} --max-requests {2 * max(1, crawl.progress.requests)}"]
+        return [f"Mend the cause and begin anew: trailhound crawl {name} --restart"]
+    more = 2 * max(1, crawl.progress.requests)
+    return [f"Go on with: trailhound crawl {name} --resume --max-requests {more}"]
 
 
 def _before_a_resume(crawl: TopicCrawl) -> str:

@@ -226,7 +226,7 @@ def _count(stored: Results, pages: list[StoredPage], topic: str, *, is_wide: boo
     total = stored.summary()
     if pages and is_wide:
         return f"{counted(len(pages), 'page')} of {total.pages:,} in all"
-    if not pages and not total.outcomes.get(Outcome.FETCHED.value):
+    if total.pages and not pages and not total.outcomes.get(Outcome.FETCHED.value):
         became = ", ".join(f"{count:,} {outcome}" for outcome, count in total.outcomes.items())
         return (
             f"None of {counted(total.pages, 'page')} could be fetched: {became}. See why with: "

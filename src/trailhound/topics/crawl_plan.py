@@ -121,7 +121,12 @@ class CrawlPlan:
         if self.settings.crawl.seeds:
             in_scope = scope_of(self.settings, self.seeds) or (lambda _url: True)
             outside = next((seed for seed in self.seeds if not in_scope(seed)), None)
-            return f"{outside} is not in scope. It is fetched as a seed." if outside else ""
+            if outside is None:
+                return ""
+            return (
+                f"{outside} is not in scope. As a seed it is fetched, but of its links only those "
+                "in scope are followed: change --scope, --exclude or the seed if you meant more."
+            )
         pages = counted(len(self.seeds), "page")
         return (
             f"No seed was named. It starts from {pages} of your sessions, or of sites in them; the "

@@ -206,7 +206,8 @@ def _wish(topic: TopicFolder, wish: Wish) -> RunningCrawl:
     status = running_crawl(topic)
     if status is None:
         raise UsageError(
-            f"The topic '{topic.name}' has not been crawled yet: there is nothing to end."
+            f"The topic '{topic.name}' has not been crawled yet: there is nothing to end. See "
+            "what there is with: trailhound crawls"
         )
     if not status.is_alive:
         raise UsageError(
