@@ -1,6 +1,10 @@
 """What tests in several folders begin with."""
 
 import gc
+import os
+
+# As in every command: the first numpy of a process starts a thread for each core otherwise.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import settings

@@ -22,6 +22,8 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # Its windows have pages of their own, and a process waits for the next site: a quarter of all.
+    "--disable-features=WebUIOmniboxAimPopup,WebUIOmniboxPopup,SpareRendererForSitePerProcess,PaintHolding",
 ]
 PAIRING_ATTEMPTS = 3
 """A machine that has much to do may not answer a browser in time; people press the button again."""

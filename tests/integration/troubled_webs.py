@@ -65,7 +65,7 @@ class Article:
         """Its source: a line of text after every few links."""
         lines = "".join(f'<li><a href="{url}">{anchor}</a></li>' for url, anchor in self.links)
         return (
-            f"<html><title>{self.title}</title><h1>{self.title}</h1>"
+            f"<html lang=en><title>{self.title}</title><h1>{self.title}</h1>"
             f"<p>{self.text}</p><ul>{lines}</ul></html>"
         ).encode()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from typing import Annotated
 
@@ -136,6 +137,8 @@ def run() -> None:
     from rich.markup import escape
 
     _write_what_can_be_written()
+    # Its matrices are small, and threads for large ones take a tenth of a second to start.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         app()
     except TrailhoundError as error:

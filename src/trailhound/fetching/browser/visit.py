@@ -27,7 +27,8 @@ _OPEN_SECONDS = 20.0
 LAST_SECONDS = 5.0
 """For reading a page when its time is over."""
 _AWAKE_SECONDS = 2.0
-"""By then a page answers, unless one of its scripts does not come to an end."""
+"""By then a page answers, unless one of its scripts does not come to an end; a page that gets less
+time as a whole has no more for this."""
 _XHTML, _HTML = "application/xhtml+xml", "text/html"
 
 
@@ -81,7 +82,7 @@ class Visit:
                 await self._use()
             self.came_to_rest = True
         except TimeoutError:  # what is there by now is read
-            async with asyncio.timeout(_AWAKE_SECONDS):
+            async with asyncio.timeout(min(_AWAKE_SECONDS, self._limits.seconds)):
                 await self._run("1")
         async with asyncio.timeout(LAST_SECONDS):
             return await self._read()
