@@ -19,7 +19,7 @@ COMMAND = [sys.executable, "-c", "from trailhound.cli.main import run; run()"]
 """In a process of its own, for tests that interrupt or kill it."""
 
 _read_once = cache(typer.main.get_command)
-"""Typer reads the signatures of all commands before each: a tenth of a second, again and again."""
+"""Typer reads the signatures of commands before each, again and again."""
 
 
 class Done(NamedTuple):

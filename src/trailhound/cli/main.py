@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import os
 import sys
+from functools import cache
 from typing import Annotated
 
 import typer
@@ -132,6 +134,17 @@ def _write_what_can_be_written() -> None:
             stream.reconfigure(errors="replace")
 
 
+@cache
+def _with(command: str) -> typer.Typer:
+    """That command without all others, whose options take longer to read than it does to start."""
+    if command == "man":  # it tells of all
+        return app
+    alone = copy.copy(app)
+    alone.registered_commands = [each for each in app.registered_commands if each.name == command]
+    alone.registered_groups = [each for each in app.registered_groups if each.name == command]
+    return alone if alone.registered_commands or alone.registered_groups else app
+
+
 def run() -> None:
     """Entry point: known errors become one message and an exit code, never a traceback."""
     from rich.markup import escape
@@ -140,7 +153,7 @@ def run() -> None:
     # Its matrices are small, and threads for large ones take a tenth of a second to start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        app()
+        _with("".join(sys.argv[1:2]))()
     except TrailhoundError as error:
         next_steps.hear(str(error))
         messages.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)
