@@ -320,6 +320,9 @@ def test_a_chosen_threshold_holds_for_results_and_crawls(
     assert report["threshold"]["chosen"] is False
     assert before <= listed(crawled)
     assert not taken_in & listed(crawled)
+    (of_crawl,) = trailhound("crawls", "--json").report
+    (of_topic,) = trailhound("topics", "--json").report
+    assert of_crawl["finds"] == of_topic["crawl"]["finds"], "not what it told when it ended"
 
 
 def test_what_cannot_be_a_threshold_is_told(crawled: CrawlFolder, trailhound: Command) -> None:

@@ -26,10 +26,11 @@ def crawls(workspace: options.WorkspaceOption = None, as_json: options.JsonOptio
 
       trailhound crawls
     """
+    from trailhound.topics.overview import with_finds_of_now
     from trailhound.topics.running import all_crawls
 
     place = options.open_workspace(workspace)
-    found = list(all_crawls(place))
+    found = [with_finds_of_now(place.folder_for(each.topic), each) for each in all_crawls(place)]
     if as_json:
         print_json(found)
         return

@@ -10,7 +10,7 @@ import msgspec
 from trailhound.errors import StorageError, TrailhoundError
 from trailhound.sessions.files import marks_in
 from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_status import CrawlState
+from trailhound.topics.crawl_status import CrawlState, RunningCrawl
 from trailhound.topics.heeding import open_results
 from trailhound.topics.running import running_crawl
 from trailhound.topics.workspace import TopicFolder, Workspace
@@ -77,6 +77,18 @@ def _crawl(topic: TopicFolder) -> CrawlOverview | None:
             raise
         return CrawlOverview(ended, 0, 0, _state(topic))  # it has only just begun
     return CrawlOverview(ended, summary.pages, summary.relevant, _state(topic))
+
+
+def with_finds_of_now(topic: TopicFolder, crawl: RunningCrawl) -> RunningCrawl:
+    """A crawl that has ended, with the finds that its results have by now: pages may have been
+    marked or judged again since. Where they cannot be read, with those that it told of itself."""
+    if crawl.is_alive:
+        return crawl
+    try:
+        with open_results(CrawlFolder(topic)) as results:
+            return msgspec.structs.replace(crawl, finds=results.summary().relevant)
+    except TrailhoundError:
+        return crawl
 
 
 def _state(topic: TopicFolder) -> CrawlState:
