@@ -24,7 +24,7 @@ PARTS_OF_EXTRAS = {
 }
 """Parts that are loaded only by those who installed the extra."""
 
-CALLED_OTHERWISE = {"Stemmer": "pystemmer", "cchardet": "faust-cchardet", "sklearn": "scikit-learn"}
+CALLED_OTHERWISE = {"Stemmer": "pystemmer", "cchardet": "faust-cchardet"}
 """Packages whose modules do not have their name."""
 
 
@@ -94,7 +94,7 @@ def test_every_dependency_and_extra_is_explained(metadata: Message) -> None:
     text = (ROOT / "docs" / "dependencies.md").read_text("utf-8")
     told = {word.lower() for word in re.findall(r"[\w-]+", text)}
     plain = {name_of(each) for each in metadata.get_all("Requires-Dist", []) if ";" not in each}
-    assert plain - told <= {"threadpoolctl", "yarl"}, "they come with scikit-learn and aiohttp"
+    assert plain - told <= {"yarl"}, "it comes with aiohttp"
     for extra in set(metadata.get_all("Provides-Extra", [])) - {"dev"}:
         assert f"`{extra}`" in text or f"[{extra}]" in text
 

@@ -34,15 +34,14 @@ from trailhound.frontier.base import Frontier
 from trailhound.judges.base import RelevanceJudge
 from trailhound.judges.choosing import make_judge
 from trailhound.media_types import DocumentKind, wanted_documents
+from trailhound.models.topic_model import TopicModel
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import Sources
 from trailhound.strategies.base import AnswerKey, Briefing, Strategy
 from trailhound.strategies.choosing import strategy_for
 
-if TYPE_CHECKING:  # brings scikit-learn along
+if TYPE_CHECKING:  # brings HTTP along, which a replay does not need
     from aiohttp.abc import AbstractResolver
-
-    from trailhound.models.topic_model import TopicModel
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from trailhound.counting import counted
 from trailhound.errors import SessionError, UsageError
 from trailhound.models.hop_hmm import HopHMM, fit_hop_hmm
+from trailhound.models.xmeans import XMeans
 from trailhound.sessions.page_graph import PageGraph, hop_levels
 from trailhound.text.lsi import LatentSpace
 from trailhound.text.tfidf import Terms, TermWeights
@@ -207,9 +208,6 @@ def _cluster(
     clusters = np.zeros(len(points), np.int64)
     others = np.flatnonzero(~is_target)
     if others.size:
-        # Here and not above: it brings scikit-learn along, which only learning needs.
-        from trailhound.models.xmeans import XMeans
-
         xmeans = XMeans(
             parameters.min_clusters, parameters.max_clusters, random_state=parameters.random_state
         )

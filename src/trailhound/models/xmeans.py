@@ -4,19 +4,17 @@ Starting with the smallest number allowed, each cluster is split in two where th
 information criterion prefers two spherical Gaussians to one; k-means over all points then settles
 the borders, and so on until nothing splits or the largest number is reached. In very few
 dimensions a group that falls into four may look indivisible, because no cut in two pays.
+
+k-means is Lloyd's, from seeds drawn as k-means++ draws them (Arthur & Vassilvitskii, SODA 2007).
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from trailhound.errors import ModelError, UsageError
 
@@ -28,7 +26,8 @@ Labels = NDArray[np.int64]
 class _Clustering:
     centers: Points
     labels: Labels
-    bic: float
+    spread: float
+    """Σ|x - c|² over the points and the centers of their clusters."""
 
 
 class XMeans:
@@ -62,9 +61,7 @@ class XMeans:
             )
         points = _as_points(X)
         n_distinct = len(np.unique(points, axis=0))
-        # One thread: the order of sums is fixed, and so few points gain nothing from more.
-        with threadpool_limits(limits=1, user_api="openmp"):
-            best = self._search(points, min(self.min_clusters, n_distinct), n_distinct)
+        best = self._search(points, min(self.min_clusters, n_distinct), n_distinct)
         self.cluster_centers_, self.labels_ = best.centers, best.labels
         self.n_clusters_ = len(best.centers)
         return self
@@ -88,13 +85,14 @@ class XMeans:
         """The best clustering met while clusters are being split."""
         limit = min(self.max_clusters, n_distinct)
         current = best = self._k_means(points, n_clusters)
+        highest = bic(points, best.labels)
         while len(current.centers) < limit:
-            centers = self._split(points, current, limit)
-            refined = _fitted(KMeans(len(centers), init=centers, n_init=1), points)
+            refined = _settled(points, self._split(points, current, limit))
             if len(refined.centers) <= len(current.centers):
                 break
-            current = refined
-            best = max(best, current, key=lambda clustering: clustering.bic)
+            current, criterion = refined, bic(points, refined.labels)
+            if criterion > highest:
+                best, highest = current, criterion
         return best
 
     def _split(self, points: Points, current: _Clustering, limit: int) -> Points:
@@ -104,7 +102,7 @@ class XMeans:
             members = points[current.labels == cluster]
             if len(members) > 2 and len(np.unique(members, axis=0)) > 1:
                 halves = self._k_means(members, 2)
-                gain = halves.bic - bic(members, np.zeros(len(members), np.int64))
+                gain = bic(members, halves.labels) - bic(members, np.zeros(len(members), np.int64))
                 splits.append((gain, cluster, halves.centers))
         room = limit - len(current.centers)
         gainful = [split for split in splits if split[0] > 0]
@@ -113,20 +111,59 @@ class XMeans:
         return np.concatenate([kept, *(halves for _, _, halves in chosen)])
 
     def _k_means(self, points: Points, n_clusters: int) -> _Clustering:
-        """Clusters from restarts of k-means++."""
-        model = KMeans(n_clusters, n_init=self.n_init, random_state=self.random_state)
-        return _fitted(model, points)
+        """The closest clusters of several starts."""
+        random = np.random.RandomState(self.random_state)
+        starts = [
+            _settled(points, points[_seeds(points, n_clusters, random)]) for _ in range(self.n_init)
+        ]
+        return min(starts, key=lambda clustering: clustering.spread)
 
 
-def _fitted(model: KMeans, points: Points) -> _Clustering:
-    # Some BLAS kernels raise the "invalid" flag for finite points; fit refuses others by itself.
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
-        # Points that differ by rounding only may fall into fewer clusters, which are then used.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(points)
-    used, labels = np.unique(model.labels_, return_inverse=True)
-    labels = labels.astype(np.int64)
-    return _Clustering(model.cluster_centers_[used], labels, bic(points, labels))
+def _seeds(points: Points, n_seeds: int, random: np.random.RandomState) -> Labels:
+    """Indices of points far from each other: of a few drawn by |x - nearest seed|², the best."""
+    seeds = [int(random.uniform() * len(points))]
+    nearest = _distances(points, points[seeds])[:, 0]
+    for _ in range(1, n_seeds):
+        drawn = random.uniform(size=2 + int(np.log(n_seeds))) * nearest.sum()
+        candidates = np.searchsorted(np.cumsum(nearest), drawn).clip(max=len(points) - 1)
+        left = np.minimum(nearest[:, None], _distances(points, points[candidates]))
+        best = int(left.sum(axis=0).argmin())
+        seeds.append(int(candidates[best]))
+        nearest = left[:, best]
+    return np.array(seeds)
+
+
+def _settled(points: Points, centers: Points) -> _Clustering:
+    """Lloyd's algorithm: points go to the nearest center, centers to the mean of their points.
+
+    Points that differ by rounding only may fall into fewer clusters than there were centers.
+    """
+    labels = np.full(len(points), -1)
+    for _ in range(_MOST_ROUNDS):
+        distances = _distances(points, centers)
+        before, labels = labels, distances.argmin(axis=1)
+        if np.array_equal(before, labels):
+            break
+        _, labels = np.unique(labels, return_inverse=True)
+        centers = _means(points, labels).astype(points.dtype)
+    return _Clustering(centers, labels.astype(np.int64), float(distances.min(axis=1).sum()))
+
+
+def _distances(points: Points, centers: Points) -> Points:
+    """|x - c|² = |x|² + |c|² - 2 x·c, shape (n_points, n_centers)."""
+    x, c = points.astype(np.float64), centers.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # some BLAS kernels raise the flag for finite points
+        squares = (x * x).sum(axis=1)[:, None] + (c * c).sum(axis=1) - 2 * x @ c.T
+    distances: Points = squares.clip(min=0)  # rounding may leave less than nothing
+    return distances
+
+
+def _means(points: Points, labels: Labels) -> Points:
+    """Mean of each cluster, shape (n_clusters, n_dimensions)."""
+    clusters = range(int(labels.max()) + 1)
+    return np.stack(
+        [points[labels == cluster].mean(axis=0, dtype=np.float64) for cluster in clusters]
+    )
 
 
 def bic(points: Points, labels: Labels) -> float:
@@ -144,9 +181,7 @@ def bic(points: Points, labels: Labels) -> float:
     n_points, n_dimensions = data.shape
     sizes = np.bincount(labels)
     n_clusters = len(sizes)
-    sums = np.zeros((n_clusters, n_dimensions))
-    np.add.at(sums, labels, data)
-    spread = float(((data - (sums / sizes[:, None])[labels]) ** 2).sum())
+    spread = float(((data - _means(data, labels)[labels]) ** 2).sum())
     freedom = n_dimensions * (n_points - n_clusters)
     # Rounding leaves a spread of about 1e-32 |x|² where there is none.
     if freedom == 0 or spread <= _ROUNDING * float((data**2).sum()):
@@ -161,6 +196,7 @@ def bic(points: Points, labels: Labels) -> float:
 
 
 _ROUNDING = 1e-24
+_MOST_ROUNDS = 300
 
 
 def _as_points(X: ArrayLike) -> Points:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
 from trailhound.errors import SessionError
+from trailhound.models.topic_model import TopicModel
 from trailhound.records import Candidate, CrawledPage, Page, Relevance, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import AccessTrace, BacklinkSource, SearchSource, Sources
 from trailhound.text.tfidf import TargetSimilarity, target_similarity
-
-if TYPE_CHECKING:  # brings scikit-learn along, which takes a second to load
-    from trailhound.models.topic_model import TopicModel
-
 
 RESCORE_EVERY = 50
 """Fetched pages after which a strategy that can is asked to rank waiting candidates anew."""
