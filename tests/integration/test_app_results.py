@@ -269,8 +269,13 @@ def test_marks_are_learned_from_and_all_pages_judged_again(
 ) -> None:
     base = f"/api/topics/{quote(topic_name)}/results"
     near = [each["url"] for each in listed(live, topic_name, kind="missed")[:3]]
+    (before,) = live.get("/api/crawls")
     live.post(f"{base}/marks", {"urls": near, "useful": True})
     assert set(near) <= {each["url"] for each in listed(live, topic_name)}
+    (after,) = live.get("/api/crawls")
+    assert after["finds"] == before["finds"] + len(near)
+    shown = live.get(f"/api/topics/{quote(topic_name)}/crawl")
+    assert shown["crawl"]["finds"] == after["finds"]
     job = live.job_done(live.post(f"/api/topics/{quote(topic_name)}/learn"))
     assert job["state"] == "done", job
     judging = wait_until(

@@ -12,6 +12,7 @@ from trailhound.errors import TrailhoundError, UsageError, unknown_name
 from trailhound.storage.results_browsing import Filter, ResultsBrowser
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_status import RunningCrawl
+from trailhound.topics.overview import with_finds_of_now
 from trailhound.topics.running import (
     Mode,
     all_crawls,
@@ -119,7 +120,9 @@ class StartCrawl(msgspec.Struct, frozen=True, kw_only=True):
 def list_crawls(app: App, asked: Nothing) -> list[RunningCrawl]:
     """The crawls of all topics, those that run first."""
     del asked
-    return [crawl_in_app(each) for each in all_crawls(app.workspace)]
+    folder_for = app.workspace.folder_for
+    crawls = (with_finds_of_now(folder_for(each.topic), each) for each in all_crawls(app.workspace))
+    return [crawl_in_app(each) for each in crawls]
 
 
 @routes.get("/api/topics/{topic}/crawl")
@@ -130,7 +133,7 @@ def show_crawl(app: App, asked: OneTopic) -> CrawlView:
     return CrawlView(
         topic=topic.name,
         learned=topic.is_learned(),
-        crawl=crawl and crawl_in_app(crawl),
+        crawl=crawl and crawl_in_app(with_finds_of_now(topic, crawl)),
         setup=_setup(folder) if folder.exists() else None,
         earlier=sum(path.name != "crawl" for path in folder.crawls()),
     )
