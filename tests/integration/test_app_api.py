@@ -24,6 +24,7 @@ from trailhound.topics.workspace import Workspace
 from trailhound.web import AppServer, load_token, server
 from trailhound.web.documents import MOST_KEPT, Documents
 from trailhound.web.openapi import describe
+from trailhound.web.presence import announce, being_served
 from trailhound.web.routes import ALL_ROUTES, topics
 from trailhound.web.server import Listening
 
@@ -181,6 +182,18 @@ def test_a_program_hears_what_happens(client: AppClient, app: ServedApp) -> None
     assert next(heard)["topic"].startswith("heard-")
     enough.set()
     maker.join()
+
+
+def test_a_program_finds_the_app_of_a_workspace_wherever_it_listens(app: ServedApp) -> None:
+    folder = app.workspace.folder
+    with being_served(folder):
+        announce(folder, app.address)
+        with AppClient.of_workspace(folder) as client:
+            assert client.ask("show_home")["topics"] == app.get("/api/home")["topics"]
+        left_behind = (folder / "app-running.json").read_bytes()
+    (folder / "app-running.json").write_bytes(left_behind)  # as a server does that is killed
+    with pytest.raises(StorageError, match="is not running"):
+        AppClient.of_workspace(folder)
 
 
 def test_a_program_is_told_when_there_is_no_app(tmp_path: Path) -> None:

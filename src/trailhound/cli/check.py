@@ -32,6 +32,8 @@ def check(
     aside under another name and made anew, and what could not be mended is told. Nothing is
     fetched. A crawl mends what its last pages lack by itself whenever it is resumed.
 
+    While the topic is being crawled, both are refused.
+
     Exit code 0 when all is sound, also after a repair; 1 when something is wrong.
 
     Examples:

@@ -45,7 +45,7 @@ def show(config: ConfigOption = None, as_json: JsonOption = False) -> None:
 
 
 @app.command("check")
-def check(config: ConfigOption = None) -> None:
+def check(config: ConfigOption = None, as_json: JsonOption = False) -> None:
     """Check the file and the environment; exit code 2 when something is wrong.
 
     Example:
@@ -56,6 +56,9 @@ def check(config: ConfigOption = None) -> None:
 
     _read(config)
     file = find_file(config, os.environ, Path.cwd())
+    if as_json:
+        print_json({"ok": True, "file": str(file) if file is not None else None})
+        return
     where = f"{file} and the environment are" if file is not None else "The environment is"
     output.print(f"{where} in order.", soft_wrap=True, markup=False)
 

@@ -289,6 +289,7 @@ def _after_starving(crawl: TopicCrawl, name: str) -> list[str]:
         return [
             "No page was fetched so far, so that there is nothing to follow. Give other seeds: "
             f"trailhound crawl {name} --resume --seed URL",
+            f"or mend the cause and begin anew: trailhound crawl {name} --restart",
             f"or see what became of one: trailhound explain {name} URL",
         ]
     strategy, options = parse_spec(crawl.settings.crawl.strategy)

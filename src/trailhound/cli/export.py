@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from trailhound.cli.options import TopicArgument, WorkspaceOption, make_folder_of
+from trailhound.cli.options import (
+    TopicArgument,
+    WorkspaceOption,
+    make_folder_of,
+    make_room_for,
+)
 from trailhound.cli.results import AllOption, CrawlOption, MinScoreOption, crawl_folder
 from trailhound.cli.terminal import counting_bar, patiently, say
 from trailhound.counting import counted
@@ -46,7 +51,6 @@ _BY_ENDING = {
     ".csv": ExportFormat.CSV,
     ".parquet": ExportFormat.PARQUET,
     ".warc.gz": ExportFormat.WARC,
-    ".warc": ExportFormat.WARC,
     ".txt": ExportFormat.URLS,
     ".md": ExportFormat.MARKDOWN,
 }
@@ -114,14 +118,17 @@ def export(
     from trailhound.portal import Portal
     from trailhound.storage.exporting import write_urls, write_warc
     from trailhound.topics.heeding import open_results
+    from trailhound.urls import typed_url
 
+    if out.suffix.lower() == ".warc":
+        raise UsageError(f"Archives are written compressed. Name the file {out.name}.gz.")
     chosen = format_ or _format_of(out)
     if text and chosen not in _TABLES_WITH_TEXT:
         _refuse_text(chosen)
     folder = crawl_folder(topic, workspace, crawl)
     if chosen is ExportFormat.SITE:
         _check_site(out, chooses_others=new or everything or min_score is not None)
-        _write_site(Portal(folder, title), out, limit, url)
+        _write_site(Portal(folder, title), out, limit, typed_url(url) if url else "")
         return
     if title or url:
         raise UsageError(
@@ -249,6 +256,6 @@ def _opened(out: Path) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    make_folder_of(out)
+    make_room_for(out)
     with explaining(out), whole_file(out) as file:
         yield file

@@ -59,7 +59,9 @@ def forget(
     name = topic or old_topic
     if name is None or (topic and old_topic):
         raise UsageError("Say in which topic to forget: trailhound forget TOPIC --url URL")
-    if bool(url or host) == everything:
+    if everything and (url or host):
+        raise UsageError("--all forgets the whole topic. Leave out either it, or --url and --host.")
+    if not (everything or url or host):
         raise UsageError("Say what to forget: --url URL, --host HOST, or --all.")
     place = open_workspace(workspace)
     with patiently("Forgetting"):

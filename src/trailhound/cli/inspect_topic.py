@@ -12,7 +12,7 @@ from trailhound.cli.options import (
     JsonOption,
     TopicArgument,
     WorkspaceOption,
-    make_folder_of,
+    make_room_for,
     open_workspace,
 )
 from trailhound.cli.terminal import output, patiently, print_json, show_matrix, show_pairs
@@ -65,7 +65,7 @@ def inspect(
             from trailhound.reports.inspection import render_inspection
 
             report("Drawing")
-            make_folder_of(html)
+            make_room_for(html)
             write_whole(html, render_inspection(learned, links).encode())
     if html is not None:
         # To stderr beside JSON, which a program reads.

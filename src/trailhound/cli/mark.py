@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import islice
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +24,9 @@ from trailhound.counting import counted
 
 if TYPE_CHECKING:
     from trailhound.topics.marking import Marked
+
+_MOST_SHOWN = 3
+"""Pages that stay marked and are named."""
 
 
 def mark(
@@ -70,7 +74,9 @@ def mark(
         marked = mark_results(folder, addresses, verdict, time.time())
     if as_json and not learn:
         urls = [page.address for page in marked.pages]
-        print_json({"marked": urls, "useful": verdict, "pages_along": marked.visits})
+        told = {"marked": urls, "useful": verdict, "pages_along": marked.visits}
+        still = {page.address: page.marked for page in marked.still}
+        print_json({**told, "still_marked": still} if clear else told)
     elif not as_json:
         _tell(marked, verdict, topic, learn=learn)
     if learn:
@@ -91,13 +97,23 @@ def _learn(topic: str, workspace: Path | None, *, rejudge: bool, as_json: bool) 
 
 
 def _tell(marked: Marked, verdict: bool | None, topic: str, *, learn: bool) -> None:
+    from trailhound.topics.heeding import mark_in_words
+
     what = {True: "marked useful", False: "marked not useful", None: "no longer marked"}[verdict]
-    if not marked.pages:
-        say("None of them was marked here; marks of the recorded sessions stay as they are.")
-        return
-    count = counted(len(marked.pages), "page")
+    still = {page.address: page for page in marked.still}
+    changed = sum(page.address not in still for page in marked.pages)
     along = f", with {marked.visits:,} on the paths to them" if marked.visits else ""
-    say(f"{count} {what}{along}.")
-    if not learn:
+    if changed:
+        say(f"{counted(changed, 'page')} {what}{along}.")
+    elif not still:
+        say("None of them was marked.")
+    for page in islice(still.values(), _MOST_SHOWN):
+        say(
+            f"{page.address} stays marked {mark_in_words(page.marked)}: it was marked so while "
+            "browsing, or in a topic that was merged into this one."
+        )
+    if len(still) > _MOST_SHOWN:
+        say(f"The same goes for {counted(len(still) - _MOST_SHOWN, 'more page')}.")
+    if marked.pages and not learn:
         them = "them" if verdict is not None else "what is left"
         say(f"Learn from {them} with: trailhound learn {quote(topic)}")

@@ -198,7 +198,20 @@ def listed_urls(given: Sequence[str], file: Path | None, noun: str) -> list[str]
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"The {noun} {file} cannot be read: {error}.") from error
     lines = (line.strip() for line in text.splitlines())
-    return [*given, *(line for line in lines if line and not line.startswith("#"))]
+    listed = [line for line in lines if line and not line.startswith("#")]
+    if not listed:  # whatever was to fill it has failed
+        where = "What came by stdin" if str(file) == "-" else f"The {noun} {file}"
+        raise UsageError(f"{where} names no page. Write one address a line, or leave it out.")
+    return [*given, *listed]
+
+
+def make_room_for(file: Path) -> None:
+    """Make the folder of a file to be written; UsageError when the file would be a folder."""
+    from trailhound.errors import UsageError
+
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder. Give the name of a file.")
+    make_folder_of(file)
 
 
 def make_folder_of(path: Path) -> None:

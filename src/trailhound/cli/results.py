@@ -94,8 +94,7 @@ def results(
     import msgspec
 
     from trailhound.topics.explaining import shown_path
-    from trailhound.topics.exporting import mark_in_words
-    from trailhound.topics.heeding import open_results
+    from trailhound.topics.heeding import mark_in_words, open_results
 
     folder = crawl_folder(topic, workspace, crawl)
     if since_last and crawl is not None:
@@ -177,7 +176,7 @@ def _show(stored: Results, pages: list[StoredPage]) -> None:
     from rich.text import Text
 
     from trailhound.topics.explaining import shown_path
-    from trailhound.topics.exporting import mark_in_words
+    from trailhound.topics.heeding import mark_in_words
 
     for rank, page in enumerate(pages, start=1):
         score = f"{page.score:.2f}" if page.score is not None else " –  "
@@ -225,7 +224,7 @@ def _count(stored: Results, pages: list[StoredPage], topic: str, *, is_wide: boo
     """``is_wide``: not only relevant pages were asked for."""
     total = stored.summary()
     if pages and is_wide:
-        return f"{counted(len(pages), 'page')} of {total.pages:,} in all"
+        return f"{counted(len(pages), 'page')} of {total.addresses:,} in all"
     if total.pages and not pages and not total.outcomes.get(Outcome.FETCHED.value):
         became = ", ".join(f"{count:,} {outcome}" for outcome, count in total.outcomes.items())
         return (

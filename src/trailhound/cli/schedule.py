@@ -62,6 +62,7 @@ def schedule(
     """
     import msgspec
 
+    from trailhound.errors import UsageError
     from trailhound.topics.access import without_secrets
     from trailhound.topics.schedule import Schedule, read_schedule, write_schedule
 
@@ -75,7 +76,13 @@ def schedule(
         _check_agent(changed["settings"])
     if changed or switch is not None:
         changed["on"] = switch if switch is not None else True
-        present = msgspec.structs.replace(before, **changed)
+        wanted = msgspec.structs.replace(before, **changed)
+        if present is None and wanted.on and wanted.nightly is None and not wanted.on_submit:
+            raise UsageError(
+                f"The topic '{topic}' has no schedule. Say when to crawl: --nightly 22:00-06:00, "
+                "or --on-submit."
+            )
+        present = wanted
         write_schedule(folder, present)
         _note_what_is_missing(folder, present)
     if present is None:
@@ -131,6 +138,7 @@ def _check_agent(settings: Mapping[str, Any]) -> None:
 def _note_what_is_missing(folder: TopicFolder, schedule: Schedule) -> None:
     """A first night would fail without it, when nobody is there to read why."""
     from trailhound.topics.crawl_folder import CrawlFolder
+    from trailhound.topics.heeding import marks_by_url
 
     usual = options.settings_from({}, None).fetch.user_agent
     agent = str(schedule.settings.get("fetch.user_agent", usual)).strip()
@@ -139,6 +147,11 @@ def _note_what_is_missing(folder: TopicFolder, schedule: Schedule) -> None:
             "Note: crawls must say who you are, and nothing is set. Add --set "
             "'fetch.user_agent=bees-bot (+https://example.org/bot)', or put user_agent under "
             "[fetch] in trailhound.toml."
+        )
+    if schedule.on and not folder.is_learned() and not any(marks_by_url(folder).values()):
+        say(
+            f"Note: no page of '{folder.name}' is marked useful yet, so that there is nothing to "
+            "crawl for. Mark one while browsing, or import a session with marks."
         )
 
 

@@ -17,6 +17,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any, Self
 from urllib.parse import quote, urlencode, urlsplit
 
 from trailhound.errors import StorageError, TrailhoundError, UsageError, unknown_name
+from trailhound.storage.locks import is_held
 
 DEFAULT_ADDRESS = "http://127.0.0.1:8917"
 _SECONDS = 60.0
@@ -55,8 +57,8 @@ class AppClient:
         self._used_at = time.monotonic()
 
     @classmethod
-    def of_workspace(cls, folder: Path, address: str = DEFAULT_ADDRESS) -> Self:
-        """With the token that is kept in a workspace on this machine."""
+    def of_workspace(cls, folder: Path, address: str | None = None) -> Self:
+        """With the token that is kept in a workspace on this machine, and where it is served."""
         path = folder / "app.json"
         try:
             token = json.loads(path.read_bytes())["token"]
@@ -64,7 +66,7 @@ class AppClient:
             raise StorageError(
                 f"{path} holds no token ({error}). Start the app once: trailhound serve"
             ) from error
-        return cls(address, token)
+        return cls(address or _served_at(folder), token)
 
     def ask(self, operation: str, **values: Any) -> Any:
         """Do what the operation does; JSON comes as Python's objects, all else as bytes.
@@ -168,3 +170,11 @@ def _refusal(response: HTTPResponse) -> RefusedError:
     except (ValueError, KeyError, TypeError):
         message = content.decode("utf-8", "replace") or response.reason
     return RefusedError(response.status, message)
+
+
+def _served_at(workspace: Path) -> str:
+    """By the server that serves it; another one must not be shown the token."""
+    if is_held(workspace / "app.lock"):
+        with suppress(OSError, ValueError, KeyError):
+            return str(json.loads((workspace / "app-running.json").read_bytes())["address"])
+    raise StorageError(f"The app of {workspace} is not running. Start it with: trailhound serve")

@@ -84,6 +84,11 @@ class ResultsSummary(msgspec.Struct, frozen=True):
     """A crawl in figures."""
 
     pages: int
+    """Each as often as it was asked for."""
+    addresses: int
+    """Different ones."""
+    fetched: int
+    """Those of them that could be fetched."""
     requests: int
     relevant: int
     """Without duplicates and pages that ask not to be listed."""
@@ -352,9 +357,11 @@ class Results:
         """Counts over the whole crawl."""
         with RESULTS.explaining(self.path):
             execute = self._connection.execute
-            pages, requests, started, ended = execute(
-                "SELECT count(*), coalesce(max(requests_total), 0), coalesce(min(at), 0), "
-                "coalesce(max(at), 0) FROM event"
+            pages, addresses, fetched, requests, started, ended = execute(
+                "SELECT count(*), count(nullif(current, 0)), "
+                "count(nullif(current AND outcome = 'fetched', 0)), "
+                "coalesce(max(requests_total), 0), coalesce(min(at), 0), coalesce(max(at), 0) "
+                "FROM event"
             ).fetchone()
             noted = execute("SELECT data FROM state WHERE name = ?", (REQUESTS,)).fetchone()
             relevant, known, duplicates, unlisted = execute(_FINDS).fetchone()
@@ -363,7 +370,17 @@ class Results:
         requests = max(requests, int(noted[0]) if noted else 0)
         known += self._count_marked(f"{LISTED} AND NOT known")
         return ResultsSummary(
-            pages, requests, relevant, known, duplicates, unlisted, outcomes, started, ended
+            pages,
+            addresses,
+            fetched,
+            requests,
+            relevant,
+            known,
+            duplicates,
+            unlisted,
+            outcomes,
+            started,
+            ended,
         )
 
     def close(self) -> None:

@@ -192,7 +192,8 @@ def drop_leftovers(topic: Path) -> None:
 
 
 def forget_status(topic: Path) -> None:
-    """Leave nothing of it: it names pages."""
+    """Leave figures alone: all else may name pages."""
+    status = read_status(topic)
     drop_leftovers(topic)
     for name in (STATUS, CONTROL, OUTPUT):
         try:
@@ -202,3 +203,14 @@ def forget_status(topic: Path) -> None:
                 f"{topic / name} cannot be removed: {error.strerror or error}. Check that you may "
                 "write in its folder."
             ) from error
+    if status is not None:
+        without_names = msgspec.structs.replace(
+            status,
+            ended=status.ended.partition(":")[0],
+            failed="",
+            remark="",
+            latest=(),
+            notices=(),
+            went_wrong=(),
+        )
+        write_status(topic, without_names)

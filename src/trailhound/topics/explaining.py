@@ -20,6 +20,7 @@ from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.base import Reason
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.failures import ENDS
+from trailhound.topics.heeding import mark_in_words
 from trailhound.urls import strip_tracking, typed_url
 
 FORGOTTEN = "(forgotten)"
@@ -245,6 +246,9 @@ def _what_came_of_it(page: StoredPage) -> str:
         return f"{end}: {page.why}." if page.why else f"{end}."
     verdict = "is relevant" if page.relevant else "is not relevant"
     score = f" (score {page.score:.3f})" if page.score is not None else ""
+    if page.marked is not None:
+        verdict += f", because it is marked {mark_in_words(page.marked)}"
+        score = f"; the judge's score is {page.score:.3f}" if page.score is not None else ""
     return f"It was fetched, and {verdict}{score}."
 
 

@@ -10,13 +10,9 @@ from trailhound.text.main_content import TextForm, require_extractor
 from trailhound.topics.archived_pages import ArchivedContent
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.explaining import shown_path
+from trailhound.topics.heeding import mark_in_words
 from trailhound.topics.main_texts import MainText, MainTexts, Source
 from trailhound.topics.marking import fetched_page
-
-
-def mark_in_words(useful: bool | None) -> str | None:
-    """``useful`` or ``not useful``; ``None`` for a page that is not marked."""
-    return None if useful is None else "useful" if useful else "not useful"
 
 
 class Export:

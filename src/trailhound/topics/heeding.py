@@ -76,6 +76,11 @@ def marked_as(folder: CrawlFolder, addresses: Collection[str]) -> list[str]:
         return [url for url in marks_by_url(folder.topic) if _address(verdicts, url) in addresses]
 
 
+def mark_in_words(useful: bool | None) -> str | None:
+    """``useful`` or ``not useful``; ``None`` for a page that is not marked."""
+    return None if useful is None else "useful" if useful else "not useful"
+
+
 def _time(mark: Mark) -> float:
     return mark.time
 

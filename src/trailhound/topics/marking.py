@@ -60,6 +60,8 @@ class Marked:
     """Those that were marked."""
     visits: int
     """Pages that came along because they lie on the paths."""
+    still: tuple[StoredPage, ...] = ()
+    """Of those whose marks were to be taken back: marked while browsing, or in a merged topic."""
 
 
 def mark_results(
@@ -88,7 +90,9 @@ def _mark_results(
     if useful is None:
         cleared = _cleared(folder.topic, before, pages)
         heed_marks(folder)
-        return cleared
+        with Results(folder.results) as results:
+            left = tuple(_found(results, (page.address for page in pages), folder))
+        return Marked(cleared, 0, tuple(page for page in left if page.marked is not None))
     visits = _visits(folder, before, pages, paths)
     label = folder.topic.record().label or ""
     marks = [Mark(now, page.address, useful, label) for page in pages]
@@ -136,14 +140,16 @@ def _mark_visited(topic: TopicFolder, address: str, useful: bool | None, now: fl
     _write(topic, before, [*kept, *(Mark(time, address, useful, each) for each in sorted(labels))])
 
 
-def _cleared(topic: TopicFolder, before: Session, pages: Iterable[StoredPage]) -> Marked:
+def _cleared(
+    topic: TopicFolder, before: Session, pages: Iterable[StoredPage]
+) -> tuple[StoredPage, ...]:
     marked = {event.url for event in before.events if isinstance(event, Mark)}
     cleared = tuple(page for page in pages if page.address in marked)
     gone = {page.address for page in cleared}
     kept = [event for event in before.events if not (isinstance(event, Mark) and event.url in gone)]
     if cleared:
         _write(topic, before, kept)
-    return Marked(cleared, 0)
+    return cleared
 
 
 def _write(topic: TopicFolder, before: Session, events: Iterable[Event]) -> None:

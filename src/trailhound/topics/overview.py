@@ -23,6 +23,7 @@ class CrawlOverview(msgspec.Struct, frozen=True):
     ended: str
     """Why its last run ended; empty while it runs, or when it was killed."""
     pages: int
+    """Different ones that were fetched."""
     finds: int
     """Relevant pages, without copies, and what a person has marked useful."""
     state: CrawlState = CrawlState.ENDED
@@ -76,7 +77,7 @@ def _crawl(topic: TopicFolder) -> CrawlOverview | None:
         if folder.results.exists():
             raise
         return CrawlOverview(ended, 0, 0, _state(topic))  # it has only just begun
-    return CrawlOverview(ended, summary.pages, summary.relevant, _state(topic))
+    return CrawlOverview(ended, summary.fetched, summary.relevant, _state(topic))
 
 
 def with_finds_of_now(topic: TopicFolder, crawl: RunningCrawl) -> RunningCrawl:

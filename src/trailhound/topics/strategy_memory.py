@@ -186,6 +186,13 @@ def _pages_of(crawl: CrawlFolder) -> int:
     return 0
 
 
+def _has_fetched_nothing(crawl: CrawlFolder) -> bool:
+    if not crawl.shards():
+        with suppress(StorageError), Results(crawl.results) as results:
+            return results.summary().fetched == 0
+    return False
+
+
 def crawl_to_learn_from(
     folder: CrawlFolder, settings: Settings, model: str
 ) -> tuple[Path, bool] | None:
@@ -205,7 +212,7 @@ def crawl_to_learn_from(
             record = crawl.read()
             strategy = record.settings.crawl.strategy.partition(":")[0]
             snapshot = latest_snapshot(crawl) if strategy == wanted else None
-            if snapshot is not None:
+            if snapshot is not None and not _has_fetched_nothing(crawl):
                 same = record.model == model and record.settings.judge == settings.judge
                 found.append((record.created_at, snapshot, same))
     return max(found)[1:] if found else None

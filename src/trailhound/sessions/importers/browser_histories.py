@@ -173,7 +173,7 @@ def _opened_copy(
                 for table in tables:
                     if table not in found:
                         raise SessionError(
-                            f"{path} is no {kind}: it has no table '{table}'. Name another file."
+                            f"{path} is not {kind}: it has no table '{table}'. Name another file."
                         )
                 yield connection
         except (sqlite3.Error, UnicodeDecodeError) as error:  # it quotes what is damaged
