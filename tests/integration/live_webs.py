@@ -18,7 +18,7 @@ from trailhound.config import configure
 from trailhound.crawling import build
 from trailhound.demo import DemoWeb
 from trailhound.demo.files import with_sources
-from trailhound.fetching.http import polite_settings
+from trailhound.fetching.polite_settings import polite_settings
 from trailhound.topics.crawl import TopicCrawl
 from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest

@@ -13,8 +13,9 @@ from aiohttp import web
 
 from loopback import answering
 from trailhound.errors import ConfigError
+from trailhound.fetching.base import Validators
 from trailhound.fetching.client import HttpClient
-from trailhound.fetching.http import HttpFetcher, Validators
+from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.polite_client import PoliteClient
 from trailhound.fetching.polite_settings import PoliteSettings
 from trailhound.fetching.politeness import Politeness

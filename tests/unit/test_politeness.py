@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from trailhound.config.settings import FetchSettings
 from trailhound.errors import ConfigError
 from trailhound.fetching import politeness as politeness_module
-from trailhound.fetching.http import polite_settings
-from trailhound.fetching.polite_settings import PoliteSettings, check_politeness
+from trailhound.fetching.polite_settings import PoliteSettings, check_politeness, polite_settings
 from trailhound.fetching.politeness import NotYetError, Politeness
 
 ADDRESS = "93.184.216.34"

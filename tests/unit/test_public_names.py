@@ -50,6 +50,18 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
+@pytest.mark.parametrize(
+    ("modules", "heavy"),
+    [
+        ("topics.overview, trailhound.topics.running", "numpy"),
+        ("topics.link_lessons, trailhound.topics.explaining, trailhound.lab.runner", "aiohttp"),
+    ],
+)
+def test_commands_load_only_what_they_need(modules: str, heavy: str) -> None:
+    program = f"import sys, trailhound.{modules}\nassert {heavy!r} not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
 def test_every_public_name_is_documented() -> None:
     text = DOCUMENT.read_text("utf-8")
     missing = [name for name in LIBRARY.__all__ if f"`{name}`" not in text]

@@ -34,7 +34,7 @@ from trailhound.crawling.disk_watch import DiskWatch
 from trailhound.crawling.progress import CrawlProgress
 from trailhound.crawling.troubles import Troubles
 from trailhound.errors import StorageError
-from trailhound.fetching.http import polite_settings
+from trailhound.fetching.polite_settings import polite_settings
 from trailhound.frontier.base import FrontierStats
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.event_log import EventLog

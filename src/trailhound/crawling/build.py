@@ -27,8 +27,8 @@ from trailhound.crawling.sinks import Sink
 from trailhound.crawling.traps import TrapGuard
 from trailhound.crawling.troubles import Troubles
 from trailhound.fetching.base import Fetcher
-from trailhound.fetching.http import polite_settings
 from trailhound.fetching.login_pages import LinksToLeave
+from trailhound.fetching.polite_settings import polite_settings
 from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import Frontier
 from trailhound.judges.base import RelevanceJudge

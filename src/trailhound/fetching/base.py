@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, Self, runtime_checkable
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 from trailhound.config.settings import FetchSettings
 from trailhound.fetching.politeness import Politeness
 from trailhound.records import FetchResult
 
 NO_REQUEST_LEFT = "no request was left to follow it"
+REDIRECT_STATUSES = frozenset([301, 302, 303, 307, 308])
+
+
+class Validators(NamedTuple):
+    """What a server said about the version of a page that we have."""
+
+    etag: str = ""
+    last_modified: str = ""
 
 
 class MayGoOn(Protocol):

@@ -22,6 +22,7 @@ from yarl import URL
 
 from trailhound.errors import ConfigError
 from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError
+from trailhound.fetching.base import REDIRECT_STATUSES
 from trailhound.fetching.body import Body, Wanted, make_exchange, read_page, read_some
 from trailhound.fetching.connections import (
     OWN_TROUBLE,
@@ -42,7 +43,6 @@ from trailhound.media_types import may_be_wanted
 from trailhound.records import Exchange, Outcome
 from trailhound.urls import canonicalize
 
-REDIRECT_STATUSES = frozenset([301, 302, 303, 307, 308])
 NO_CONTACT = frozenset([Outcome.TIMEOUT, Outcome.UNREACHABLE])
 _CUT_SHORT = NO_CONTACT | {Outcome.SERVER_ERROR}  # what a standstill of ours may look like
 

@@ -8,21 +8,23 @@ address that the crawl may use.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, Self
+from typing import Self
 
 import msgspec
 from aiohttp.abc import AbstractResolver
 
 from trailhound.config.settings import FetchSettings
-from trailhound.fetching.base import NO_REQUEST_LEFT, MayGoOn, always, is_excluded
-from trailhound.fetching.body import MAX_DOCUMENT_BYTES, Wanted
-from trailhound.fetching.client import (
+from trailhound.fetching.base import (
+    NO_REQUEST_LEFT,
     REDIRECT_STATUSES,
-    Answer,
-    HttpClient,
+    MayGoOn,
+    Validators,
+    always,
+    is_excluded,
 )
+from trailhound.fetching.body import MAX_DOCUMENT_BYTES, Wanted
+from trailhound.fetching.client import Answer, HttpClient
 from trailhound.fetching.hops import Hops, status_in_words
 from trailhound.fetching.keyring import Keyring, keyring_of
 from trailhound.fetching.login_pages import (
@@ -33,7 +35,7 @@ from trailhound.fetching.login_pages import (
     wants_login,
 )
 from trailhound.fetching.polite_client import PoliteClient, Room
-from trailhound.fetching.polite_settings import PoliteSettings, check_politeness, polite_delay
+from trailhound.fetching.polite_settings import check_politeness, polite_delay, polite_settings
 from trailhound.fetching.politeness import Politeness
 from trailhound.fetching.proxies import ProxyRules, proxy_rules
 from trailhound.fetching.request_headers import headers_for_all
@@ -47,13 +49,6 @@ from trailhound.urls import MAX_ASKED_LENGTH, host_key, origin_of
 _PHASE_SECONDS = 10.0
 """For reaching a server, and for each wait for more, at most."""
 _MAX_PART_REDIRECTS = 5
-
-
-class Validators(NamedTuple):
-    """What a server said about the version of a page that we have."""
-
-    etag: str = ""
-    last_modified: str = ""
 
 
 class HttpFetcher:
@@ -369,17 +364,6 @@ class HttpFetcher:
             detail = f"redirects to {target}, which the crawl may not visit"
             return hops.result(Outcome.OUT_OF_SCOPE, answer, detail)
         return None
-
-
-def polite_settings(settings: FetchSettings) -> PoliteSettings:
-    """The delays that ``[fetch]`` asks for."""
-    asked = polite_delay(settings.delay_seconds)
-    return replace(
-        asked,
-        address_delay_seconds=min(settings.address_delay_seconds, asked.delay_seconds),
-        max_crawl_delay_seconds=settings.max_crawl_delay_seconds,
-        request_seconds=settings.timeout_seconds,
-    )
 
 
 def _validators(known: Validators) -> dict[str, str]:

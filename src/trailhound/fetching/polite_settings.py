@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
+from trailhound.config.settings import FetchSettings
 from trailhound.errors import ConfigError
 
 MIN_DELAY_SECONDS = 0.5
@@ -76,3 +77,14 @@ def check_politeness(
             "allow_impolite = true (--allow-impolite) if they have agreed."
         )
     return settings
+
+
+def polite_settings(settings: FetchSettings) -> PoliteSettings:
+    """The delays that ``[fetch]`` asks for."""
+    asked = polite_delay(settings.delay_seconds)
+    return replace(
+        asked,
+        address_delay_seconds=min(settings.address_delay_seconds, asked.delay_seconds),
+        max_crawl_delay_seconds=settings.max_crawl_delay_seconds,
+        request_seconds=settings.timeout_seconds,
+    )

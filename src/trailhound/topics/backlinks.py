@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trailhound.config.settings import Settings
 from trailhound.counting import counted
 from trailhound.crawling.scope import scope_of
 from trailhound.errors import SourceError
-from trailhound.fetching.resolver import mapped_resolver
 from trailhound.records import Page
 from trailhound.sources import BacklinkSource, Sources
-from trailhound.sources.backlink_endpoint import HttpBacklinks
 from trailhound.sources.crawled_links import ArchivedLinks
 from trailhound.sources.edge_list import EdgeList
 from trailhound.sources.kept_answers import KeptAnswers
@@ -25,6 +24,9 @@ from trailhound.topics.crawl_folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFol
 from trailhound.topics.notices import Notify, Progress
 from trailhound.topics.polite_pages import PolitePages
 from trailhound.urls import strip_tracking
+
+if TYPE_CHECKING:
+    from trailhound.sources.backlink_endpoint import HttpBacklinks
 
 OWN_CRAWLS = "crawl"
 MAX_CLAIMS = 100_000
@@ -53,6 +55,10 @@ def open_backlinks(
     )
     if not name.startswith(("http://", "https://")):
         return LiveBacklinks(_edge_list(Path(name), topic, notify), pages, notify)
+    # Here and not above: commands that fetch nothing need not load HTTP, which takes 0.2 s.
+    from trailhound.fetching.resolver import mapped_resolver
+    from trailhound.sources.backlink_endpoint import HttpBacklinks
+
     endpoint = HttpBacklinks(
         name,
         settings.fetch.user_agent,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
 
-from trailhound.crawling.progress import CrawlProgress
 from trailhound.crawling.troubles import Troubles
 from trailhound.records import Candidate, FetchResult, Outcome, PageEvent
+
+if TYPE_CHECKING:  # brings NumPy along, which whoever only looks at crawls does not need
+    from trailhound.crawling.progress import CrawlProgress
 
 ENDS = {
     Outcome.NOT_FOUND: "there is no such page",

@@ -17,9 +17,8 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
-from trailhound.crawling.duplicates import DuplicateFinder
 from trailhound.errors import StorageError
 from trailhound.storage import event_log
 from trailhound.storage.cdxj import merge_index
@@ -29,6 +28,9 @@ from trailhound.storage.gathered_results import GatheredResults
 from trailhound.storage.locks import Ownership
 from trailhound.storage.results_reading import Results
 from trailhound.topics.crawl_folder import SHARDS, CrawlFolder
+
+if TYPE_CHECKING:
+    from trailhound.crawling.duplicates import DuplicateFinder
 
 
 class Gathered(NamedTuple):
@@ -89,6 +91,9 @@ class Gathering:
 
     def _find_copy(self, fingerprint: int, address: str, noindex: bool) -> str | None:
         if self._copies is None:
+            # Here and not above: it needs NumPy, and most crawls have nothing to gather.
+            from trailhound.crawling.duplicates import DuplicateFinder
+
             self._copies = DuplicateFinder(self._results.fingerprints())
         return self._copies.find_or_add(fingerprint, address, noindex=noindex)
 

@@ -7,13 +7,11 @@ from pathlib import Path
 
 from trailhound.config.settings import Settings
 from trailhound.errors import UsageError
-from trailhound.fetching.http import polite_settings
-from trailhound.fetching.resolver import mapped_resolver
+from trailhound.fetching.polite_settings import polite_settings
 from trailhound.records import Page
 from trailhound.sessions.shown_pages import page_from_source
 from trailhound.sources import SearchSource, Sources
 from trailhound.sources.page_search import ArchivedPagesSearch, KeptPagesSearch
-from trailhound.sources.search_endpoint import HttpSearch
 from trailhound.topics.backlinks import open_backlinks
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.marking import archived_sources
@@ -81,7 +79,13 @@ def open_search(
     )
 
 
-def _endpoint(settings: Settings, notify: Notify, before_asking: Callable[[], None]) -> HttpSearch:
+def _endpoint(
+    settings: Settings, notify: Notify, before_asking: Callable[[], None]
+) -> SearchSource:
+    # Here and not above: commands that fetch nothing need not load HTTP, which takes 0.2 s.
+    from trailhound.fetching.resolver import mapped_resolver
+    from trailhound.sources.search_endpoint import HttpSearch
+
     fetch = settings.fetch
     return HttpSearch(
         settings.sources.search,

@@ -9,7 +9,7 @@ from pathlib import Path
 from trailhound.counting import counted
 from trailhound.crawling.gate import REFRESH_PRIORITY
 from trailhound.errors import SourceError
-from trailhound.fetching.http import Validators
+from trailhound.fetching.base import Validators
 from trailhound.frontier.base import Frontier
 from trailhound.models.topic_model import TopicModel
 from trailhound.records import Candidate

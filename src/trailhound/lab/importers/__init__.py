@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from trailhound.errors import ConfigError, CorpusError, TrailhoundError, UsageError
-from trailhound.fetching.client import REDIRECT_STATUSES
+from trailhound.fetching.base import REDIRECT_STATUSES
 from trailhound.lab.corpora.contents import CorpusInfo
 from trailhound.lab.corpora.writer import CorpusWriter
 from trailhound.plugins import CORPUS, Catalogue

@@ -25,8 +25,7 @@ _NO_ADDRESS = (
     "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff"
 )
 _ADDRESS = re.compile(
-    rf"""(?<![a-z0-9])(?:https?://|www\.)[^\s<>"'`{{}}|\\^\[\]{_NO_ADDRESS}]{{3,2000}}""",
-    re.IGNORECASE,
+    rf"""(?<![A-Za-z0-9])(?i:https?://|www\.)[^\s<>"'`{{}}|\\^\[\]{_NO_ADDRESS}]{{3,2000}}"""
 )
 _MARKUP = str.maketrans(dict.fromkeys("\x00\ufffe\uffff"))
 
