@@ -103,7 +103,7 @@ def test_others_are_fetched_while_an_answer_is_awaited(
     topic: TopicFolder, site: TinySite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patient = partial(HttpBacklinks, timeout_seconds=90.0)
-    monkeypatch.setattr("trailhound.topics.backlinks.HttpBacklinks", patient)
+    monkeypatch.setattr("trailhound.sources.backlink_endpoint.HttpBacklinks", patient)
     site.resources["/robots.txt"] = Resource(b"User-agent: *\nCrawl-delay: 0.1\n")
     meanwhile: list[bool] = []
 
@@ -127,7 +127,7 @@ def test_an_endpoint_that_hangs_is_left_alone(
     topic: TopicFolder, site: TinySite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "trailhound.topics.backlinks.HttpBacklinks",
+        "trailhound.sources.backlink_endpoint.HttpBacklinks",
         partial(HttpBacklinks, timeout_seconds=SECONDS),
     )
     done = threading.Event()

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from found_pages import Find, add_finds
 from trailhound.cluster import driver, opening
 from trailhound.cluster.checkpoints import Checkpoint
 from trailhound.cluster.driver import ClusterCrawl
@@ -345,6 +346,7 @@ def test_what_an_earlier_crawl_has_found_is_no_news_in_a_cluster_s(
     found = [("http://a.test/find", 5.0)]
     with closing(ResultsStore(CrawlFolder(topic).results)) as store:
         store.inherit_finds(found)
+    add_finds(CrawlFolder(topic), [Find("http://a.test/", relevant=False)])
     CrawlFolder(topic).strategy.write_bytes(b"learned")
     told: list[str] = []
     with opened(topic, restart=True, notify=told.append, max_requests=100) as crawl:

@@ -103,4 +103,7 @@ def test_a_run_that_cannot_begin_leaves_what_was_told(tmp_path: Path) -> None:
     assert (tmp_path / STATUS).read_bytes() == before
     (tmp_path / f".{STATUS}.1.partial").write_bytes(b"half")
     forget_status(tmp_path)
-    assert not list(tmp_path.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == [STATUS], "with figures alone"
+    left = read_status(tmp_path)
+    assert left is not None
+    assert (left.waiting, left.latest, left.notices, left.went_wrong) == (7, (), (), ())
