@@ -62,10 +62,10 @@ $(PYWB)/.installed: requirements-pywb.lock
 demo: install
 	@$(BIN)/trailhound demo -o $(OUT)/demo
 
-# Tests wait for servers, browsers and kills much of their time: three share two cores well.
+# Tests wait for servers, browsers and kills much of their time: four keep two cores busy.
 # In the order of folders: browsers first, so that the many short tests fill the end.
 test: install browser pywb
-	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 	@$(BIN)/python -m benchmarks.quality_gate demo
 
 e2e: install browser
