@@ -26,11 +26,9 @@ def crawls(workspace: options.WorkspaceOption = None, as_json: options.JsonOptio
 
       trailhound crawls
     """
-    from trailhound.topics.overview import with_finds_of_now
-    from trailhound.topics.running import all_crawls
+    from trailhound.topics.overview import crawls_of_now
 
-    place = options.open_workspace(workspace)
-    found = [with_finds_of_now(place.folder_for(each.topic), each) for each in all_crawls(place)]
+    found = list(crawls_of_now(options.open_workspace(workspace)))
     if as_json:
         print_json(found)
         return

@@ -12,7 +12,7 @@ from trailhound.sessions.files import marks_in
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_status import CrawlState, RunningCrawl
 from trailhound.topics.heeding import open_results
-from trailhound.topics.running import running_crawl
+from trailhound.topics.running import all_crawls, running_crawl
 from trailhound.topics.workspace import TopicFolder, Workspace
 from trailhound.urls import canonicalize
 
@@ -80,6 +80,12 @@ def _crawl(topic: TopicFolder) -> CrawlOverview | None:
     return CrawlOverview(ended, summary.fetched, summary.relevant, _state(topic))
 
 
+def crawls_of_now(workspace: Workspace) -> Iterator[RunningCrawl]:
+    """The crawls of all topics, those that run first."""
+    for crawl in all_crawls(workspace):
+        yield with_finds_of_now(workspace.folder_for(crawl.topic), crawl)
+
+
 def with_finds_of_now(topic: TopicFolder, crawl: RunningCrawl) -> RunningCrawl:
     """A crawl that has ended, with the finds that its results have by now: pages may have been
     marked or judged again since. Where they cannot be read, with those that it told of itself."""
@@ -87,7 +93,7 @@ def with_finds_of_now(topic: TopicFolder, crawl: RunningCrawl) -> RunningCrawl:
         return crawl
     try:
         with open_results(CrawlFolder(topic)) as results:
-            return msgspec.structs.replace(crawl, finds=results.summary().relevant)
+            return msgspec.structs.replace(crawl, finds=results.n_finds())
     except TrailhoundError:
         return crawl
 

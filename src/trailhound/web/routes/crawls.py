@@ -12,10 +12,9 @@ from trailhound.errors import TrailhoundError, UsageError, unknown_name
 from trailhound.storage.results_browsing import Filter, ResultsBrowser
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_status import RunningCrawl
-from trailhound.topics.overview import with_finds_of_now
+from trailhound.topics.overview import crawls_of_now, with_finds_of_now
 from trailhound.topics.running import (
     Mode,
-    all_crawls,
     pause,
     request_stop,
     running_crawl,
@@ -120,9 +119,7 @@ class StartCrawl(msgspec.Struct, frozen=True, kw_only=True):
 def list_crawls(app: App, asked: Nothing) -> list[RunningCrawl]:
     """The crawls of all topics, those that run first."""
     del asked
-    folder_for = app.workspace.folder_for
-    crawls = (with_finds_of_now(folder_for(each.topic), each) for each in all_crawls(app.workspace))
-    return [crawl_in_app(each) for each in crawls]
+    return [crawl_in_app(each) for each in crawls_of_now(app.workspace)]
 
 
 @routes.get("/api/topics/{topic}/crawl")
