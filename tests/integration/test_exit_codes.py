@@ -227,6 +227,15 @@ def test_a_seed_says_at_once_why_it_fails_and_the_crawl_fails(
     assert "starved" not in again.out
 
 
+def test_a_seed_that_failed_is_asked_again_when_the_cause_is_mended(crawled: Crawled) -> None:
+    refused = crawled("http://tiny.test/", allowed=False)
+    assert "ask them again: trailhound crawl wasps --resume" in refused.out
+    done = crawled("http://tiny.test/", "--resume")
+    assert "1 seed that could not be fetched will be asked for again." in done.err
+    assert (done.code, "1 fetched" in done.out) == (0, True), done.out
+    assert "asked for again" not in crawled("http://tiny.test/", "--resume").err
+
+
 def test_a_judge_that_breaks_on_every_page_fails_the_crawl(
     crawled: Crawled, tmp_path: Path
 ) -> None:
@@ -236,6 +245,8 @@ def test_a_judge_that_breaks_on_every_page_fails_the_crawl(
     assert done.code == 1
     assert "Every page that was fetched was lost" in done.out
     assert "no database" in done.out
+    judge.write_text("def judge(page):\n    return 1.0\n")
+    assert crawled("http://tiny.test/", "--resume", judge=str(judge)).code == 0
 
 
 @pytest.mark.parametrize(("fails_on", "code"), [("/", 1), ("/gone", 0)])

@@ -277,19 +277,19 @@ def _after_starving(crawl: TopicCrawl, name: str) -> list[str]:
     if set(crawl.progress.outcomes) == {Outcome.BROKEN.value}:
         return [
             "No page could be dealt with, as told above, so that there was nothing to follow. Mend "
-            f"the cause and begin anew: trailhound crawl {name} --restart --seed URL"
+            f"the cause and ask the seeds again: trailhound crawl {name} --resume"
         ]
     if not crawl.progress.outcomes[Outcome.FETCHED] and crawl.failures():
         return [
             "No page was fetched, for the reasons above, so that there was nothing to follow. Give "
             f"other seeds: trailhound crawl {name} --resume --seed URL",
-            f"or mend the cause and begin anew: trailhound crawl {name} --restart --seed URL",
+            f"or mend the cause and ask them again: trailhound crawl {name} --resume",
         ]
     if crawl.failed:
         return [
             "No page was fetched so far, so that there is nothing to follow. Give other seeds: "
             f"trailhound crawl {name} --resume --seed URL",
-            f"or mend the cause and begin anew: trailhound crawl {name} --restart",
+            f"or mend the cause and ask them again: trailhound crawl {name} --resume",
             f"or see what became of one: trailhound explain {name} URL",
         ]
     strategy, options = parse_spec(crawl.settings.crawl.strategy)

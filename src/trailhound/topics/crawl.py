@@ -49,6 +49,7 @@ from trailhound.topics.seed_sitemaps import SeedSitemaps
 from trailhound.topics.sources import open_sources, tell_unused
 from trailhound.topics.start_pages import (
     queue_closed,
+    queue_failed_seeds,
     queue_refresh,
     search_seeds,
     topic_words,
@@ -144,8 +145,8 @@ class TopicCrawl:
         self._works_alone = own.neighbours is None
         self.sitemaps = self._new_sitemaps()
         """Read before the first page; a crawl with neighbours leaves that to them."""
-        if plan.record is not None and plan.newly_as_me:
-            self._knock_again(plan.newly_as_me)
+        if plan.record is not None:
+            self._ask_again(plan.newly_as_me)
         self._go_on_from(self._stores.results.progress(), sources.asked(), self._refreshed())
         self._end = CrawlEnd(
             self._crawler, self.progress, self._stores, self._memory, self._notices
@@ -221,11 +222,15 @@ class TopicCrawl:
         self._notices.tell(f"{counted(len(versions), 'relevant page')} will be asked for news.")
         return len(versions)
 
-    def _knock_again(self, hosts: frozenset[str]) -> None:
-        """Pages that asked to log in are asked for again, now that there is something to show."""
-        asked = queue_closed(self.folder.results, self._stores.frontier, hosts)
-        if asked:
-            pages = counted(asked, "page")
+    def _ask_again(self, newly_as_me: frozenset[str]) -> None:
+        """Seeds that failed; pages that asked to log in, where there is something to show now."""
+        frontier = self._stores.frontier
+        if failed := queue_failed_seeds(frontier, self._own_seeds):
+            seeds = counted(failed, "seed")
+            self._notices.tell(f"{seeds} that could not be fetched will be asked for again.")
+        closed = queue_closed(self.folder.results, frontier, newly_as_me) if newly_as_me else 0
+        if closed:
+            pages = counted(closed, "page")
             self._notices.tell(f"{pages} that asked to log in will be asked for again.")
 
     def _new_sitemaps(self) -> SeedSitemaps | None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from trailhound.counting import counted
+from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.crawling.gate import REFRESH_PRIORITY
 from trailhound.errors import SourceError
 from trailhound.fetching.base import Validators
 from trailhound.frontier.base import Frontier
 from trailhound.models.topic_model import TopicModel
-from trailhound.records import Candidate
+from trailhound.records import Candidate, Outcome
 from trailhound.sources import SearchSource
 from trailhound.storage.results_reading import Results
 from trailhound.storage.visit_reading import due_pages
@@ -23,6 +24,18 @@ from trailhound.urls import host_key
 FIRST_HITS = 10
 """Results of a search that are taken for seeds, as in the content-and-link paper."""
 QUERY_WORDS = 4
+MAY_BE_MENDED = frozenset(
+    [
+        Outcome.ADDRESS_REFUSED,
+        Outcome.UNKNOWN_HOST,
+        Outcome.UNREACHABLE,
+        Outcome.TIMEOUT,
+        Outcome.SERVER_ERROR,
+        Outcome.BUSY,
+        Outcome.BROKEN,
+    ]
+)
+"""What the user, a server or a plug-in's author may have set right between two runs."""
 
 
 async def search_seeds(
@@ -58,6 +71,13 @@ def queue_closed(results: Path, frontier: Frontier, hosts: Collection[str]) -> i
         Candidate(page.url, page.priority, page.memory, page.parent, page.depth) for page in pages
     )
     return len(pages)
+
+
+def queue_failed_seeds(frontier: Frontier, seeds: Iterable[str]) -> int:
+    """Queue seeds again that came to nothing for a reason that may be gone by now."""
+    failed = [url for url in seeds if frontier.outcome_of(url) in MAY_BE_MENDED]
+    frontier.requeue(Candidate(url, SEED_PRIORITY) for url in failed)
+    return len(failed)
 
 
 def queue_refresh(
