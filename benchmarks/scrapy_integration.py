@@ -76,7 +76,7 @@ def crawl(kind: str, seeds: str, topic: str, most_pages: int, job: str) -> Crawl
         del settings["SCHEDULER"], settings["SPIDER_MIDDLEWARES"]
     links = FocusedSpider.links if most_pages else LinkExtractor(deny_domains=[TRAP_HOST])
     spider = type("Measured", (FocusedSpider,), {"custom_settings": settings, "links": links})
-    process = CrawlerProcess()
+    process = CrawlerProcess({"LOG_LEVEL": settings["LOG_LEVEL"]})  # else it tells its versions
     crawler = process.create_crawler(spider)
     crawled, asked, began = Crawled([], 0.0), [0], [0.0]
 

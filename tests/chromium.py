@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Playwright, expect, sync_playwright
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _SHELL = "chromium-headless-shell"
-AXE = {"preload": False, "resultTypes": ["violations"]}
-"""Options of axe: what is in order need not be described, which saves a quarter of its time."""
+_AXE = {"preload": False, "resultTypes": ["violations"]}
+"""What is in order need not be described, which saves a quarter of its time."""
+GRAVE = ("serious", "critical")
 PATIENCE_MS = 120_000.0
 """On a machine that does other things beside, a browser may take its time."""
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -65,3 +68,11 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
     started = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
     yield started
     started.close()
+
+
+def barriers(page: Page, impacts: Collection[str] = GRAVE) -> list[tuple[str, list[str]]]:
+    """What keeps people out, as axe finds it: rules that are broken, and the elements."""
+    found: Any = Axe().run(page, options=_AXE).response
+    assert found["passes"], "axe has looked at nothing"
+    broken = [each for each in found["violations"] if each["impact"] in impacts]
+    return [(each["id"], [node["html"] for node in each["nodes"]]) for each in broken]

@@ -5,21 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from app_server import ServedApp, serving_app, wait_until
-from chromium import AXE, PATIENCE_MS
+from chromium import PATIENCE_MS, barriers
 from trailhound.topics.access import Access, named_host
 from trailhound.topics.running import request_stop, running_crawl, wait_for_end
 
 pytestmark = pytest.mark.browser
-
-SERIOUS = {"serious", "critical"}
 
 
 @pytest.fixture(scope="module")
@@ -59,13 +55,6 @@ def show(page: Page, app: ServedApp, view: str) -> None:
     page.goto(f"{app.base}/#{view}")
 
 
-def check_access(page: Page) -> None:
-    """No finding of axe that keeps somebody out."""
-    found: Any = Axe().run(page, options=AXE).response["violations"]
-    grave = [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in SERIOUS]
-    assert grave == []
-
-
 def requests_drawn(page: Page) -> int:
     """At which number of requests the curve of finds ends."""
     words = page.get_by_role("img", name=re.compile("finds? after")).get_attribute("aria-label")
@@ -89,7 +78,7 @@ def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
     form.get_by_role("checkbox", name=re.compile("cookies.demo.test")).check()
     form.get_by_title("Removes the cookies of other.demo.test").click()
     wait_until(lambda: [each.host for each in access.hosts()] == ["cookies.demo.test"])
-    check_access(page)
+    assert barriers(page) == []
     seeds = form.get_by_role("group", name="Where to start").get_by_role("checkbox", checked=True)
     for _ in range(seeds.count()):
         seeds.first.uncheck()
@@ -112,7 +101,7 @@ def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
     wait_until(lambda: requests_drawn(page) > early + 3)
     page.get_by_text("What comes next").click()
     expect(page.get_by_role("region", name="What comes next")).to_be_visible()
-    check_access(page)
+    assert barriers(page) == []
     page.screenshot(path=tmp_path / "crawl.png", full_page=True)
     stop.click()
     go_on = page.get_by_role("button", name="Go on")
@@ -121,7 +110,7 @@ def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
     page.get_by_role("button", name="Why http").first.click()
     story = page.get_by_role("dialog")
     expect(story).to_contain_text("It was")
-    check_access(page)
+    assert barriers(page) == []
     story.get_by_role("button", name="Close").click()
     before = app.get(f"/api/topics/{quote(topic)}/crawl")["crawl"]["pages"]
     go_on.click()
@@ -130,7 +119,7 @@ def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
     show(page, app, "/crawls")
     page.get_by_role("button", name=f"Pause {topic}").click()
     expect(page.get_by_role("button", name=f"Go on with {topic}")).to_be_visible()
-    check_access(page)
+    assert barriers(page) == []
 
 
 def _hide(page: Page, is_hidden: bool) -> None:
@@ -164,7 +153,7 @@ def test_an_app_that_is_gone_is_told_until_it_is_back(
     _hide(page, False)
     told = page.get_by_role("alert").filter(has_text="The app does not answer; trying again")
     expect(told).to_be_visible()
-    check_access(page)
+    assert barriers(page) == []
     show(page, app, "/crawls")
     expect(page.get_by_role("heading", name="That did not work")).to_be_visible()
     page.unroute("**/api/**")
@@ -206,6 +195,6 @@ def test_a_schedule_is_set_and_told_in_words(app: ServedApp, topic: str, page: P
     words = page.get_by_role("status").first
     expect(words).to_contain_text("from 03:00 to 03:30")
     expect(words).to_contain_text("Switched off at present")
-    check_access(page)
+    assert barriers(page) == []
     kept = app.get(f"/api/topics/{quote(topic)}/schedule")["schedule"]
     assert kept["nightly"] == {"start": "03:00", "end": "03:30", "days": [0, 1, 2, 3, 4, 5]}

@@ -7,12 +7,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from learned_topics import HOST, park_session
 from playwright.sync_api import Browser, Page, Route, expect
 
 from app_server import ServedApp, wait_until
-from chromium import AXE, PATIENCE_MS
+from chromium import PATIENCE_MS, barriers
 from trailhound.sessions.events import Event, Mark, Session, Submit, Visit
 from trailhound.sessions.files import write_session
 
@@ -46,14 +45,8 @@ def show(page: Page, app: ServedApp, topic: str, view: str) -> None:
     page.wait_for_selector(".tabs [aria-current=page]")
 
 
-def accessible(page: Page) -> None:
-    found = Axe().run(page, options=AXE).response["violations"]
-    grave = [each for each in found if each["impact"] in ("serious", "critical")]
-    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in grave] == []
-
-
 def test_the_demo_web_leads_from_nothing_to_a_learned_topic(page: Page, app: ServedApp) -> None:
-    accessible(page)
+    assert barriers(page) == []
     page.get_by_role("link", name="Skip to content").press("Enter")
     expect(page.get_by_role("main")).to_be_focused()
     see(page, "Welcome to Trailhound")
@@ -69,13 +62,13 @@ def test_the_demo_web_leads_from_nothing_to_a_learned_topic(page: Page, app: Ser
     see(page, "Next: crawl")
     assert page.url.endswith("(demo)")
     expect(page.get_by_role("link", name="Start a crawl")).to_be_visible()
-    accessible(page)
+    assert barriers(page) == []
     page.get_by_role("link", name="Model").click()
     see(page, "Concept graph")
     see(page, "Words and their weight")
     assert page.locator("svg.concepts circle").count() >= 3
     assert page.locator("table.heat").count() == 2
-    accessible(page)
+    assert barriers(page) == []
     page.get_by_text("Learn with other parameters").click()
     page.get_by_label("Distances").fill("3")
     page.get_by_role("button", name="Learn with these").click()
@@ -86,7 +79,7 @@ def test_sessions_arrive_while_the_topic_is_looked_at(page: Page, app: ServedApp
     page.get_by_label("What will you look for?").fill("bees")
     page.get_by_role("button", name="Create").click()
     see(page, "Next: browse")
-    accessible(page)
+    assert barriers(page) == []
     app.browsed(Session("wasps", ()))  # by now a browser is paired
     page.reload()
     see(page, "write 'bees' there, and press Start")
@@ -106,7 +99,7 @@ def test_a_recording_is_imported(page: Page, app: ServedApp, tmp_path: Path) -> 
     page.get_by_role("button", name="Import a recording").click()
     page.get_by_label("File").set_input_files(file)
     expect(page.get_by_label("What it is")).to_have_value("session")
-    accessible(page)
+    assert barriers(page) == []
     page.get_by_role("button", name="Import", exact=True).click()
     see(page, "Next: learn")
 
@@ -127,7 +120,7 @@ def test_a_page_is_chosen_marked_and_forgotten(page: Page, app: ServedApp) -> No
     expect(page.locator(".graph circle")).to_have_count(10)
     assert page.locator(".graph circle.target").count() == 3
     assert page.locator(".graph circle.dead").count() >= 2
-    accessible(page)
+    assert barriers(page) == []
     page.locator(".graph circle", has_text="The bee4").click()
     expect(page.locator(".preview")).to_contain_text("swarms of bees leave the hive")
     useful = page.locator(".preview").get_by_role("button", name="Useful", exact=True)
@@ -138,7 +131,7 @@ def test_a_page_is_chosen_marked_and_forgotten(page: Page, app: ServedApp) -> No
     see(page, "4 marked useful")
     expect(page.locator(".graph circle.chosen")).to_have_count(1)
     see(page, "changed since the last learning")
-    accessible(page)
+    assert barriers(page) == []
     page.get_by_role("button", name="Learn again").click()
     wait_until(lambda: app.get("/api/topics/bees/model")["diagnosis"]["n_targets"] == 4)
     search = page.get_by_role("searchbox")
