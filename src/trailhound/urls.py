@@ -4,15 +4,17 @@ Two spellings of one resource must meet in the frontier, two resources must not.
 the WHATWG URL rules give (ada-url: case, default port, dot segments, Unicode host to punycode),
 and then, where those rules leave a choice open:
 
-* the fragment goes: it never reaches the server;
+* the fragment goes: it never reaches the server; so does the ``?`` of an empty query, which hardly
+  a server tells from none, and what sends our requests cannot;
+* the dot goes that ends a host's full name: ``example.org.`` is ``example.org``, with its delays;
 * user name and password go: they are not part of the resource and must not reach logs, archives
   or shared models (the host is what follows the ``@``, as in a browser);
 * escapes are upper case, and unreserved characters (letters, digits, ``-._~``) are not escaped;
 * characters that a URI may not hold are escaped, where browsers send them either way:
   ``?a[]=1`` is ``?a%5B%5D=1``, and a ``%`` that starts no escape is ``%25``.
 
-Escapes of reserved characters stay (``%2F`` is not ``/``), and so do the order of parameters, an
-empty query and the case of the path: servers may tell these apart.
+Escapes of reserved characters stay (``%2F`` is not ``/``), and so do the order of parameters and
+the case of the path: servers may tell these apart.
 """
 
 from __future__ import annotations
@@ -73,14 +75,27 @@ def canonicalize(url: str, base: str | None = None) -> str | None:
         scheme, _, authority = href[:path_start].partition("://")
         href = f"{scheme}://{authority.rpartition('@')[2]}{href[path_start:]}"
         path_start = href.index("/", 8)
+    if href[path_start - 1] == "." or ".:" in href[:path_start]:
+        href = _without_last_dot(href, path_start)
+        path_start = href.index("/", 8)
     if path_start > len("https://") + _LONGEST_HOST:
         return None
+    if href[-1] == "?" and href.index("?") == len(href) - 1:
+        href = href[:-1]
     if _ESCAPABLE.search(href, path_start) is not None:
         # The host stays out of it: an IPv6 address keeps its brackets.
         href = href[:path_start] + _ESCAPABLE.sub(
             lambda match: _normal_escape(match[0]), href[path_start:]
         )
     return href if len(href) <= MAX_LENGTH else None
+
+
+def _without_last_dot(href: str, path_start: int) -> str:
+    scheme, _, authority = href[:path_start].partition("://")
+    host, colon, port = authority.partition(":")
+    # A dot alone, or several, are no host's name: they stay what they are.
+    name = host[:-1] if host[:-1].strip(".") == host[:-1] != "" else host
+    return f"{scheme}://{name}{colon}{port}{href[path_start:]}"
 
 
 def host_key(url: str) -> str:

@@ -69,3 +69,42 @@ def test_problems_inside_are_logged_too(tmp_path: Path) -> None:
 def test_a_log_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="Check that its folder exists"):
         EventLog(tmp_path / "missing" / "log.jsonl", lambda: 0.0)
+
+
+def test_what_utf8_cannot_carry_is_replaced(tmp_path: Path) -> None:
+    log = EventLog(tmp_path / "log.jsonl", lambda: 7.0)
+    log.note("put-off", why="HTTP 503 Acc\udce8s", seeds=["\udc80"])
+    log.close()
+    (line,) = lines(tmp_path / "log.jsonl")
+    assert line == {"at": 7.0, "event": "put-off", "why": "HTTP 503 Acc?s", "seeds": ["?"]}
+
+
+def test_a_line_for_which_there_is_no_room_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = EventLog(tmp_path / "log.jsonl", lambda: 7.0)
+    log.note("a")
+    file = log._file._file
+
+    class Full:
+        """Takes some bytes, and then no more."""
+
+        left = 5
+
+        def write(self, piece: memoryview) -> int:
+            taken = file.write(piece[: self.left])
+            self.left -= taken
+            if not taken:
+                raise OSError(28, "No space left on device")
+            return taken
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(file, name)
+
+    monkeypatch.setattr(log._file, "_file", Full())
+    with pytest.raises(StorageError, match="No space"):
+        log.note("b")
+    monkeypatch.setattr(log._file, "_file", file)
+    log.note("c")
+    log.close()
+    assert [line["event"] for line in lines(tmp_path / "log.jsonl")] == ["a", "c"]

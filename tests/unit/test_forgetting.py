@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,27 @@ def test_records_that_name_a_forgotten_page_go_too(tmp_path: Path) -> None:
     assert forget_records(folder, one_host("secret.test")) == 2
     assert all(b"secret" not in each.body for each in read_folder(folder))
     assert not any("Location" in dict(each.http_headers) for each in read_folder(folder))
+
+
+def test_what_a_record_tells_in_words_counts_and_revisits_of_others_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    with ArchiveWriter(folder, "bees", started_at=AT) as archive:
+        unchanged = exchange("http://bees.test/", b"", status=304)
+        archive.write([unchanged], CaptureNotes(number=1))
+        archive.write([exchange(SECRET, b"x")], CaptureNotes(number=2))
+        told = CaptureNotes(detail=f"redirects to {SECRET}, out of scope", number=3)
+        archive.write([exchange("http://a.test/", b"y")], told)
+    forget_records(folder, one_host("secret.test"))
+    assert targets(folder) == {"http://bees.test/", "http://a.test/"}
+    assert all(b"secret" not in each.body for each in read_folder(folder))
+
+
+def test_hosts_without_an_address_of_theirs_are_forgotten(tmp_path: Path) -> None:
+    with closing(SqliteFrontier(tmp_path / "frontier.db")) as frontier:
+        frontier.add([Candidate("http://a.test/", 1.0)])
+        frontier.delay_host("secret.test", 2e9)
+    forget_urls(tmp_path / "frontier.db", one_host("secret.test"))
+    assert b"secret" not in (tmp_path / "frontier.db").read_bytes()
 
 
 def test_an_archive_with_nothing_left_is_gone(tmp_path: Path) -> None:

@@ -552,3 +552,35 @@ def test_no_kill_lets_a_host_be_asked_too_soon(
     visits.together(*[fetch(*visit) for visit in visits_made])
     for host, until in visits.ledger.until.items():
         assert until <= visits.time.now + visits.politeness.free_in(host) + 1e-9, "all is settled"
+
+
+def test_parts_and_turns_heed_a_hold_that_arrives_while_they_wait() -> None:
+    time = Time()
+    settings = PoliteSettings(max_wait_seconds=5.0, delay_seconds=4.0)
+    polite = Politeness(settings, clock=time.clock, wall_clock=time.clock, sleep=time.sleep)
+    waited: list[float] = []
+
+    async def parts() -> None:
+        await polite.begin_part("a.test")
+        await polite.begin_part("a.test")
+        third = asyncio.ensure_future(polite.begin_part("a.test"))
+        await asyncio.sleep(0)
+        polite.failed("a.test", 600.0)
+        polite.end_part("a.test")
+        with pytest.raises(NotYetError):
+            await third
+        polite.hold("b.test", 3.0)
+        await polite.begin_part("b.test")
+        waited.append(time.now)
+
+    async def turns() -> None:
+        polite.end("c.test", await polite.begin("c.test", ADDRESS))
+        second = asyncio.ensure_future(polite.begin("c.test", ADDRESS))
+        await asyncio.sleep(0)
+        polite.failed("c.test", 600.0)
+        with pytest.raises(NotYetError):
+            await second
+
+    asyncio.run(time.run(parts()))
+    assert waited == [3.0]
+    asyncio.run(time.run(turns()))

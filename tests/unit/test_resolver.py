@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -13,7 +14,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from loopback import Moving
 from trailhound.errors import ConfigError
 from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError
-from trailhound.fetching.resolver import AddressBook, MappedResolver
+from trailhound.fetching.resolver import AddressBook, MappedResolver, SystemResolver
 
 T = TypeVar("T")
 PUBLIC = "93.184.216.34"
@@ -186,3 +187,25 @@ def test_other_names_go_to_the_system_resolver() -> None:
 def test_unusable_addresses_are_named(where: str) -> None:
     with pytest.raises(ConfigError, match=r"Cannot map host 'a\.test' to"):
         MappedResolver({"a.test": where})
+
+
+def test_names_that_never_answer_hold_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = threading.Event()
+
+    def look_up(host: str, port: int, *_: object) -> list[object]:
+        if host == "slow.example":
+            answer.wait(60)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+    async def ask() -> str:
+        resolver = SystemResolver()
+        slow = [asyncio.ensure_future(resolver.resolve("slow.example", 80)) for _ in range(50)]
+        await asyncio.sleep(0)
+        (place,) = await resolver.resolve("honest.example", 80)
+        answer.set()
+        await asyncio.gather(*slow)
+        return str(place["host"])
+
+    assert asyncio.run(ask()) == "93.184.216.34"

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from trailhound.crawling import choosing
-from trailhound.crawling.sinks import MAX_FAILURES, Sink, SinkChain
+from trailhound.crawling.sinks import MAX_FAILURES, JsonLinesSink, Sink, SinkChain
 from trailhound.crawling.troubles import Troubles
-from trailhound.errors import UsageError
+from trailhound.errors import StorageError, UsageError
 from trailhound.records import FinishedPage, Relevance
 from trailhound.testing.stores import finished_pages
 
@@ -24,6 +24,7 @@ class Choosy:
     def __init__(self, dislikes: Callable[[int, bool], bool]) -> None:
         self._dislikes = dislikes
         self.given = 0
+        self.is_vital = False
 
     def keep(self, finished: FinishedPage) -> None:
         self.given += 1
@@ -54,6 +55,33 @@ def told_after(sink: Choosy, relevant: Iterable[bool]) -> list[str]:
 
     asyncio.run(keep_all())
     return [each for each in told if "let be" in each]
+
+
+def test_a_crawl_without_its_own_stores_ends() -> None:
+    sink = Choosy(lambda number, _: number > 3)
+    sink.is_vital = True
+    with pytest.raises(StorageError, match=r"10 pages in a row could not be kept.*full"):
+        told_after(sink, [False] * 20)
+    assert sink.given == 3 + MAX_FAILURES
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"", b""),
+        (b'{"a": 1}\n{"url":"http://a/"', b'{"a": 1}\n'),
+        (b'{"a": 1}\n{"url":"http://a/"}', b'{"a": 1}\n{"url":"http://a/"}\n'),
+        (b"a letter of mine", b"a letter of mine\n"),
+        (b'{"url":"http://a/"}\n', b'{"url":"http://a/"}\n'),
+    ],
+)
+def test_what_is_in_a_file_stays_but_half_a_line_of_ours(
+    tmp_path: Path, before: bytes, after: bytes
+) -> None:
+    path = tmp_path / "finds.jsonl"
+    path.write_bytes(before)
+    JsonLinesSink(path).close()
+    assert path.read_bytes() == after
 
 
 def test_one_that_fails_on_relevant_pages_alone_is_let_be() -> None:

@@ -7,8 +7,10 @@ is :mod:`trailhound.crawling.digestion`.
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Callable
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -24,6 +26,8 @@ if TYPE_CHECKING:  # a strong room has neither, and starts in half the time with
 
 JUDGE_FAILED = "the judge failed: "
 """What the reason begins with when it was the judge that raised."""
+_ROUNDING = 1e-6
+"""By so much a score may miss its bounds."""
 
 
 class PageJob(msgspec.Struct, frozen=True, array_like=True):
@@ -125,7 +129,7 @@ class Analyst:
             analysis.is_beyond = True
         if page is None or self._judge is None:
             return
-        analysis.relevance = self._judge.judge(page)
+        analysis.relevance = checked_verdict(self._judge.judge(page))
         # Copies matter where they would count as finds; reading every page for them costs 6 %.
         if self._fingerprint is not None and analysis.relevance.relevant:
             analysis.fingerprint = self._fingerprint(page)
@@ -155,7 +159,21 @@ AnalystRecipe = Callable[[], Analyst]
 def link_score(scored: ScoredLink) -> LinkScore:
     """A strategy's verdict without the link's surroundings."""
     link = scored.link
-    return LinkScore(link.url, scored.priority, scored.memory, link.nofollow)
+    return LinkScore(link.url, float(scored.priority), scored.memory, link.nofollow)
+
+
+def checked_verdict(verdict: object) -> Relevance:
+    """What a judge gives, as stores can keep it; ValueError for what is no verdict."""
+    if isinstance(verdict, Relevance):
+        is_as_our_own = type(verdict.score) is float and type(verdict.relevant) is bool
+        if is_as_our_own and 0.0 <= verdict.score <= 1.0:
+            return verdict
+        given: object = verdict.score  # of any kind of number, NumPy's among them
+        score = float(given) if isinstance(given, Real) else math.nan
+        bounded = min(1.0, max(0.0, score))
+        if abs(bounded - score) <= _ROUNDING and verdict.relevant in (True, False):
+            return Relevance(bounded, bool(verdict.relevant))
+    raise ValueError(f"a judge gives a Relevance with a score from 0 to 1, not {verdict!r}")
 
 
 def note_failure(analysis: Analysis, error: Exception) -> None:

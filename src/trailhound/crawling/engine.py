@@ -429,12 +429,8 @@ class Crawler:
         candidate, result = story.candidate, story.result
         if not story.is_set_apart:
             self.requests += result.requests
-        if story.ends_elsewhere and result.retry_after_seconds is not None:
-            story.outcome = Outcome.POSTPONED  # what is behind the redirect waits for its own host
-        elif self._attempts.comes_again(candidate, result) and not self._digestion.is_known(story):
-            self.frontier.requeue([candidate])
-            self.put_off_heard(candidate, result)
-            return None
+            if self._is_put_off(story):
+                return None
         is_new = self._digestion.is_new(story)
         if is_new:
             job, host = PageJob.of(candidate, result), host_key(result.final_url)
@@ -458,6 +454,18 @@ class Crawler:
         self._is_mid_page = False
         self._ranking.rank_anew(self.pages)
         return finished.event
+
+    def _is_put_off(self, story: Story) -> bool:
+        """Whether the URL waits for another attempt; counted once for each fetch."""
+        candidate, result = story.candidate, story.result
+        if story.ends_elsewhere and result.retry_after_seconds is not None:
+            story.outcome = Outcome.POSTPONED  # what is behind the redirect waits for its own host
+            return False
+        if not self._attempts.comes_again(candidate, result) or self._digestion.is_known(story):
+            return False
+        self.frontier.requeue([candidate])
+        self.put_off_heard(candidate, result)
+        return True
 
     def take_in_again(self, story: Story, number: int) -> None:
         """A page that the other stores have, and that the frontier lost: its links wait again.

@@ -122,7 +122,7 @@ class LinkGate:
         self.looked_at_again: frozenset[str] = frozenset()
         """Finds of earlier runs that are asked for news."""
         self.to_rest: list[str] = []
-        """Hosts that DNS does not know, for the frontier to leave alone; whoever does so clears it."""
+        """Hosts that DNS does not know, to be left alone; whoever sees to that clears it."""
         self._dead = DeadHosts()
         self._store = store
         self._asked_for: set[str] = set()

@@ -13,6 +13,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from types import NoneType
 
 from msgspec.structs import replace
 
@@ -29,6 +30,43 @@ from trailhound.urls import host_key
 _log = logging.getLogger(__name__)
 
 _Page = tuple[Story, asyncio.Future[Analysis] | None]
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "outcome": (Outcome,),
+    "final_url": (str,),
+    "requests": (int,),
+    "status": (int, NoneType),
+    "content_type": (str,),
+    "body": (bytes,),
+    "detail": (str,),
+    "headers": (tuple,),
+    "exchanges": (tuple,),
+    "retry_after_seconds": (float, int, NoneType),
+}
+"""What fields of a :class:`FetchResult` must be, whoever made it."""
+_MAX_STATUS = 999
+
+
+def check_result(result: object) -> None:
+    """TypeError or ValueError for what no fetcher may give: stores and budgets rely on it."""
+    if not isinstance(result, FetchResult):
+        raise TypeError(f"it gave {type(result).__name__}, not FetchResult")
+    for name, kinds in _KINDS.items():
+        value = getattr(result, name)
+        if not isinstance(value, kinds):
+            wanted = " or ".join(kind.__name__ for kind in kinds)
+            raise TypeError(f"its result has {name} = {value!r}, which is not {wanted}")
+    if result.requests < (result.outcome is Outcome.FETCHED):
+        raise ValueError(f"its result says that a page took {result.requests} requests")
+    if not 0 <= (result.status or 0) <= _MAX_STATUS:
+        raise ValueError(f"its result has status = {result.status}, which HTTP has not")
+
+
+def _is_cancelled() -> bool:
+    """Whether this task is, and not what a fetcher has waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 class InFlight:
@@ -121,11 +159,12 @@ class InFlight:
     async def _result(self, url: str) -> FetchResult:
         try:
             result = await self._fetcher.fetch(url, may_go_on=partial(self._may_go_on, url))
-            if not isinstance(result, FetchResult):
-                raise TypeError(f"it gave {type(result).__name__}, not FetchResult")
+            check_result(result)
         except TrailhoundError:  # the frontier keeps hosts' times, and its disk may be full
             raise
-        except Exception as error:  # a fetcher may break; that costs the page
+        except (Exception, asyncio.CancelledError) as error:  # it may break; that costs the page
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                raise
             _log.exception("The fetcher failed on %s", url)
             why = f"the fetcher failed: {type(error).__name__}: {error}"
             return FetchResult(url, Outcome.BROKEN, url, detail=why)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Awaitable, Iterable, Sequence
 from inspect import isawaitable
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol, Self
 import msgspec
 
 from trailhound.crawling.troubles import Troubles
-from trailhound.errors import TrailhoundError
+from trailhound.errors import UNREADABLE, StorageError, TrailhoundError
 from trailhound.records import FinishedPage, Outcome, PageEvent
 from trailhound.storage.files import explaining
 from trailhound.storage.warc import ArchiveWriter
@@ -19,6 +19,8 @@ from trailhound.storage.warc_records import CaptureNotes
 
 MAX_FAILURES = 10
 """Pages in a row, or relevant pages in a row, that a sink may fail on before it is let be."""
+_OUR_LINE = b'{"url":'
+"""How a line of :class:`JsonLines` begins."""
 
 
 class Sink(Protocol):
@@ -30,7 +32,8 @@ class Sink(Protocol):
 
     A :class:`~trailhound.errors.TrailhoundError` (the disk is full, say) ends the crawl, which can
     be resumed. Any other exception costs the sink that page; after ``MAX_FAILURES`` in a row it is
-    let be, and the crawl goes on without it. Relevant pages are counted by themselves as well: a
+    let be, and the crawl goes on without it, unless it ``is_vital``, as the crawl's own are: then
+    the crawl ends. Relevant pages are counted by themselves as well: a
     sink that wants only those does well on others by doing nothing. ``close`` is called once,
     however the crawl ends and in the same event loop as ``keep``.
     """
@@ -106,6 +109,12 @@ class SinkChain:
         kinds = _kinds(event)
         self._in_a_row.update((id(sink), kind) for kind in kinds)
         spent = [kind for kind in kinds if self._in_a_row[id(sink), kind] >= MAX_FAILURES]
+        if spent and getattr(sink, "is_vital", False):
+            raise StorageError(
+                f"{MAX_FAILURES} pages in a row could not be kept, so that the crawl ends here: "
+                f"{type(error).__name__}: {error}. Most likely a plug-in gave what cannot be "
+                "stored; without it, resume the crawl."
+            ) from error
         if spent:
             what = f"{MAX_FAILURES} {spent[0]}"
             self._troubles.note_end(who, f"failed on {what} in a row and is let be.")
@@ -135,6 +144,8 @@ def _name(sink: Sink) -> str:
 
 class ArchiveSink:
     """Writes what was fetched to WARC files, with what the crawl thought of it."""
+
+    is_vital: ClassVar[bool] = True
 
     def __init__(self, writer: ArchiveWriter) -> None:
         self._writer = writer
@@ -208,8 +219,22 @@ class JsonLinesSink:
 
 
 def _drop_torn_line(path: Path) -> None:
-    """A killed process or a full disk may have left half a line."""
-    if path.exists():
-        with path.open("r+b") as file:
-            whole = sum(len(line) for line in file if line.endswith(b"\n"))
-            file.truncate(whole)
+    """A killed process or a full disk may have left half a line of ours; all else stays."""
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        last = b"".join(deque(file, maxlen=1))
+        if not last or last.endswith(b"\n"):
+            return
+        if last.startswith(_OUR_LINE) and not _is_json(last):
+            file.truncate(file.tell() - len(last))
+        else:
+            file.write(b"\n")
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line)
+    except UNREADABLE:
+        return False
+    return True

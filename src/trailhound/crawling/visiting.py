@@ -53,8 +53,12 @@ async def visit(
     *,
     in_scope: Scope | None = None,
     told: Callable[[PageEvent], None] = lambda _: None,
+    frontier: MemoryFrontier | None = None,
 ) -> None:
-    """Ask for every URL (canonical), each host politely, and give what comes back to ``sink``."""
+    """Ask for every URL (canonical), each host politely, and give what comes back to ``sink``.
+
+    Who comes again gives a ``frontier``, which remembers how long hosts want to be left alone.
+    """
     settings = msgspec.structs.replace(settings, documents="none")  # who visits wants HTML
     plan = Settings(
         crawl=CrawlSettings(max_idle=MAX_IDLE_SECONDS, host_budgets=False), fetch=settings
@@ -63,7 +67,7 @@ async def visit(
         plan,
         Guides(_StayingPut(), _NoOpinion(), Sources()),
         lambda politeness, scope: HttpFetcher.from_settings(settings, politeness, scope),
-        Stores(MemoryFrontier(), [sink]),
+        Stores(frontier if frontier is not None else MemoryFrontier(), [sink]),
         in_scope=in_scope,
     )
     try:

@@ -340,7 +340,8 @@ class HttpClient:
             seconds = self._read_seconds if waited else self._total_seconds
             return Answer(failure=Outcome.TIMEOUT, detail=f"no answer within {seconds:g} s")
         if isinstance(error, aiohttp.ClientHttpProxyError):
-            detail = f"the proxy refuses to connect: HTTP {error.status} {error.message}"
+            said = _encodable(" ".join(error.message.split())[:200])
+            detail = f"the proxy refuses to connect: HTTP {error.status} {said}"
             return Answer(failure=Outcome.UNREACHABLE, detail=detail)
         if isinstance(error, aiohttp.ClientResponseError):
             # Its own status, 400, is no answer of the server.
@@ -387,7 +388,7 @@ async def _read_body(
 
 
 def _encodable(header: str) -> str:
-    """A header without the lone surrogates that stand for bytes that were not UTF-8."""
+    """Without the lone surrogates that stand for a stranger's bytes which were not UTF-8."""
     return header if header.isascii() else header.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -40,9 +40,13 @@ class Cookie(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     def __repr__(self) -> str:
         return f"Cookie({self.name!r})"
 
+    def is_over(self, now: float) -> bool:
+        """Whether its time is up."""
+        return self.expires is not None and self.expires <= now
+
     def fits(self, path: str, is_secure: bool, now: float) -> bool:
         """Whether it goes along with a request for ``path`` (without the query) now."""
-        if (self.secure and not is_secure) or (self.expires is not None and self.expires <= now):
+        if (self.secure and not is_secure) or self.is_over(now):
             return False
         below = self.path if self.path.endswith("/") else f"{self.path}/"
         return path == self.path or path.startswith(below)

@@ -141,7 +141,9 @@ class Keyring:
             cookie = read_set_cookie(header, path, is_secure, now)
             if cookie is None or cookie.name in fixed:
                 continue
-            if (cookie.name, cookie.path) in jar or len(jar) < MAX_COOKIES:
+            if cookie.is_over(now):  # the way to take one back
+                jar.pop((cookie.name, cookie.path), None)
+            elif (cookie.name, cookie.path) in jar or len(jar) < MAX_COOKIES:
                 jar[cookie.name, cookie.path] = cookie
 
 

@@ -246,6 +246,11 @@ class Politeness:
             await state.parts.acquire()
         finally:
             state.waiting -= 1
+        try:
+            await self._outwait(host, lambda: state.held_until)
+        except BaseException:
+            state.parts.release()
+            raise
         state.fetches += 1
         self._promise(host, state)
 
@@ -307,12 +312,17 @@ class Politeness:
             pause = min(pause, self._settings.test_delay_seconds)
         if pause and self._address_turns is not None:
             await self._wait_among_others(host, key, max(0.0, start - now), pause)
-            return
-        if pause:
+        elif pause:
             self._forget_free_addresses(now)
             self._addresses[key] = start + pause
-        if start > now:
-            await self._sleep(start - now)
+            await self._outwait(host, lambda: start)
+        await self._outwait(host, lambda: self._free_at(state))
+
+    async def _outwait(self, host: str, free_at: Callable[[], float]) -> None:
+        """Sleep until then, and longer if the host asks for it meanwhile."""
+        while (seconds := free_at() - self._clock()) > 0:
+            self._check(host, seconds)
+            await self._sleep(seconds)
 
     async def _wait_among_others(
         self, host: str, address: str, earliest: float, pause: float

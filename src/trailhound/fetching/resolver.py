@@ -15,18 +15,23 @@ import asyncio
 import ipaddress
 import re
 import socket
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from aiohttp import DefaultResolver
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from trailhound.errors import ConfigError
 from trailhound.fetching.address_guard import AddressGuard, AddressRefusedError, parse_address
 
 _Key = tuple[str, int]
+_MAX_LOOKUPS = 256
+"""Names that the system is asked for at once."""
 
 
 @dataclass(slots=True)
@@ -35,6 +40,74 @@ class _Entry:
     refusal: str | None
     """Set when DNS answered and no address was permitted."""
     expires: float
+
+
+class SystemResolver(AbstractResolver):
+    """Asks the system, in a thread for each name.
+
+    The threads of an event loop are few, and a name whose servers never answer keeps one for half a
+    minute: some such names would hold up all others. None of these keeps the program from ending.
+    """
+
+    def __init__(self) -> None:
+        self._room = asyncio.Semaphore(_MAX_LOOKUPS)
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """What the system knows of ``host``."""
+        ask = partial(
+            socket.getaddrinfo, host, port, family, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG
+        )
+        async with self._room:
+            found = await _in_a_thread(ask)
+        return [
+            ResolveResult(
+                hostname=host,
+                host=_with_zone(address),
+                port=int(address[1]),
+                family=kind,
+                proto=protocol,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            for kind, _, protocol, _, address in found
+            if kind in (socket.AF_INET, socket.AF_INET6)
+        ]
+
+    async def close(self) -> None:
+        """Nothing is kept open."""
+
+
+def _with_zone(address: tuple[Any, ...]) -> str:
+    """An IPv6 address of one link alone says of which."""
+    zone = address[3] if len(address) > 3 else 0
+    return f"{address[0]}%{zone}" if zone else str(address[0])
+
+
+async def _in_a_thread(ask: Callable[[], list[Any]]) -> list[Any]:
+    """What ``ask`` returns or raises; a thread that nobody waits for any more ends by itself."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[list[Any]] = loop.create_future()
+
+    def settle(found: list[Any] | BaseException) -> None:
+        if answer.done():
+            return
+        if isinstance(found, BaseException):
+            answer.set_exception(found)
+        else:
+            answer.set_result(found)
+
+    def run() -> None:
+        found: list[Any] | BaseException
+        try:
+            found = ask()
+        except Exception as error:  # of any kind: it is the caller's
+            found = error
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, found)
+
+    threading.Thread(target=run, name="trailhound-dns", daemon=True).start()
+    return await answer
 
 
 class AddressBook(AbstractResolver):
@@ -145,7 +218,7 @@ class AddressBook(AbstractResolver):
         if self._resolver is not None:
             return self._resolver
         if self._own_resolver is None:  # not in the constructor: it needs the running loop
-            self._own_resolver = DefaultResolver()
+            self._own_resolver = SystemResolver()
         return self._own_resolver
 
 
@@ -190,7 +263,7 @@ class MappedResolver(AbstractResolver):
         if not self._use_dns:
             raise OSError(f"the host name {host} is not mapped and DNS is switched off")
         if self._dns is None:  # not in the constructor: it needs the running loop
-            self._dns = DefaultResolver()
+            self._dns = SystemResolver()
         return await self._dns.resolve(host, port, family)
 
     async def close(self) -> None:

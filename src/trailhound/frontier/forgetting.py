@@ -15,12 +15,13 @@ from trailhound.frontier.tables import FRONTIER
 from trailhound.records import Outcome
 from trailhound.storage.sqlite import purge, transaction
 
-_FORGOTTEN = """
-    SELECT u.number, h.number, forgotten(
+_HOSTS = "SELECT number FROM host WHERE forgotten('https://' || name || '/-forgotten-')"
+"""Also those without a URL here: where redirects, parts of pages and robots.txt files led to."""
+_URLS = f"""
+    SELECT u.number FROM url u JOIN host h ON h.number = u.site >> 1 WHERE forgotten(
         CASE WHEN u.site & 1 THEN 'https://' ELSE 'http://' END || h.name || u.path
-    ), forgotten('https://' || h.name || '/-forgotten-')
-    FROM url u JOIN host h ON h.number = u.site >> 1
-"""
+    ) OR h.number IN ({_HOSTS})
+"""  # noqa: S608 - of our own words
 
 _FINISH = (
     "INSERT INTO finished (number, outcome) VALUES (?, ?) "
@@ -42,15 +43,16 @@ def forget_urls(path: Path, forgotten: Callable[[str], bool], *, dry_run: bool =
     connection = FRONTIER.open_for_reading(path) if dry_run else FRONTIER.open(path)
     with FRONTIER.explaining(path), closing(connection):
         connection.create_function("forgotten", 1, lambda url: bool(url) and forgotten(url))
-        rows = [row for row in connection.execute(_FORGOTTEN) if row[2] or row[3]]
+        hosts = [number for (number,) in connection.execute(_HOSTS)]
+        urls = [number for (number,) in connection.execute(_URLS)]
         if not dry_run:
             with transaction(connection):
-                _blank(connection, [row[0] for row in rows], {row[1] for row in rows if row[3]})
+                _blank(connection, urls, hosts)
             purge(connection)
-        return len(rows)
+        return len(urls)
 
 
-def _blank(connection: sqlite3.Connection, urls: list[int], hosts: set[int]) -> None:
+def _blank(connection: sqlite3.Connection, urls: list[int], hosts: list[int]) -> None:
     """A blanked URL is finished: it waits no longer, and names nobody."""
     for number in urls:
         path = f"/-forgotten-{number}"

@@ -178,6 +178,11 @@ class MemoryFrontier:
         known = self._hosts.get(host)
         return known.ready_at() if known else None
 
+    def resting(self) -> dict[str, float]:
+        """When each host that was ever delayed may be asked again."""
+        known = ((name, host.ready_at()) for name, host in self._hosts.items())
+        return {name: until for name, until in known if until is not None}
+
     def pages_of(self, host: str) -> int:
         """Finished leases of a host."""
         known = self._hosts.get(host)

@@ -14,7 +14,7 @@ import msgspec
 
 from trailhound.errors import UNREADABLE
 from trailhound.records import FinishedPage, PageEvent
-from trailhound.storage.files import explaining
+from trailhound.storage.files import AppendFile, explaining, json_of
 
 _MENDED = "mended"
 _IS_PAGE = b'"event":"page"'
@@ -38,14 +38,13 @@ class EventLog:
     def __init__(self, path: str | Path, clock: Callable[[], float]) -> None:
         self.path = Path(path)
         self._clock = clock
-        self._encoder = msgspec.json.Encoder()
-        with explaining(self.path):
-            self._file = self.path.open("ab", buffering=0)
-            if os.fstat(self._file.fileno()).st_size:
-                with self.path.open("rb") as file:
-                    file.seek(-1, os.SEEK_END)
-                    if file.read() != b"\n":  # a killed process or a full disk left half a line
-                        self._file.write(b"\n")
+        self._file = AppendFile(self.path, may_exist=True)
+        if self._file.size:
+            with explaining(self.path), self.path.open("rb") as file:
+                file.seek(-1, os.SEEK_END)
+                ends_well = file.read() == b"\n"
+            if not ends_well:  # a killed process left half a line
+                self._file.append(b"\n")
 
     def note(self, event: str, **details: Any) -> None:
         """One line."""
@@ -69,8 +68,7 @@ class EventLog:
         self.note(_MENDED, number=until)
 
     def _append(self, line: dict[str, Any]) -> None:
-        with explaining(self.path):
-            self._file.write(self._encoder.encode(line) + b"\n")
+        self._file.append(json_of(line) + b"\n")
 
     def close(self) -> None:
         """Let the file go."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from trailhound.records import FinishedPage
+from trailhound.storage.files import storable
 from trailhound.storage.snippets import snippet_of
 
 INSERT_EVENT = """
@@ -59,8 +60,3 @@ def kept_fingerprints(connection: sqlite3.Connection) -> Iterator[tuple[str, int
     )
     for address, fingerprint in connection.execute(query):
         yield address, unsigned(fingerprint)
-
-
-def storable(text: str) -> str:
-    """Text without lone surrogates, which UTF-8 cannot carry."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -12,7 +12,9 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import msgspec
 
 from trailhound.errors import StorageError
 
@@ -20,8 +22,8 @@ OPEN_SUFFIX = ".open"
 """Ends the name of a file that is still written to, or whose writer was killed."""
 
 PARTIAL_SUFFIX = ".partial"
-_BINARY = getattr(os, "O_BINARY", 0)  # Windows would turn line ends into its own
 """Ends the name of a file that will replace another one when it is complete."""
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows would turn line ends into its own
 
 
 @contextmanager
@@ -58,13 +60,16 @@ def _advice(error: OSError) -> str:
 
 
 class AppendFile:
-    """A new file that grows by whole pieces; a piece that cannot be written leaves no trace."""
+    """A file that grows by whole pieces; a piece that cannot be written leaves no trace.
 
-    def __init__(self, path: Path) -> None:
+    It must be new, unless it ``may_exist``: then it is added to.
+    """
+
+    def __init__(self, path: Path, *, may_exist: bool = False) -> None:
         self.path = path
         with explaining(path):
-            self._file = path.open("xb", buffering=0)
-        self.size = 0
+            self._file = path.open("ab" if may_exist else "xb", buffering=0)
+            self.size = os.fstat(self._file.fileno()).st_size
 
     def append(self, piece: bytes) -> None:
         """Write all of ``piece``; after a failure the file is as it was before."""
@@ -183,3 +188,24 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def storable(text: str) -> str:
+    """Text without lone surrogates, which UTF-8 cannot carry."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def json_of(value: object) -> bytes:
+    """As JSON, whatever strangers have put into it: what UTF-8 cannot carry is replaced."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_storable_parts(msgspec.to_builtins(value)))
+
+
+def _storable_parts(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {_storable_parts(name): _storable_parts(each) for name, each in value.items()}
+    return list(map(_storable_parts, value)) if isinstance(value, list | tuple) else value

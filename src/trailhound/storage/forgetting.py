@@ -64,6 +64,7 @@ _REMOVE = (
     "DELETE FROM event WHERE forgotten(url) OR forgotten(address)",
     "UPDATE event SET parent = NULL, why = '' WHERE forgotten(parent)",
     "UPDATE event SET duplicate_of = NULL, why = '' WHERE forgotten(duplicate_of)",
+    "UPDATE event SET why = '' WHERE why LIKE '%://%' AND tells_of_one(why)",
     "DELETE FROM marked WHERE forgotten(address)",
     "DELETE FROM unfolded WHERE forgotten(address) OR forgotten(duplicate_of)",
     "DELETE FROM visit WHERE forgotten(address)",
@@ -102,7 +103,7 @@ def _replace(path: Path, kept: KeptRecords) -> None:
     index = path.with_name(INDEX_NAME)
     if index.exists():
         replace_file(index, _lines(index, lambda line: parse_line(line)[1].filename != path.name))
-    if not kept.index_lines:
+    if not kept.of_pages:
         with explaining(path):
             path.unlink()
         return
@@ -128,7 +129,8 @@ def _tells_of(span: Span, forgotten: Forgotten) -> bool:
     fields = headers_in("\r\n" + block_head)
     named = [header_value(fields, name) for name in ("via", "location", "referer")]
     linked = (canonicalize(each, url) for each in named if each)
-    return forgotten(url) or any(forgotten(each) for each in linked if each)
+    told = _addresses(header_value(fields, "detail"))
+    return any(forgotten(each) for each in (url, *linked, *told) if each)
 
 
 def leading_to(path: Path, forgotten: Forgotten) -> set[str]:
@@ -156,6 +158,9 @@ def forget_results(
     connection = RESULTS.open_for_reading(path) if dry_run else RESULTS.open(path)
     with closing(connection), RESULTS.explaining(path):
         connection.create_function("forgotten", 1, lambda url: bool(url) and forgotten(url))
+        connection.create_function(
+            "tells_of_one", 1, lambda why: any(map(forgotten, _addresses(why)))
+        )
         found = sum(connection.execute(query).fetchone()[0] for query in _COUNT)
         if not dry_run:
             index_waiting(connection)

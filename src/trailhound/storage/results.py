@@ -36,14 +36,15 @@ import sqlite3
 from collections.abc import Container, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
 from trailhound.errors import StorageError
 from trailhound.records import FinishedPage, Outcome
 from trailhound.storage.copies import TELLS_NOTHING_NEW, moved, pass_on, retire, standing_original
-from trailhound.storage.event_rows import INSERT_EVENT, event_row, kept_fingerprints, storable
+from trailhound.storage.event_rows import INSERT_EVENT, event_row, kept_fingerprints
+from trailhound.storage.files import storable
 from trailhound.storage.kept_words import pack_words
 from trailhound.storage.sqlite import DatabaseKind, transaction
 from trailhound.storage.visits import VISITS, note_visit
@@ -137,6 +138,8 @@ class ResultsProgress(msgspec.Struct, frozen=True):
     requests: int = 0
     barren: int = 0
     """Pages since the last relevant one."""
+    last_at: float = 0.0
+    """When its last page was dealt with, by the clock of then."""
 
 
 class ResultsStore:
@@ -146,6 +149,8 @@ class ResultsStore:
     addresses of pages that were in the sessions learned from. With ``extraction``, the version of
     the extractor, words of pages are kept for judges.
     """
+
+    is_vital: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -251,7 +256,7 @@ class ResultsStore:
         noted, pages = int(self.state(REQUESTS) or 0), int(self.state(PAGES) or 0)
         with RESULTS.explaining(self.path):
             last = self._connection.execute(
-                "SELECT number, requests_total FROM event ORDER BY id DESC LIMIT 1"
+                "SELECT number, requests_total, at FROM event ORDER BY id DESC LIMIT 1"
             ).fetchone()
             if last is None:
                 return ResultsProgress(pages, noted)
@@ -259,7 +264,7 @@ class ResultsStore:
                 "SELECT count(*) FROM event WHERE score IS NOT NULL AND "
                 "id > (SELECT coalesce(max(id), 0) FROM event WHERE relevant)"
             ).fetchone()
-        return ResultsProgress(max(last[0], pages), max(last[1], noted), barren[0])
+        return ResultsProgress(max(last[0], pages), max(last[1], noted), barren[0], last[2])
 
     def has_pages(self) -> bool:
         """Whether any page was ever fetched."""

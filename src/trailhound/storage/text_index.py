@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from trailhound.errors import StorageError
-from trailhound.storage.event_rows import storable
+from trailhound.storage.files import storable
 from trailhound.storage.results import MAX_INDEXED_CHARS, RESULTS
 from trailhound.storage.sqlite import transaction
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from trailhound.storage.copies import promote_copy
-from trailhound.storage.event_rows import signed, storable, unsigned
+from trailhound.storage.event_rows import signed, unsigned
+from trailhound.storage.files import storable
 from trailhound.storage.results import (
     MARKS,
     MAX_INDEXED_CHARS,

@@ -45,6 +45,7 @@ _SERIAL = re.compile(rf"-([0-9]{{5,}})(?:\.s[0-9]{{3,}})?{re.escape(WARC_SUFFIX)
 _GATHERED = re.compile(rf"\.s[0-9]{{3,}}{re.escape(WARC_SUFFIX)}")
 
 # Ours have neither names nor comments in front, so the flags are 0.
+_TARGET = re.compile(rb"\r\nWARC-Target-URI:", re.IGNORECASE)
 _MAGIC = b"\x1f\x8b\x08\0"
 _READ_BYTES = 256 * 1024
 _FIRST_BYTES = 1024
@@ -111,6 +112,8 @@ class KeptRecords:
     """Bytes of all of them together."""
     dropped: int = 0
     """Whole records that do not stay."""
+    of_pages: int = 0
+    """Those that stay and are about an address; others describe the file itself."""
 
 
 def repair_archive(folder: Path) -> list[Repair]:
@@ -174,6 +177,7 @@ def kept_records(
         length = span.end - span.start
         if line := _index_line(span.head, file_name, kept.size, length):
             kept.index_lines.append(line)
+        kept.of_pages += _TARGET.search(span.head.partition(b"\r\n\r\n")[0]) is not None
         kept.spans.append((span.start, span.end))
         kept.size += length
     return kept

@@ -162,6 +162,10 @@ class LiveBacklinks:
         """No page is fetched from now on but by the crawl itself."""
         self._pages.is_closed = True
 
+    def resting(self) -> dict[str, float]:
+        """When hosts whose pages were fetched may be asked again, in seconds since 1970."""
+        return self._pages.resting()
+
     def leave(self) -> None:
         """Ask nothing more: the crawl is to end. May be called from a signal handler."""
         self._is_leaving = True

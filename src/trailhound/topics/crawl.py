@@ -32,7 +32,7 @@ from trailhound.storage.event_log import PUT_OFF
 from trailhound.storage.results import ResultsProgress, ResultsStore
 from trailhound.storage.visit_reading import found_at
 from trailhound.strategies.base import Strategy
-from trailhound.topics.backlinks import asked_on_the_way
+from trailhound.topics.backlinks import LiveBacklinks, asked_on_the_way
 from trailhound.topics.crawl_beacon import CrawlBeacon
 from trailhound.topics.crawl_end import CrawlEnd
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
@@ -58,6 +58,10 @@ from trailhound.topics.strategy_memory import StrategyMemory, crawl_to_learn_fro
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
+
+
+_CLOCK_AHEAD_SECONDS = 60.0
+"""Of a page that lies so far in the future, the clock was put back since."""
 
 
 class EarlierRuns(NamedTuple):
@@ -116,6 +120,7 @@ class TopicCrawl:
         read = {page.url for page in known.graph.pages}
         self._stores = CrawlStores(folder, plan.settings, read, stack, own.sinks)
         stack.callback(lambda: self._driver.run(self._stores.unplug(troubles)))
+        self._tell_frontier_of_rests(sources)
         self._inherit_finds()
         self._mending = self._new_mending(guides, own)
         if plan.record is not None:
@@ -151,6 +156,17 @@ class TopicCrawl:
         self._end = CrawlEnd(
             self._crawler, self.progress, self._stores, self._memory, self._notices
         )
+
+    def _tell_frontier_of_rests(self, sources: Sources) -> None:
+        """Hosts that sources have asked rest; none rests by a clock that was put back since."""
+        frontier, now = self._stores.frontier, time.time()
+        ahead = self._stores.results.progress().last_at - now
+        if ahead > _CLOCK_AHEAD_SECONDS:
+            frontier.put_clock(-ahead)
+        rests = sources.backlinks.resting() if isinstance(sources.backlinks, LiveBacklinks) else {}
+        for host, until in rests.items():
+            if until > max(now, frontier.ready_at(host) or 0.0):
+                frontier.delay_host(host, until)
 
     def _with_seeds(self, plan: CrawlPlan, known: Knowledge, sources: Sources) -> CrawlPlan:
         """A new crawl that is to start from a search asks it now, once; one without says where."""

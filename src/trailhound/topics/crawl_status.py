@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from trailhound.errors import UNREADABLE, StorageError
-from trailhound.storage.files import PARTIAL_SUFFIX, explaining, whole_file
+from trailhound.storage.files import PARTIAL_SUFFIX, explaining, json_of, whole_file
 from trailhound.topics.failures import Failure
 
 STATUS = "running.json"
@@ -155,7 +155,7 @@ def write_status(topic: Path, status: RunningCrawl) -> bool:
     """Whether it could be written: Windows refuses while somebody reads, and a disk may be full."""
     with suppress(OSError):
         with whole_file(topic / STATUS, sync=False) as file:
-            file.write(msgspec.json.encode(status))
+            file.write(json_of(status))
         return True
     return False
 

@@ -39,6 +39,7 @@ ENDS = {
 }
 """Outcomes other than ``FETCHED`` in words, about a page."""
 
+_ONCE_MORE = "it came, and is to be asked for once more"
 NOTHING_WRONG = frozenset([Outcome.FETCHED, Outcome.DUPLICATE, Outcome.NOT_MODIFIED])
 MAX_SEEDS_TOLD = 10
 """Seeds whose failures are told one by one; a list of thousands may have died together."""
@@ -86,7 +87,7 @@ def _broken_plugins(troubles: Troubles) -> Iterator[Failure]:
 def why_put_off(result: FetchResult) -> str | None:
     """Why a URL waits for another attempt; that its host was to be spared is no failure."""
     is_spared = result.outcome is Outcome.POSTPONED
-    return None if is_spared else result.detail or ENDS[result.outcome]
+    return None if is_spared else result.detail or ENDS.get(result.outcome, _ONCE_MORE)
 
 
 class SeedWatch:

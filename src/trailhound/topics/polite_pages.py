@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from itertools import count
 
 from trailhound.config.settings import FetchSettings
 from trailhound.crawling.scope import Scope
-from trailhound.fetching.polite_settings import polite_settings
+from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FinishedPage, Outcome, Page, PageEvent
 from trailhound.sources.kept_answers import KeptAnswers
 from trailhound.text.extract import extract_page
@@ -49,6 +48,7 @@ class PolitePages:
         self._notify = notify
         self._kind = kind
         self._in_scope = in_scope
+        self._asked = MemoryFrontier()
         self.pages_read = 0
         """Pages that were asked for."""
         self.is_closed = False
@@ -72,9 +72,13 @@ class PolitePages:
         # Here and not above: commands that fetch nothing need not load HTTP, which takes 0.2 s.
         from trailhound.crawling.visiting import visit
 
-        await visit(wanted, self._settings, self, in_scope=self._in_scope, told=tell)
-        # The crawl, or the next question, may begin with a host that has just been asked.
-        await asyncio.sleep(polite_settings(self._settings).delay_seconds)
+        await visit(
+            wanted, self._settings, self, in_scope=self._in_scope, told=tell, frontier=self._asked
+        )
+
+    def resting(self) -> dict[str, float]:
+        """When the hosts that were asked may be asked again, in seconds since 1970."""
+        return self._asked.resting()
 
     def close(self) -> None:
         """Let the file go in which pages are kept."""

@@ -4,6 +4,7 @@
 
     TOPIC/schedule.json        what a person wants
           schedule-state.json  what has been done of it
+          schedule-submitted.json  when a session was submitted last
 
 What to do now is a pure function of the two, of the topic's crawl and of the time
 (:func:`decide`); :mod:`scheduler` does it. Times of day are local: a window from 22:00 to 6:00 has
@@ -31,6 +32,7 @@ from trailhound.topics.workspace import TopicFolder
 
 SCHEDULE = "schedule.json"
 STATE = "schedule-state.json"
+SUBMITTED = "schedule-submitted.json"
 SCHEDULED = "schedule"
 """Who starts such a crawl, as :class:`RunningCrawl` tells it."""
 DEFAULT_REQUESTS = 2_000
@@ -122,6 +124,12 @@ class ScheduleState(msgspec.Struct, frozen=True, kw_only=True):
     failed: str = ""
     """Why the last start failed; empty when it did not."""
     failed_at: float = 0.0
+
+
+class Submitted(msgspec.Struct, frozen=True):
+    """``schedule-submitted.json``: apart, as others write it than who looks after schedules."""
+
+    at: float
 
 
 class Action(StrEnum):
@@ -326,7 +334,12 @@ def write_schedule(topic: TopicFolder, schedule: Schedule) -> None:
 
 def read_state(topic: TopicFolder) -> ScheduleState:
     """What has been done."""
-    return _read(topic.path / STATE, ScheduleState) or ScheduleState()
+    state = _read(topic.path / STATE, ScheduleState) or ScheduleState()
+    submitted = _read(topic.path / SUBMITTED, Submitted)
+    if submitted is None or submitted.at <= state.submitted_at:
+        return state
+    failed = state.failed if submitted.at <= state.failed_at else ""
+    return msgspec.structs.replace(state, submitted_at=submitted.at, failed=failed)
 
 
 def write_state(topic: TopicFolder, state: ScheduleState) -> None:
@@ -338,7 +351,7 @@ def note_submit(topic: TopicFolder, now: float) -> None:
     """A session was submitted: where the schedule says so, learning and a crawl follow."""
     schedule = read_schedule(topic)
     if schedule is not None and schedule.on and schedule.on_submit:
-        write_state(topic, msgspec.structs.replace(read_state(topic), submitted_at=now, failed=""))
+        _write(topic.path / SUBMITTED, Submitted(now))
 
 
 _Kept = TypeVar("_Kept")

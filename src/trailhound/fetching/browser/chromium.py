@@ -264,6 +264,7 @@ class Chromium:
         self._pid = 0
         self._failed_starts = 0
         self._nowhere: socket.socket | None = None
+        self._profile = ""
         self._contexts: OrderedDict[str, HostContext] = OrderedDict()
 
     async def context(self, host: str) -> HostContext:
@@ -347,7 +348,7 @@ class Chromium:
     def _command(self, port: int) -> tuple[str, list[str]]:
         """Executable and arguments: of the browser, or where we have one of its keeper."""
         options = self._options
-        profile = tempfile.mkdtemp(prefix="trailhound-browser-")
+        self._profile = profile = tempfile.mkdtemp(prefix="trailhound-browser-")
         flags = [
             *_FLAGS,
             *_NO_NETWORK,
@@ -386,3 +387,6 @@ class Chromium:
         if self._nowhere is not None:
             self._nowhere.close()
             self._nowhere = None
+        if self._profile:  # which its keeper takes away, where we have one
+            shutil.rmtree(self._profile, ignore_errors=True)
+            self._profile = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -222,16 +223,21 @@ def _command(asked: NewRun, corpus: Path, folder: Path) -> list[str]:
 
 def _watch(command: list[str], folder: Path, total: int, handle: Handle) -> str:
     """Until the process ends; its finished runs are counted in its file."""
-    with subprocess.Popen(  # noqa: S603 - our own program, arguments without a shell
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    ) as process:
+    # Not a pipe: nobody reads it meanwhile, and one that is full would stop the process.
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(  # noqa: S603 - our own program, arguments without a shell
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
+        ) as process,
+    ):
         while process.poll() is None:
             done = _finished(folder)
             handle.report(f"{done} of {total} crawls done", done / total)
             if handle.is_stopping():
                 process.terminate()
             time.sleep(_LOOK_EVERY)
-        said = process.stderr.read().decode("utf-8", "replace") if process.stderr else ""
+        errors.seek(0)
+        said = errors.read().decode("utf-8", "replace")
     if process.returncode and not handle.is_stopping():
         raise StorageError(
             said.strip().rpartition("Error: ")[2]
