@@ -77,7 +77,7 @@ class HttpProxy(TestProxy):
                 return
         place = target if method == "CONNECT" else f"{target.split('/')[2]}:80"
         if place not in self._names:
-            writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
+            writer.write(b"HTTP/1.1 502 Acc\xe8s refus\xe9\r\nContent-Length: 0\r\n\r\n")
             return
         there = await self.reach(place)
         if method == "CONNECT":

@@ -112,6 +112,11 @@ def test_pages_and_robots_go_through_an_http_proxy() -> None:
     assert results[0].exchanges[0].address == ""  # nobody here knows where it went
 
 
+def test_a_proxy_that_refuses_is_quoted_whatever_its_bytes() -> None:
+    (result,), _, _ = fetch(HttpProxy, "https://wasps.example/")
+    assert "the proxy refuses to connect: HTTP 502 Acc?s refus?" in result.detail
+
+
 def test_a_socks_proxy_is_told_the_address_that_was_judged() -> None:
     results, proxy, site = fetch(SocksProxy, "http://bees.example/", "http://bees.example/b")
     assert [each.outcome for each in results] == [Outcome.FETCHED] * 2

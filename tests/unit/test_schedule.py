@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -31,6 +32,7 @@ from trailhound.topics.schedule import (
     read_schedule,
     read_state,
     write_schedule,
+    write_state,
 )
 from trailhound.topics.workspace import Workspace
 
@@ -254,3 +256,18 @@ def test_a_schedule_is_kept_and_a_damaged_one_is_told(tmp_path: Any) -> None:
     (topic.path / SCHEDULE).write_text('{"nightly": {"start": "25:00", "end": "06:00"}}')
     with pytest.raises(StorageError, match="schedule the topic again"):
         read_schedule(topic)
+
+
+def test_a_submit_and_the_night_undo_nothing_of_each_other(tmp_path: Path) -> None:
+    topic = Workspace(tmp_path).folder_for("bees")
+    topic.path.mkdir(parents=True)
+    write_schedule(topic, Schedule(on_submit=True))
+    before = read_state(topic)
+    note_submit(topic, 1000.0)
+    write_state(topic, msgspec.structs.replace(before, night="2026-11-18", started_at=1001.0))
+    state = read_state(topic)
+    assert (state.night, state.started_at, state.submitted_at) == ("2026-11-18", 1001.0, 1000.0)
+    write_state(topic, msgspec.structs.replace(state, failed="no seeds", failed_at=1002.0))
+    assert read_state(topic).failed == "no seeds"
+    note_submit(topic, 1003.0)
+    assert read_state(topic).failed == ""

@@ -1,0 +1,130 @@
+"""What a fetcher or a judge of somebody else gives costs a page when it makes no sense."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from live_webs import USER_AGENT
+
+import trailhound as th
+
+SEED = "http://a.example/"
+PAGES = {SEED: b"<p>Bees. <a href=/1>1</a> <a href=/2>2</a>", "http://a.example/1": b"<p>Bees."}
+
+
+class Answers:
+    """A web of three pages; of the second it says what it likes."""
+
+    name = "answers"
+
+    def __init__(self, second: Callable[[th.FetchResult], Any]) -> None:
+        self._second = second
+
+    async def fetch(self, url: str, *, may_go_on: object = None) -> th.FetchResult:
+        body = PAGES.get(url, b"<p>Wasps.")
+        result = th.FetchResult(
+            url, th.Outcome.FETCHED, url, status=200, content_type="text/html", body=body
+        )
+        given: th.FetchResult = self._second(result) if url.endswith("/1") else result
+        return given
+
+    async def close(self) -> None:
+        pass
+
+
+def crawled(fetcher: Answers, judge: Any = lambda page: True) -> dict[str, th.PageEvent]:
+    with th.crawl(
+        None,
+        SEED,
+        fetcher=fetcher,
+        judge=judge,
+        strategy="breadth-first",
+        user_agent=USER_AGENT,
+        delay_seconds=0.01,
+        allow_impolite=True,
+        max_requests=20,
+    ) as crawl:
+        events = {page.url: page.event for page in crawl}
+        assert len(crawl.to_pandas()) == len(events)
+    return events
+
+
+def with_field(**changes: Any) -> Callable[[th.FetchResult], th.FetchResult]:
+    def change(result: th.FetchResult) -> th.FetchResult:
+        told = {name: getattr(result, name) for name in result.__struct_fields__}
+        return th.FetchResult(**{**told, **changes})
+
+    return change
+
+
+def cancelled(_: th.FetchResult) -> None:
+    raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        cancelled,
+        lambda _: None,
+        with_field(outcome="fetched"),
+        with_field(final_url=None),
+        with_field(requests=None),
+        with_field(requests=0),
+        with_field(requests=-3),
+        with_field(status=10**30),
+        with_field(headers={"Content-Type": "text/html"}),
+        with_field(detail=None),
+        with_field(body="<p>Bees."),
+    ],
+)
+def test_a_fetcher_that_makes_no_sense_costs_the_page(second: Callable[..., Any]) -> None:
+    events = crawled(Answers(second))
+    assert events["http://a.example/1"].outcome is th.Outcome.BROKEN
+    assert events["http://a.example/2"].outcome is th.Outcome.FETCHED
+
+
+def test_a_page_that_is_to_come_again_does_so_three_times_at_most() -> None:
+    events = crawled(Answers(with_field(retry_after_seconds=0.01)))
+    assert events["http://a.example/1"].outcome is th.Outcome.FETCHED
+    assert max(each.requests_total for each in events.values()) == 5
+
+
+class Judge:
+    """Says what it is told to."""
+
+    name = "judge"
+
+    def __init__(self, verdict: Any) -> None:
+        self._verdict = verdict
+
+    def judge(self, page: th.Page) -> th.Relevance:
+        given: th.Relevance = self._verdict
+        return given if page.url.endswith("/1") else th.Relevance(0.5, True)
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        True,
+        0.5,
+        "x",
+        None,
+        th.Relevance(float("nan"), True),
+        th.Relevance(5.0, True),
+        th.Relevance(0.5, None),  # type: ignore[arg-type]
+    ],
+)
+def test_a_judge_that_makes_no_sense_costs_the_page(verdict: Any) -> None:
+    events = crawled(Answers(lambda result: result), Judge(verdict))
+    assert events["http://a.example/1"].outcome is th.Outcome.BROKEN
+    assert events["http://a.example/2"].relevance == th.Relevance(0.5, True)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    verdict = th.Relevance(np.float32(0.75), np.bool_(True))  # type: ignore[arg-type]
+    events = crawled(Answers(lambda result: result), Judge(verdict))
+    assert events["http://a.example/1"].relevance == th.Relevance(0.75, True)
