@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from trailhound.config.settings import FetchSettings
 from trailhound.errors import ConfigError
-from trailhound.fetching.cookies import Cookie, from_browser, read_cookies, read_set_cookie
+from trailhound.fetching.cookies import (
+    MAX_COOKIES,
+    Cookie,
+    from_browser,
+    read_cookies,
+    read_set_cookie,
+)
 from trailhound.fetching.keyring import HostKeys, Keyring
 from trailhound.fetching.login_pages import LinksToLeave, has_password_field, wants_login
 from trailhound.fetching.proxies import proxy_rules, without_logins
@@ -101,6 +107,14 @@ def test_a_request_gets_what_is_for_its_host_scheme_path_and_time() -> None:
         assert not keys.opens(url)
     assert keys.headers_for("https://b.test:8443/") == {"Cookie": "b=1"}
     assert ring(in_clear=True).headers_for("http://a.test/") == {"Authorization": "Bearer t"}
+
+
+def test_cookies_that_are_taken_back_take_no_room() -> None:
+    keys = ring(Cookie("old", "1"))
+    for n in range(2 * MAX_COOKIES):
+        keys.heard(f"https://a.test/{n}/", [f"seen=1; Max-Age=0; Path=/{n}"])
+    keys.heard("https://a.test/", ["session=fresh", "old=; Max-Age=0; Path=/"])
+    assert keys.headers_for("https://a.test/")["Cookie"] == "session=fresh"
 
 
 def test_what_a_page_says_of_itself_stays_where_nothing_is_kept_instead() -> None:
