@@ -28,7 +28,7 @@ from trailhound.errors import UsageError
 from trailhound.portal.feeds import FeedKind, atom_feed, rss_feed
 from trailhound.portal.languages import language_name
 from trailhound.portal.listing import FreshListing, Listing
-from trailhound.portal.searching import Answer, Hit, Order, search_listing
+from trailhound.portal.searching import Answer, Hit, Order, only_leaves_out, search_listing
 from trailhound.topics.crawl_folder import CrawlFolder
 
 CONTENT_SECURITY_POLICY = (
@@ -176,6 +176,7 @@ def environment() -> Environment:
         is_static=False,
         facet_titles=FACET_TITLES,
         address_of=_address_of,
+        only_leaves_out=only_leaves_out,
     )
     made.filters.update(day=day, facet_name=_facet_name)
     return made

@@ -129,7 +129,24 @@ def search_listing(
 
 
 def fts_expression(query: str) -> str:
-    """A person's words for FTS5, in which everything she writes is quoted; empty without words."""
+    """A person's words for FTS5, in which everything she writes is quoted; empty without words.
+
+    Also empty when she only leaves pages out: FTS5 has no word for all pages.
+    """
+    wanted, unwanted = _quoted_words(query)
+    if not wanted:
+        return ""
+    return f"({' AND '.join(wanted)})" + "".join(f" NOT {each}" for each in unwanted)
+
+
+def only_leaves_out(query: str) -> bool:
+    """Whether it says what pages are not to hold, and nothing that they are to."""
+    wanted, unwanted = _quoted_words(query)
+    return bool(unwanted) and not wanted
+
+
+def _quoted_words(query: str) -> tuple[list[str], list[str]]:
+    """What pages are to hold, and what not."""
     wanted: list[str] = []
     unwanted: list[str] = []
     for minus, phrase, word in _PIECE.findall(query)[:MAX_QUERY_WORDS]:
@@ -140,9 +157,7 @@ def fts_expression(query: str) -> str:
         if word.endswith("*") and len(word) > MIN_BEGINNING_CHARS:
             quoted += "*"
         (unwanted if minus else wanted).append(quoted)
-    if not wanted:
-        return ""
-    return f"({' AND '.join(wanted)})" + "".join(f" NOT {each}" for each in unwanted)
+    return wanted, unwanted
 
 
 def _matches(listing: Listing, stored: ListedPages, query: str, expression: str) -> Positions:

@@ -95,7 +95,7 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
         told = f"{' and '.join(when)}, up to {counted(self.requests, 'request')} each time"
         if self.delay_seconds is None:
             return told
-        return f"{told}, {self.delay_seconds:g} s between requests to a host"
+        return f"{told}, {self.delay_seconds:,.15g} s between requests to a host"
 
 
 class Occasion(StrEnum):

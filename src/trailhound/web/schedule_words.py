@@ -54,7 +54,7 @@ def _listed(days: list[int]) -> str:
 def _manners(schedule: Schedule) -> str:
     if schedule.delay_seconds is None:
         return ""
-    return f", {schedule.delay_seconds:g} s between two to one site"
+    return f", {schedule.delay_seconds:,.15g} s between two to one site"
 
 
 def last_in_words(

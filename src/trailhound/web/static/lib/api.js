@@ -94,11 +94,11 @@ export async function download(address, name) {
 }
 
 /** Calls heard(happening) for all that happens while the page is looked at. A sleeping tab costs nothing.
+ *  After a pause it hears {kind: "awake", wasAway}: whether the server was away, or the page only not looked at.
  *  answered(status) is called whenever the server was asked: 0 when it does not answer.
  *  Returns a function that begins anew, with another token for example. */
 export function listen(heard, answered) {
-  const awake = { kind: "awake", topic: "", text: "" };
-  let control = null, missedSome = document.hidden;
+  let control = null, missedSome = document.hidden, wasAway = false;
   async function run() {
     control?.abort();
     const mine = control = new AbortController();
@@ -108,10 +108,12 @@ export function listen(heard, answered) {
     answered(status);
     if (status === 401) return;  // until there is another token
     if (status === 200) {
-      if (missedSome) heard(awake);
+      if (missedSome) heard({ kind: "awake", topic: "", text: "", wasAway });
       missedSome = true;
+      wasAway = false;
       await readEvents(body, heard).catch(() => {});
     }
+    wasAway ||= !mine.signal.aborted;
     // What has broken off is tried again soon, what does not answer later.
     setTimeout(() => !mine.signal.aborted && run(), status === 200 ? SOON_MILLISECONDS : LATER_MILLISECONDS);
   }

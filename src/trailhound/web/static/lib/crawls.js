@@ -19,7 +19,7 @@ export function stateInWords(crawl) {
   const by = STARTERS[crawl.started_by] ? ` ${STARTERS[crawl.started_by]}` : "";
   if (crawl.state === "starting") return "It is being prepared.";
   if (crawl.state === "stopping") return "It deals with what is in flight, and ends.";
-  if (crawl.state === "running") return crawl.remark || `Started${by}, ${when(crawl.started_at)}.`;
+  if (crawl.state === "running") return crawl.remark ? sentence(crawl.remark) : `Started${by}, ${when(crawl.started_at)}.`;
   if (crawl.state === "cut-short") return "It was cut short: its process was killed, or the machine went down. Everything up to its last page is safe, and Go on continues there.";
   return `${sentence(crawl.failed || crawl.ended || "it has ended")} ${when(crawl.ended_at)}.`;
 }

@@ -52,6 +52,7 @@ function watch(topic, draw) {
   const figures = FIGURES.map(() => h("dd.figure"));
   const curves = curveCards(topic);
   const latest = h("ul.bare.rows");
+  const latestCard = h("section.card", h("h2", "Last pages"), latest);
   const showLatest = steadily(latest, (page) => latestPage(page, panel.explain));
   const tables = crawlTables(topic, panel.explain);
   const anew = h("details.card", h("summary", "Begin anew"));
@@ -68,6 +69,7 @@ function watch(topic, draw) {
     status.show(view);
     FIGURES.forEach(([, value], at) => replace(figures[at], value(view.crawl)));
     showLatest(view.crawl.latest.slice(0, 12));
+    latestCard.hidden = !view.crawl.latest.length;
     anew.hidden = isAlive(view.crawl);
     replace(setup, setupInWords(view.setup));
     if (moved && view.setup) await Promise.all([curves.refresh(), tables.refresh()]);
@@ -77,7 +79,7 @@ function watch(topic, draw) {
       status.element,
       h("dl.figures.card", FIGURES.map(([title], at) => h("div", h("dt", title), figures[at]))),
       curves.element,
-      h("section.card", h("h2", "Last pages"), latest),
+      latestCard,
       tables.element,
       h("details.card", h("summary", "How it is set up"), setup),
       anew, panel.element),

@@ -4,6 +4,10 @@ import { get, path, post, remove } from "../lib/api.js";
 import { check, counted, field, h, replace } from "../lib/dom.js";
 import { attempt, isResting, rest, topicLink } from "../lib/shell.js";
 
+/** More than any crawl makes, or waits: what is larger is a slip of the finger. */
+export const MAX_REQUESTS = "1000000000", MAX_DELAY_SECONDS = "86400";
+const DURATION = "\\s*(\\d+(\\.\\d+)?|(\\d+(\\.\\d+)?\\s*[smhdSMHD]\\s*)+)\\s*";
+
 const lines = (text) => text.split(/\s*\n\s*/).filter(Boolean);
 
 /** The form of a new crawl; begun() is called when it runs. mode: "new" or "restart". */
@@ -84,8 +88,8 @@ function strategyFields(choices, setup) {
 }
 
 function limitFields(choices, setup) {
-  const requests = h("input", { type: "number", min: "1", step: "1", required: true, value: setup?.max_requests ?? choices.max_requests });
-  const time = h("input", { type: "text", placeholder: "8h", pattern: "\\s*(\\d+(\\.\\d+)?\\s*[smhd]?\\s*)*" });
+  const requests = h("input", { type: "number", min: "1", max: MAX_REQUESTS, step: "1", required: true, value: setup?.max_requests ?? choices.max_requests });
+  const time = h("input", { type: "text", placeholder: "8h", pattern: DURATION, title: "Write it like 90s, 30m, 2h, 1h30m or 1d; a number alone is seconds." });
   return {
     element: h("fieldset", h("legend", "When to end"), h("div.columns",
       field("Requests at most", requests, "Every page asked for is one, also those that fail."),
@@ -96,7 +100,7 @@ function limitFields(choices, setup) {
 
 function mannerFields(choices, setup) {
   const agent = h("input", { type: "text", value: setup?.user_agent || choices.user_agent, placeholder: "bees-bot (+https://example.org/bot)", spellcheck: "false" });
-  const delay = h("input", { type: "number", min: "0", step: "any", placeholder: String(choices.delay_seconds), value: setup?.delay_seconds ?? "" });
+  const delay = h("input", { type: "number", min: "0", max: MAX_DELAY_SECONDS, step: "any", placeholder: String(choices.delay_seconds), value: setup?.delay_seconds ?? "" });
   return {
     element: h("fieldset", h("legend", "Politeness"), h("div.columns",
       field("Who is crawling", agent, "A name and a way to reach you: sites are told it with every request. Remembered for other crawls."),
@@ -151,7 +155,7 @@ function accessFields(choices, setup) {
 /** Goes on with a crawl that has ended. */
 export function goOnForm(topic, crawl, begun) {
   const left = crawl.max_requests ? crawl.max_requests - crawl.requests : 0;
-  const more = h("input.narrow", { type: "number", min: "1", step: "1", required: true, value: left > 0 ? left : 1000 });
+  const more = h("input.narrow", { type: "number", min: "1", max: MAX_REQUESTS, step: "1", required: true, value: left > 0 ? left : 1000 });
   const trouble = h("p.trouble", { role: "alert", hidden: true });
   const button = h("button.primary", { type: "submit" }, "Go on");
   const refresh = h("button", { type: "button", title: "Goes on, and first asks whether the finds have changed" }, "Look for changes");
@@ -160,7 +164,7 @@ export function goOnForm(topic, crawl, begun) {
     await post(path`/api/topics/${topic}/crawl/start`, { mode, max_requests: crawl.requests + Number(more.value) });
     await begun();
   });
-  refresh.addEventListener("click", () => send(refresh, "refresh"));
+  refresh.addEventListener("click", () => { if (refresh.form.reportValidity()) send(refresh, "refresh"); });
   return h("form", { onsubmit: (event) => { event.preventDefault(); send(button, "resume"); }, "aria-label": "Go on with the crawl" },
     h("div.row", button, h("label.row.bare", h("span", "with up to"), more, h("span", "more requests")), refresh), trouble);
 }

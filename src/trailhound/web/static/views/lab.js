@@ -4,32 +4,51 @@ import { get, path, post } from "../lib/api.js";
 import { counted, field, h, number, replace, table } from "../lib/dom.js";
 import { attempt, isResting, notice, rest, whenever } from "../lib/shell.js";
 
+/** Of the first experiment; later ones get a number. */
+const FIRST_NAME = "first-try";
+/** Of a name to which a number is added: the server takes 61 signs. */
+const STEM_CHARS = 50;
 const DEFAULTS = ["trail", "best-first", "breadth-first"];
 
 export async function lab(place) {
   const report = h("section");
   const runs = h("section.card");
   const found = await get("/api/lab");
+  const asked = form(found, drawRuns);
   async function drawRuns() {
     const [now, jobs] = await Promise.all([get("/api/lab"), get("/api/jobs")]);
+    asked.suggest(now.runs);
     replace(runs, runList(now.runs, jobs.filter((job) => job.kind === "lab"), report));
   }
   replace(place, h("h1", "Lab"),
     h("p", "How would another strategy have done? The lab crawls a recorded web, in which it is known what there is to find, once with each, and counts every request."),
-    form(found, drawRuns), runs, report);
+    asked.element, runs, report);
   await drawRuns();
   return whenever(["job"], () => drawRuns().catch(() => {}));
 }
 
+const isFinished = (name, runs) => runs.some((run) => run.name === name && run.finished);
+
+/** The name itself, unless a finished experiment has it: then with the first number that is free. */
+function freeName(name, runs) {
+  if (!isFinished(name, runs)) return name;
+  const taken = new Set(runs.map((run) => run.name));
+  const stem = name.replace(/-\d+$/, "").slice(0, STEM_CHARS);
+  let number = 2;
+  while (taken.has(`${stem}-${number}`)) number += 1;
+  return `${stem}-${number}`;
+}
+
+/** {element, suggest}: suggest(runs) puts a free name in the place of one that was just run. */
 function form(found, started) {
   const corpus = h("select", found.corpora.map((each) => h("option", { value: each.name },
     each.megabytes === null ? `${each.name} (made at first use)` : `${each.name} (${each.megabytes.toFixed(1)} MB)`)));
   const topics = h("select", { multiple: true, size: "6" });
   const boxes = found.strategies.map((each) => h("label.check",
     h("input", { type: "checkbox", value: each.name, checked: DEFAULTS.includes(each.name) }), h("span", h("strong", each.name), ` – ${each.summary}`)));
-  const requests = h("input", { type: "number", min: "1", max: "1000000", value: "150" });
-  const sets = h("input", { type: "number", min: "1", max: "100", value: "1" });
-  const name = h("input", { type: "text", required: true, value: "first-try", pattern: "[A-Za-z0-9][A-Za-z0-9._\\-]{0,60}" });
+  const requests = h("input", { type: "number", min: "1", max: "1000000", required: true, value: "150" });
+  const sets = h("input", { type: "number", min: "1", max: "100", required: true, value: "1" });
+  const name = h("input", { type: "text", required: true, value: freeName(FIRST_NAME, found.runs), pattern: "[A-Za-z0-9][A-Za-z0-9._\\-]{0,60}" });
   const button = h("button.primary", { type: "submit" }, "Run");
   const busy = h("p.quiet", { role: "status" });
   const made = new Set(found.corpora.filter((each) => each.megabytes !== null).map((each) => each.name));
@@ -49,20 +68,26 @@ function form(found, started) {
   };
   const look = h("button", { type: "button", onclick: () => patiently(fillTopics) }, "Show topics");
   corpus.addEventListener("change", () => replace(topics));
+  let begun = "";
+  const suggest = (runs) => { if (name.value === begun) name.value = freeName(begun, runs); };
   const start = async () => {
+    const { runs } = await get("/api/lab");
+    if (isFinished(name.value, runs) && !confirm(`There is an experiment '${name.value}' already. Put a new one in its place? There is no way back.`)) return;
     await post(path`/api/lab/runs/${name.value}`, {
       corpus: corpus.value, strategies: boxes.map((box) => box.firstChild).filter((box) => box.checked).map((box) => box.value),
       topics: [...topics.selectedOptions].map((option) => option.value), max_requests: Number(requests.value), seed_sets: Number(sets.value),
     });
+    begun = name.value;
     notice("The experiment has begun.");
     await started();
   };
-  return h("form.card.stack", { onsubmit: (event) => { event.preventDefault(); patiently(start); } },
+  const element = h("form.card.stack", { onsubmit: (event) => { event.preventDefault(); patiently(start); } },
     h("h2", "New experiment"),
     field("Recorded web", corpus, `More are found in ${found.folder}; make them with 'trailhound corpus import'.`),
     h("div.row", look, h("span.hint", "None chosen: all of them.")), field("Topics", topics),
     h("fieldset", h("legend", "Strategies"), boxes),
     h("div.grid", field("Requests a crawl", requests), field("Sets of start pages", sets), field("Name of the experiment", name)), button, busy);
+  return { element, suggest };
 }
 
 function runList(runs, jobs, report) {

@@ -33,7 +33,12 @@ export async function model(place, [name]) {
 }
 
 function learner(name, jobs, text, kind, asked = () => ({})) {
-  const button = h(`button${kind}`, { type: "submit", onclick: (event) => { event.preventDefault(); attempt(button, async () => jobs.watch(await post(path`/api/topics/${name}/learn`, asked()))); } }, text);
+  const learn = (event) => {
+    event.preventDefault();
+    if (button.form && !button.form.reportValidity()) return;
+    attempt(button, async () => jobs.watch(await post(path`/api/topics/${name}/learn`, asked())));
+  };
+  const button = h(`button${kind}`, { type: "submit", onclick: learn }, text);
   return button;
 }
 

@@ -128,7 +128,7 @@ function showCopy(copied) {
   const asText = () => replace(body, h("div.archived-text", { tabindex: "0", role: "region", "aria-label": "Text of the page", dir: "auto" }, copied.text || "There is no text in it."));
   const asPage = () => replace(body, h("iframe", { sandbox: "", src: copied.document, title: "The archived page", referrerpolicy: "no-referrer" }));
   const dialog = h("dialog", { "aria-labelledby": "copy-title", onclose: () => dialog.remove() },
-    h("div.row.apart", h("h2", { id: "copy-title", dir: "auto" }, copied.title || copied.url), h("button", { onclick: () => dialog.close() }, "Close")),
+    h("div.row.apart.top", h("h2", { id: "copy-title", dir: "auto" }, copied.title || copied.url), h("button", { onclick: () => dialog.close() }, "Close")),
     h("p.url", outside(copied.url), ` as it was on ${when(copied.at)}`),
     h("div.row", h("button", { onclick: asText }, "As text"),
       copied.document ? h("button", { onclick: asPage }, "As a page") : null,

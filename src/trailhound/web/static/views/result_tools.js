@@ -1,7 +1,7 @@
 // What can be done with all results: learn from marks, export, publish; and how far that is.
 
 import { download, get, path, post, put, query, remove } from "../lib/api.js";
-import { field, h, outside, replace } from "../lib/dom.js";
+import { counted, field, h, outside, replace } from "../lib/dom.js";
 import { attempt, notice, oneAtATime, whenever } from "../lib/shell.js";
 
 const FORMATS = [
@@ -65,7 +65,15 @@ function exportMenu(state) {
     notice(job.message);
   }
 
-  return menu("Export", field("Format", format), h("label.check", isNew, "Only pages that were not in my sessions"), button);
+  const about = h("p.quiet.small", { role: "status" });
+  const shown = menu("Export", about, field("Format", format), h("label.check", isNew, "Only pages that were not in my sessions"), button);
+  /** Search and filters are for looking: exports know nothing of them. */
+  const tell = async () => {
+    const { count } = await get(query(`${state.base}/count`, { crawl: state.crawl }));
+    about.textContent = `Taken from ${count === 1 ? "the one find" : `all ${counted(count, "find")}`}, whatever is searched for or filtered here.`;
+  };
+  shown.addEventListener("toggle", () => { if (shown.open) attempt(null, tell); });
+  return shown;
 }
 
 /** The job once it has ended; a happening wakes the look, and so does a second. */

@@ -24,13 +24,15 @@ export async function results(place, [topic], again) {
   const more = h("div");
   const fresh = h("div");
   const listed = { count: null, fresh: 0, unsearched: 0 };
-  let asked = 0;
+  const here = addressNow();
+  let asked = 0, isMissing = false;
 
   async function load(after = "") {
     const mine = ++asked;
     await state.marksKept;
     const found = await get(query(base, { ...wanted(state.filters), after }));
     if (mine !== asked) return;
+    isMissing = false;
     const cards = found.results.map((result) => resultCard(result, state));
     if (after) list.append(...cards);
     else replace(list, cards.length ? cards : nothing(state.filters));
@@ -71,10 +73,20 @@ export async function results(place, [topic], again) {
     say();
   }
 
-  const refresh = () => load().catch((error) => { told.textContent = error.message; });
+  /** What is listed then is of an earlier search: nothing is counted until there is a list of this one. */
+  const refresh = () => {
+    const loading = load(), mine = asked;
+    return loading.catch((error) => {
+      if (mine !== asked) return;
+      isMissing = true;
+      listed.count = null;
+      told.textContent = error.message;
+    });
+  };
   let isOld = false;
   /** What is typed or chosen here while another crawl is on its way is meant for that one. */
   const changed = () => {
+    if (addressNow() !== here) return;  // typed just before another view was asked for
     filtersToAddress(filters);
     isOld ||= filters.crawl !== state.crawl;
     if (isOld) again();
@@ -82,7 +94,7 @@ export async function results(place, [topic], again) {
   };
   let later = 0;
   const lookForFinds = atEase(countFresh);
-  state.marked = () => { state.lookAtJobs(); return countMarks().catch(() => {}); };
+  state.marked = () => { state.lookAtJobs(); form.count(); return countMarks().catch(() => {}); };
   state.join = (result) => list.prepend(resultCard(result, state));
 
   const refused = await load().catch((error) => error);
@@ -93,20 +105,36 @@ export async function results(place, [topic], again) {
       h("p", h("a.button.primary", { href: topicLink(topic, "crawl") }, "Crawl"))));
     return undefined;
   }
+  const form = filterForm(state, crawls, changed);
   const tools = resultTools(state);
   const misses = nearMisses(state);
   replace(place, topicHead(topic, "results"), tools.element,
-    filterForm(state, crawls, changed),
+    form.element,
     h("section.card", { "aria-labelledby": "finds-title" },
       h("div.row.apart", h("div", h("h2", { id: "finds-title" }, "Finds"), told), tools.menus), fresh, list, more),
     misses.element);
   misses.load();
-  const quiet = whenever(["results"], (happening) => { if (happening.topic === topic && !state.ownMarks) { refresh(); misses.load(); } });
-  const still = whenever(["crawl"], (happening) => { if (!state.crawl && (happening.topic === topic || happening.kind === "awake")) lookForFinds(); });
-  return () => { quiet(); still(); clearTimeout(later); tools.end(); };
+  const anew = () => { refresh(); misses.load(); form.count(); };
+  const quiet = whenever(["results", "crawl"], (happening) => {
+    const { kind } = happening, isMine = happening.topic === topic;
+    // Who comes back to the page finds the list as it was left: it is long, and links lead out of it.
+    if (kind === "awake" ? happening.wasAway || isMissing : kind === "results" && isMine && !state.ownMarks) anew();
+    else if (!state.crawl && (kind === "awake" || (kind === "crawl" && isMine))) lookForFinds();
+  });
+  return () => { quiet(); clearTimeout(later); tools.end(); };
+}
+
+/** Which view is shown, whatever its filters. */
+const addressNow = () => location.hash.split("?")[0];
+
+/** Whether a search only says what pages are not to hold: it is read as the server reads it. */
+function onlyLeavesOut(words) {
+  const pieces = (words.match(/-?(?:"[^"]*"|\S+)/g) ?? []).filter((piece) => /[\p{L}\p{N}]/u.test(piece));
+  return pieces.length > 0 && pieces.every((piece) => piece.startsWith("-"));
 }
 
 function nothing({ crawl, ...filters }) {
+  if (onlyLeavesOut(filters.q)) return h("p", "A minus leaves pages out of those that are found. Write a word to look for beside it: hive -wasp.");
   const isFiltered = Object.entries(filters).some(([name, value]) => value && !(name === "kind" && value === "all"));
   return h("p", isFiltered ? "Nothing fits these filters." : "Nothing is relevant so far. Look at the near misses below, or mark what is useful and learn again.");
 }
@@ -124,13 +152,21 @@ function midnight(day) {
 function filtersFromAddress() {
   const given = new URLSearchParams(location.hash.split("?")[1] ?? "");
   const filters = { crawl: "", kind: "all", q: "", host: "", language: "", from: "", to: "", min_score: "" };
-  for (const name of Object.keys(filters)) filters[name] = given.get(name) ?? filters[name];
+  for (const name of Object.keys(filters)) if (makesSense(name, given.get(name))) filters[name] = given.get(name);
   return filters;
 }
 
+/** Addresses may be anybody's: a filter that the server would refuse is passed over. */
+function makesSense(name, value) {
+  if (!value) return false;
+  if (name === "kind") return KINDS.some(([kind]) => kind === value);
+  if (name === "min_score") return /^\d+(\.\d+)?$/.test(value) && Number(value) <= 1;
+  if (name === "from" || name === "to") return /^\d{4}-\d\d-\d\d$/.test(value) && Number.isFinite(midnight(value));
+  return true;
+}
+
 function filtersToAddress(filters) {
-  const [address] = location.hash.split("?");
-  history.replaceState(null, "", query(address, { ...filters, kind: filters.kind === "all" ? "" : filters.kind }));
+  history.replaceState(null, "", query(addressNow(), { ...filters, kind: filters.kind === "all" ? "" : filters.kind }));
 }
 
 /** Which crawl is shown, for topics that were crawled anew: all else in the view depends on it. */
@@ -151,6 +187,7 @@ function inWords({ name, begun_at, finds }) {
   return `${name}: ${known.filter(Boolean).join(", ") || "damaged"}`;
 }
 
+/** {element, count}: count() counts the pages of sites and languages anew. */
 function filterForm({ base, filters }, crawls, changed) {
   let timer = 0;
   const set = (name) => (event) => { filters[name] = event.target.value; changed(); };
@@ -158,17 +195,24 @@ function filterForm({ base, filters }, crawls, changed) {
   const search = h("input", { type: "search", value: filters.q, maxlength: "300", oninput: typed, placeholder: "Words, \"words in a row\", begin*, -without" });
   const choices = (name, options) => options.map(([value, title]) => h("option", { value, selected: filters[name] === value }, title));
   const choice = (name, options) => h("select", { onchange: set(name) }, choices(name, options));
-  const values = (all, some) => [["", all], ...some.map((each) => [each.value, `${each.name} (${number(each.count)})`])];
-  const scores = [["", "Any"], ...["0.5", "0.6", "0.7", "0.8", "0.9"].map((score) => [score, `${score} and better`])];
-  const hosts = choice("host", filters.host ? [["", "All sites"], [filters.host, filters.host]] : [["", "All sites"]]);
-  const languages = choice("language", [["", "All languages"]]);
+  const withCount = ({ value, name, count }) => [value, `${name} (${number(count)})`];
+  /** What is chosen is offered also when no find has it: else it would be a filter that nobody sees. */
+  const options = (name, all, some) => {
+    const offered = [["", all], ...some], chosen = filters[name];
+    return offered.some(([value]) => value === chosen) ? offered : [...offered, [chosen, chosen]];
+  };
+  const scores = options("min_score", "Any", ["0.5", "0.6", "0.7", "0.8", "0.9"].map((score) => [score, `${score} and better`]));
+  const hosts = choice("host", options("host", "All sites", []));
+  const languages = choice("language", options("language", "All languages", []));
   // Counting takes longer than listing.
-  get(query(`${base}/facets`, { crawl: filters.crawl })).then((facets) => {
-    replace(hosts, choices("host", values("All sites", facets.hosts)));
-    replace(languages, choices("language", values("All languages", facets.languages)));
-  }).catch(() => {});
+  const count = atEase(async () => {
+    const facets = await get(query(`${base}/facets`, { crawl: filters.crawl }));
+    replace(hosts, choices("host", options("host", "All sites", facets.hosts.map(withCount))));
+    replace(languages, choices("language", options("language", "All languages", facets.languages.map(withCount))));
+  });
+  count();
   const open = Boolean(filters.host || filters.language || filters.from || filters.to || filters.min_score);
-  return h("form.card.stack", { role: "search", onsubmit: (event) => event.preventDefault() },
+  const element = h("form.card.stack", { role: "search", onsubmit: (event) => event.preventDefault() },
     crawls,
     h("div.filters", field("Search these pages", search), field("Show", choice("kind", KINDS))),
     h("details", { open }, h("summary", "Filters"),
@@ -178,4 +222,5 @@ function filterForm({ base, filters }, crawls, changed) {
         field("Score", choice("min_score", scores)),
         field("Fetched from", h("input", { type: "date", value: filters.from, onchange: set("from") })),
         field("until", h("input", { type: "date", value: filters.to, onchange: set("to") })))));
+  return { element, count };
 }

@@ -3,6 +3,7 @@
 import { get, path, put } from "../lib/api.js";
 import { field, h, replace } from "../lib/dom.js";
 import { isResting, notice, rest, topicHead, whenever } from "../lib/shell.js";
+import { MAX_DELAY_SECONDS, MAX_REQUESTS } from "./crawl_form.js";
 
 const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const check = (input, ...words) => h("label.check", input, h("span", words));
@@ -47,8 +48,8 @@ function form(address, { schedule: now, user_agent: agent }, show) {
   const on = h("input", { type: "checkbox", checked: now.on || (now.nightly === null && !now.on_submit) });
   const nightly = nightFields(now.nightly);
   const submit = h("input", { type: "checkbox", checked: now.on_submit });
-  const requests = h("input", { type: "number", min: "1", step: "1", required: true, value: now.requests });
-  const delay = h("input", { type: "number", min: "0", step: "any", placeholder: "as the crawl is set up", value: now.delay_seconds ?? "" });
+  const requests = h("input", { type: "number", min: "1", max: MAX_REQUESTS, step: "1", required: true, value: now.requests });
+  const delay = h("input", { type: "number", min: "0", max: MAX_DELAY_SECONDS, step: "any", placeholder: "as the crawl is set up", value: now.delay_seconds ?? "" });
   const who = h("input", { type: "text", value: agent, placeholder: "bees-bot (+https://example.org/bot)", spellcheck: "false" });
   const refresh = h("input", { type: "checkbox", checked: now.refresh });
   const trouble = h("p.trouble", { role: "alert", hidden: true });

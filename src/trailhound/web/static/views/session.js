@@ -160,6 +160,7 @@ function listPages(state) {
     [h("div.titled", dot(nodes[at]), h("button.link", { dir: "auto", onclick: () => { choose(state, at); state.preview.scrollIntoView({ block: "nearest" }); } }, nodes[at].title)), h("div.url", nodes[at].url)],
     nodes[at].mark === true ? "useful" : nodes[at].mark === false ? "not useful" : "–",
     nodes[at].hops ?? "dead end", number(nodes[at].visits ?? 0)]);
+  if (!found.length) { replace(state.list, h("p.quiet", { role: "status" }, "No page has this in its title or address.")); return; }
   const more = found.length > state.rows ? h("button", { onclick: () => { state.rows += 200; listPages(state); } }, `Show more of ${number(found.length)}`) : null;
   replace(state.list, table("Visited pages", ["Page", "Mark", { title: "Hops", number: true }, { title: "Visits", number: true }], rows), more);
 }

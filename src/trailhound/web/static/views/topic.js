@@ -14,8 +14,13 @@ export async function topic(place, [name]) {
   const imports = importCard(name, jobs);
   const differs = changes();
   let ending = false;
-  /** Does what ends the topic under this name; nothing is asked about it meanwhile. */
-  const whileEnding = async (work) => { ending = true; try { return await work(); } catch (error) { ending = false; throw error; } };
+  /** Does what ends the topic under this name, and gives the one it has then; nothing is asked about it meanwhile. */
+  const whileEnding = async (work) => {
+    ending = true;
+    let now = name;
+    try { now = await work(); } finally { ending = now !== name; }
+    if (!ending) await draw();  // it has the name that it had
+  };
   const draw = oneAtATime(async () => {
     if (ending) return;
     const [found, listed, learning, running] = await Promise.all([
@@ -106,7 +111,11 @@ async function settingsCard(name, whileEnding) {
 function renameForm(name, whileEnding) {
   const input = h("input", { type: "text", required: true, maxlength: "200", value: name });
   const button = h("button", { type: "submit" }, "Rename");
-  const rename = () => whileEnding(async () => go(topicLink((await post(path`/api/topics/${name}/rename`, { name: input.value })).topic).slice(1)));
+  const rename = () => whileEnding(async () => {
+    const { topic: now } = await post(path`/api/topics/${name}/rename`, { name: input.value });
+    go(topicLink(now).slice(1));
+    return now;
+  });
   return h("form.stack", { onsubmit: (event) => { event.preventDefault(); attempt(button, rename); } }, field("Another name", input), button);
 }
 
@@ -125,7 +134,7 @@ function mergeForm(name, others) {
 function deletion(name, whileEnding) {
   const button = h("button.danger", { onclick: () => {
     if (!confirm(`Delete '${name}' with its sessions, model, crawls and archives? There is no way back.`)) return;
-    attempt(button, () => whileEnding(async () => { await remove(path`/api/topics/${name}`); notice(`'${name}' is deleted.`); go("/"); }));
+    attempt(button, () => whileEnding(async () => { await remove(path`/api/topics/${name}`); notice(`'${name}' is deleted.`); go("/"); return null; }));
   } }, "Delete the topic");
   return h("p", button);
 }
