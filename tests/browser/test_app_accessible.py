@@ -145,6 +145,17 @@ def test_nobody_is_kept_out(page: Page, prepared: Prepared, view: str) -> None:
         check(page)
 
 
+def test_the_top_of_a_phone_is_the_same_in_all_views(page: Page, prepared: Prepared) -> None:
+    page.set_viewport_size({"width": PHONE, "height": 800})
+    heights = {}
+    for view in ("full/", "full/crawls", "full/lab", of_topic(CRAWLED)):
+        page.goto(prepared.address(view))
+        page.wait_for_selector(VIEWS[view])
+        heights[view] = page.evaluate("document.getElementById('top').offsetHeight")
+    assert set(heights.values()) == {heights["full/lab"]}, heights
+    assert heights["full/lab"] < 60  # one line
+
+
 def check(page: Page) -> None:
     assert barriers(page) == []
     across = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")

@@ -8,12 +8,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from app_server import ServedApp, serving_app, wait_until
 from chromium import PATIENCE_MS, barriers
 from trailhound.topics.access import Access, named_host
 from trailhound.topics.running import request_stop, running_crawl, wait_for_end
+from trailhound.web.hub import Happening
 
 pytestmark = pytest.mark.browser
 
@@ -82,6 +83,13 @@ def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
     seeds = form.get_by_role("group", name="Where to start").get_by_role("checkbox", checked=True)
     for _ in range(seeds.count()):
         seeds.first.uncheck()
+    durations = {"": True, "90": True, "90s": True, "1h30m": True, " 1 h 30 m ": True, "1.5H": True}
+    durations |= {"1 2 3": False, "1h30": False, "soon": False, "-1h": False}
+    at_most = form.get_by_label("Time at most")
+    for written, is_right in durations.items():
+        at_most.fill(written)
+        assert at_most.evaluate("field => field.checkValidity()") is is_right, written
+    at_most.fill("")
     form.get_by_role("button", name="Start the crawl").click()
     expect(form.get_by_role("alert")).to_contain_text("Tick or write one")
     form.get_by_role("group", name="Where to start").get_by_role("checkbox").first.check()
@@ -120,6 +128,55 @@ def test_a_crawl_is_started_watched_explained_stopped_and_gone_on_with(
     page.get_by_role("button", name=f"Pause {topic}").click()
     expect(page.get_by_role("button", name=f"Go on with {topic}")).to_be_visible()
     assert barriers(page) == []
+    last_pages = page.get_by_role("heading", name="Last pages")
+    show(page, app, f"/topics/{quote(topic)}/crawl")
+    expect(last_pages).to_be_visible()
+    page.route("**/crawl", _as_if_just_begun)
+    page.reload()
+    expect(page.get_by_text("Waits for its hosts.")).to_be_visible()
+    expect(last_pages).to_be_hidden()
+
+
+def _as_if_just_begun(route: Route) -> None:
+    view = route.fetch().json()
+    view["crawl"] |= {"state": "running", "latest": [], "remark": "waits for its hosts"}
+    route.fulfill(json=view)
+
+
+def test_an_experiment_takes_anothers_place_only_when_asked_to(app: ServedApp, page: Page) -> None:
+    runs = [
+        {"name": name, "finished": is_finished, "runs_done": 1, "measured": []}
+        for name, is_finished in (("first-try", True), ("first-try-2", False))
+    ]
+    page.route("**/api/lab", lambda route: route.fulfill(json=app.get("/api/lab") | {"runs": runs}))
+    begun: list[str] = []
+
+    def begin(route: Route) -> None:
+        begun.append(route.request.url.rsplit("/", 1)[-1])
+        route.fulfill(json={})
+
+    page.route("**/api/lab/runs/*", begin)
+    show(page, app, "/lab")
+    name = page.get_by_label("Name of the experiment")
+    expect(name).to_have_value("first-try-3")
+    name.fill("first-try")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    with page.expect_event("dialog") as asking:
+        page.get_by_role("button", name="Run").click()
+    assert "There is an experiment 'first-try' already" in asking.value.message
+    expect(page.locator("button[aria-disabled]")).to_have_count(0)
+    assert begun == []
+    name.fill("second")
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_text("The experiment has begun.")).to_be_visible()
+    assert begun == ["second"]
+    runs.append({"name": "second", "finished": True, "runs_done": 1, "measured": []})
+    app.server.app.hub.tell(Happening(kind="job"))
+    expect(name).to_have_value("second-2")
+    page.get_by_label("Requests a crawl").fill("")
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_label("Requests a crawl")).to_be_focused()
+    assert begun == ["second"]
 
 
 def _hide(page: Page, is_hidden: bool) -> None:
@@ -192,6 +249,11 @@ def test_a_schedule_is_set_and_told_in_words(app: ServedApp, topic: str, page: P
     page.get_by_label("Sun").uncheck()
     page.get_by_label("Crawl this topic by itself").uncheck()
     page.get_by_role("button", name="Save").click()
+    delay = page.get_by_label("Seconds between requests to one site")
+    delay.fill("1000000000")
+    page.get_by_role("button", name="Save").click()
+    expect(delay).to_be_focused()
+    assert not delay.evaluate("field => field.validity.valid")
     words = page.get_by_role("status").first
     expect(words).to_contain_text("from 03:00 to 03:30")
     expect(words).to_contain_text("Switched off at present")

@@ -123,6 +123,8 @@ def test_marks_move_pages_at_once(results: Page, bees: ServedApp) -> None:
     press(results, "Not useful: Hive 0")
     expect(results.get_by_text("Not useful, and out of the results: Hive 0")).to_be_visible()
     wait_until(lambda: "https://bees.example/0" not in listed(bees) or None)
+    sites = results.get_by_label("Site").locator("option")
+    expect(sites.filter(has_text="bees.example (26)")).to_have_count(1)
     expect(results.locator("[aria-label='Undo: Hive 0']")).to_be_focused()
     press(results, "Undo: Hive 0")
     expect(results.locator("[aria-label='Not useful: Hive 0']")).to_be_focused()
@@ -183,6 +185,58 @@ def test_search_filters_and_more_pages(results: Page) -> None:
     results.fill("input[type=search]", "")
     results.select_option("select >> nth=0", "useful")
     expect(results.get_by_text("Nothing fits these filters.")).to_be_visible()
+    results.fill("input[type=search]", "-wasp")
+    expect(results.get_by_text("Write a word to look for beside it")).to_be_visible()
+
+
+def test_filters_of_an_address_are_seen_and_those_without_sense_passed_over(
+    results: Page, bees: ServedApp
+) -> None:
+    filters = "kind=odd&min_score=high&from=soon&to=9&host=gone.example&language=xx"
+    results.goto(f"{bees.base}/#/topics/bees/results?{filters}")
+    expect(results.get_by_text("Nothing fits these filters.")).to_be_visible()
+    site = results.get_by_label("Site")
+    expect(site.locator("option")).to_have_count(4)  # all, two sites, and the one that is gone
+    expect(site).to_have_value("gone.example")
+    expect(results.get_by_label("Language")).to_have_value("xx")
+    for title, value in (("Show", "all"), ("Score", ""), ("Fetched from", ""), ("until", "")):
+        expect(results.get_by_label(title, exact=True)).to_have_value(value)
+    site.select_option("")
+    results.get_by_label("Language").select_option("")
+    expect(results.get_by_text("28 pages, best first.")).to_be_visible()
+
+
+def test_what_is_typed_last_stays_out_of_other_views(results: Page, bees: ServedApp) -> None:
+    results.fill("input[type=search]", "hive")
+    results.get_by_role("link", name="Schedule").click()
+    expect(results.get_by_role("button", name="Save")).to_be_visible()
+    results.wait_for_timeout(500)  # after which the search would have been made
+    assert results.url == f"{bees.base}/#/topics/bees/schedule"
+
+
+def test_the_list_comes_anew_when_the_app_is_back(results: Page, bees: ServedApp) -> None:
+    titles = results.locator("section[aria-labelledby='finds-title'] article.result h3")
+    expect(titles).to_have_count(20)
+    results.route("**/api/**", lambda route: route.abort())
+    results.fill("input[type=search]", "hive 7")
+    expect(results.get_by_role("status").filter(has_text="does not answer")).to_be_visible()
+    bees.server.app.hub.tell(Happening(kind="crawl", topic="bees"))
+    results.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # it asks anew
+    expect(results.get_by_role("alert")).to_contain_text("trying again")
+    expect(titles).to_have_count(20)
+    results.unroute("**/api/**")
+    expect(titles).to_have_text(["Hive 7"])
+    expect(results.get_by_text("1 page, those first that fit best.")).to_be_visible()
+
+
+def test_who_looks_elsewhere_finds_the_list_as_it_was_left(results: Page) -> None:
+    finds = results.locator("section[aria-labelledby='finds-title'] article.result")
+    results.click("text=Show more >> nth=0")
+    expect(finds).to_have_count(28)
+    with results.expect_response("**/results/count*"):  # whether there are new finds
+        results.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    results.wait_for_timeout(300)  # long enough for a list
+    expect(finds).to_have_count(28)
 
 
 def test_what_strangers_wrote_is_shown_as_text(results: Page) -> None:
@@ -321,7 +375,10 @@ def test_a_foreign_page_can_do_nothing(browser: Browser, bees: ServedApp) -> Non
 
 
 def test_finds_are_exported_and_published(results: Page) -> None:
+    results.fill("input[type=search]", "hive 7")
+    expect(results.get_by_text("1 page, those first that fit best.")).to_be_visible()
     assert exported_addresses(results) == ("bees.txt", 28)
+    expect(results.locator(".menu[open]")).to_contain_text("all 28 finds, whatever is searched for")
     results.click("summary:has-text('Portal')")
     expect(results.locator(".menu[open]")).to_have_count(1)
     results.press(".menu[open] input >> nth=0", "Escape")

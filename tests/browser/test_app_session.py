@@ -70,6 +70,10 @@ def test_the_demo_web_leads_from_nothing_to_a_learned_topic(page: Page, app: Ser
     assert page.locator("table.heat").count() == 2
     assert barriers(page) == []
     page.get_by_text("Learn with other parameters").click()
+    page.get_by_label("Distances").fill("")
+    page.get_by_role("button", name="Learn with these").click()
+    expect(page.get_by_label("Distances")).to_be_focused()  # where the browser says why
+    assert [job["kind"] for job in app.get("/api/jobs")].count("learn") == 1
     page.get_by_label("Distances").fill("3")
     page.get_by_role("button", name="Learn with these").click()
     expect(page.locator("table.heat").first.locator("tbody tr")).to_have_count(3)
@@ -135,6 +139,9 @@ def test_a_page_is_chosen_marked_and_forgotten(page: Page, app: ServedApp) -> No
     page.get_by_role("button", name="Learn again").click()
     wait_until(lambda: app.get("/api/topics/bees/model")["diagnosis"]["n_targets"] == 4)
     search = page.get_by_role("searchbox")
+    search.fill("no such page")
+    see(page, "No page has this in its title or address.")
+    expect(page.get_by_role("region", name="Visited pages")).to_have_count(0)
     search.fill("Car1")
     app.browsed(Session("bees", (Visit(50.0, f"{HOST}late", "Late", html="<p>late bees"),)), 2)
     expect(page.locator(".graph circle")).to_have_count(11)
@@ -228,6 +235,10 @@ def test_a_topic_is_renamed_merged_and_deleted(page: Page, app: ServedApp) -> No
     expect(page.get_by_role("heading", level=1)).to_have_text("wasps")
     assert app.get("/api/topics/wasps")["sessions"] == 1
     page.get_by_text("Rename, merge, delete").click()
+    with page.expect_response("**/rename"):
+        page.get_by_role("button", name="Rename").click()  # to the name that it has
+    app.browsed(Session("wasps", (Visit(50.0, f"{HOST}late", "Late", html="<p>late bees"),)), 2)
+    expect(page.locator("main table tbody tr")).to_have_count(2)
     other = page.context.new_page()
     show(other, app, "wasps", "results")
     see(other, "has not been crawled")

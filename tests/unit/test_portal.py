@@ -20,7 +20,14 @@ from trailhound.errors import UsageError
 from trailhound.portal import Portal
 from trailhound.portal.feeds import FeedKind, atom_feed, rss_feed
 from trailhound.portal.pages import environment
-from trailhound.portal.searching import Answer, Hit, Segment, fts_expression, segments
+from trailhound.portal.searching import (
+    Answer,
+    Hit,
+    Segment,
+    fts_expression,
+    only_leaves_out,
+    segments,
+)
 from trailhound.storage.snippets import tidied
 
 HONEY = Find(
@@ -223,6 +230,8 @@ def test_what_people_search_for_is_never_an_operator() -> None:
         '("honey" AND "OR" AND "bees" AND "NEAR(title:")'
     )
     assert fts_expression("-wasp") == ""
+    assert [only_leaves_out(each) for each in ("", "!", "bee -wasp")] == [False, False, False]
+    assert only_leaves_out('-wasp -"in a row"')
     assert fts_expression('be* bee* "x y"*') == '("be*" AND "bee*"* AND "x y")'
 
 
@@ -232,6 +241,11 @@ def test_what_people_search_for_is_never_an_operator() -> None:
 )
 def test_any_query_gets_a_page(portal: Portal, query: str) -> None:
     assert "<!doctype html>" in portal.search_page(query, facets={"host": query})
+
+
+def test_a_search_that_only_leaves_out_is_told_what_it_lacks(portal: Portal) -> None:
+    assert "Write a word to look for beside it" in portal.search_page("-wasp")
+    assert "No page holds all of these words" in portal.search_page("zebra -wasp")
 
 
 def test_other_scripts_are_searched(tmp_path: Path) -> None:

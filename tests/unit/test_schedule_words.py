@@ -23,6 +23,8 @@ def test_what_is_wanted() -> None:
     assert wish_in_words(Schedule(nightly=night, delay_seconds=5)) == (
         "Every night from 22:00 to 06:00, up to 2,000 requests, 5 s between two to one site."
     )
+    for seconds, told in ((0.5, "0.5 s"), (86400, "86,400 s"), (1e9, "1,000,000,000 s")):
+        assert f", {told} between" in wish_in_words(Schedule(nightly=night, delay_seconds=seconds))
     some = Schedule(nightly=Window("01:00", "05:00", (4, 5)), on_submit=True, requests=1)
     assert wish_in_words(some) == (
         "In nights that begin on Fridays and Saturdays from 01:00 to 05:00 and whenever a session "
