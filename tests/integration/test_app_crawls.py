@@ -19,6 +19,7 @@ from live_webs import Resource, TinySite, endless
 
 from app_server import PATIENCE_SECONDS, RefusedError, ServedApp, serving_app, wait_until
 from command_line import COMMAND, Command
+from trailhound.demo.crawl import DEMO_USER_AGENT
 from trailhound.topics.running import request_stop, running_crawl, wait_for_end
 from trailhound.web.hub import Hub
 from trailhound.web.watching import CrawlWatcher
@@ -99,6 +100,8 @@ def test_a_crawl_started_in_the_app_is_stopped_on_the_command_line(
         begun = crawled.post(f"{CRAWL}/start", wanted)
         assert (begun["state"], begun["started_by"]) == ("running", "app")
         assert any(each["kind"] == "crawl" and each["topic"] == TOPIC for each in heard)
+    choices = crawled.get(f"/api/topics/{OTHER}/crawl/choices")
+    assert choices["user_agent"] == "t (+http://a.test/)", "remembered"
     until(crawled, lambda crawl: crawl["finds"] >= 2)
     (listed,) = trailhound("crawls", "--json").report
     assert (listed["run"], listed["state"]) == (begun["run"], "running")
@@ -147,6 +150,7 @@ def test_what_keeps_a_crawl_from_beginning_is_told_in_its_own_words(
         ({"seeds": []}, 400, "needs a page to start from"),
         ({"seeds": ["no address"]}, 400, "is no web address"),
         ({"user_agent": ""}, 400, "must say who it is"),
+        ({"user_agent": "me"}, 400, "does not say whom to contact"),
         ({"strategy": "trial"}, 400, "Did you mean trail"),
         ({"strategy": "/tmp/mine.py"}, 400, "Unknown strategy"),
         ({"max_time": "soon"}, 400, "max_time"),
@@ -159,7 +163,22 @@ def test_what_keeps_a_crawl_from_beginning_is_told_in_its_own_words(
     assert crawled.get(CRAWL)["crawl"] is None
     with pytest.raises(RefusedError, match="not been crawled yet"):
         crawled.post(f"{CRAWL}/stop")
-    assert crawled.get(f"{CRAWL}/choices")["user_agent"] == "t (+http://a.test/)", "remembered"
+    assert crawled.get(f"{CRAWL}/choices")["user_agent"] == "", "none of them has begun"
+
+
+def test_the_made_up_contact_of_the_demo_is_told_to_no_other_site(
+    crawled: ServedApp, wanted: dict[str, Any]
+) -> None:
+    contact = crawled.workspace.folder / "contact.json"
+    crawled.post(f"{CRAWL}/start", {**wanted, "user_agent": DEMO_USER_AGENT, "max_requests": 1})
+    until(crawled, lambda crawl: crawl["state"] == "ended")
+    assert not contact.exists()
+    assert crawled.get(CRAWL)["setup"]["user_agent"] == "", "it is to be given anew"
+    assert crawled.get(f"/api/topics/{quote(TOPIC)}/schedule")["user_agent"] == ""
+    contact.write_text(json.dumps({"user_agent": DEMO_USER_AGENT}))  # an earlier version did
+    for path in (f"/api/topics/{OTHER}/crawl/choices", f"/api/topics/{OTHER}/schedule"):
+        assert crawled.get(path)["user_agent"] == ""
+    assert crawled.get("/api/imports")["user_agent"] == ""
 
 
 def test_curves_tables_and_stories(crawled: ServedApp, wanted: dict[str, Any]) -> None:

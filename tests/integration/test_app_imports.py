@@ -62,6 +62,7 @@ def test_what_cannot_be_imported_is_told_and_leaves_nothing(app: ServedApp) -> N
         "/api/topics/none/import?kind=har": "404.*no topic",
         "/api/topics/bees/import?kind=haar": "400.*har",
         "/api/topics/bees/import?kind=har&fetch=true": "400.*who asks",
+        "/api/topics/bees/import?kind=har&fetch=true&user_agent=me": "400.*whom to contact",
     }.items():
         with pytest.raises(RefusedError, match=why):
             app.upload(address, har())

@@ -101,12 +101,14 @@ def test_a_schedule_that_cannot_be_kept_is_refused_in_words(app: ServedApp) -> N
         ({"nightly": {"start": "25:00", "end": "06:00"}}, "cannot be understood"),
         ({"nightly": {**NIGHTS, "days": []}}, "at least one day"),
         ({"nightly": NIGHTS}, "must say who it is"),
+        ({"nightly": NIGHTS, "user_agent": "me"}, "does not say whom to contact"),
         ({"requests": 0}, "cannot be understood"),
     ):
         with pytest.raises(RefusedError, match=words):
             app.put(SCHEDULE, wanted)
     topic = app.workspace.topic(TOPIC)
     assert read_schedule(topic) is None
+    assert app.get(SCHEDULE)["user_agent"] == "", "what was refused is not remembered"
     app.put(SCHEDULE, {"nightly": NIGHTS, "user_agent": "t (+http://a.test/)", "on": False})
     kept = read_schedule(topic)
     assert kept is not None

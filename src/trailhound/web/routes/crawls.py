@@ -22,7 +22,7 @@ from trailhound.topics.running import (
 )
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import ConflictError, Nothing, NotThereError, OneTopic, Routes
-from trailhound.web.contact import remember_user_agent
+from trailhound.web.contact import remember_user_agent, unless_made_up
 from trailhound.web.hub import Happening
 from trailhound.web.plain_words import crawl_in_app
 from trailhound.web.playground import is_of_playground
@@ -44,6 +44,7 @@ class CrawlSetup(msgspec.Struct, frozen=True, kw_only=True):
     strategy: str
     judge: str
     user_agent: str
+    """Empty where a real site was told that of the demo web, which is to be given anew."""
     delay_seconds: float | None
     max_requests: int | None
     max_seconds: float | None
@@ -156,10 +157,10 @@ def begin_crawl(app: App, asked: StartCrawl) -> RunningCrawl:
         _check_strategy(asked.strategy)
     if asked.mode in ("new", "restart") and asked.seeds is not None and not _lines(asked.seeds):
         _check_start(app.usual_settings(), asked.strategy)
-    if asked.user_agent.strip():
-        remember_user_agent(app.workspace.folder, asked.user_agent.strip())
     settings = {**_of_playground(app, topic, asked), **_settings(asked)}
     begun = start_crawl(app.workspace, topic.name, settings, mode=asked.mode)
+    if asked.user_agent.strip():  # not before: one that was refused is of no use to others either
+        remember_user_agent(app.workspace.folder, asked.user_agent.strip())
     _tell(app, topic.name)
     return crawl_in_app(begun)
 
@@ -216,11 +217,12 @@ def _kept(folder: CrawlFolder) -> KeptCrawl:
 
 def _setup(folder: CrawlFolder) -> CrawlSetup:
     settings = folder.read().settings
+    agent = settings.fetch.user_agent
     return CrawlSetup(
         seeds=settings.crawl.seeds,
         strategy=settings.crawl.strategy,
         judge=settings.judge.kind,
-        user_agent=settings.fetch.user_agent,
+        user_agent=agent if is_of_playground(folder.topic) else unless_made_up(agent),
         delay_seconds=settings.fetch.delay_seconds,
         max_requests=settings.crawl.max_requests,
         max_seconds=settings.crawl.max_time,

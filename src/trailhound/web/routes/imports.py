@@ -134,6 +134,7 @@ def _ending(name: str) -> str:
 
 
 def _check(app: App, asked: Recording) -> None:
+    from trailhound.fetching.client import checked_user_agent
     from trailhound.sessions.importers import importer_names
 
     kinds = (OWN_SESSION, *importer_names())
@@ -141,8 +142,8 @@ def _check(app: App, asked: Recording) -> None:
         raise unknown_name("kind of import", asked.kind, kinds)
     agent = asked.user_agent.strip()
     if agent:
-        remember_user_agent(app.workspace.folder, agent)
-    if asked.fetch and not (agent or remembered_user_agent(app.workspace.folder)):
+        remember_user_agent(app.workspace.folder, checked_user_agent(agent))
+    if asked.fetch and not remembered_user_agent(app.workspace.folder):
         raise UsageError(
             "Sites must be told who asks for their pages. Give a name and a way to reach you: "
             "bees-bot (+https://example.org/bot)"

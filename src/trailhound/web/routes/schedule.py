@@ -22,9 +22,10 @@ from trailhound.topics.schedule import (
 )
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import OneTopic, Routes
-from trailhound.web.contact import remember_user_agent, remembered_user_agent
+from trailhound.web.contact import remember_user_agent, remembered_user_agent, unless_made_up
 from trailhound.web.hub import Happening
 from trailhound.web.plain_words import crawl_in_app, in_app
+from trailhound.web.playground import is_of_playground
 from trailhound.web.schedule_words import last_in_words, next_in_words, wish_in_words
 
 if TYPE_CHECKING:
@@ -81,13 +82,10 @@ def set_schedule(app: App, asked: SetSchedule) -> ScheduleView:
     agent = asked.user_agent.strip() or _user_agent(app, topic, before)
     if asked.nightly is not None and not asked.nightly.days:
         raise UsageError("Choose at least one day on which a night begins, or no nights at all.")
-    if asked.on and (asked.nightly or asked.on_submit) and not agent:
-        raise UsageError(
-            "A crawl must say who it is, so that sites can reach you. Give a name and a contact, "
-            "such as 'bees-bot (+https://example.org/bot)'."
-        )
-    if asked.user_agent.strip():
-        remember_user_agent(app.workspace.folder, agent)
+    if asked.on and (asked.nightly or asked.on_submit):  # one that is off may be left as it is
+        _check_agent(agent)
+        if asked.user_agent.strip():
+            remember_user_agent(app.workspace.folder, agent)
     wanted = Schedule(
         on=asked.on,
         nightly=asked.nightly,
@@ -100,6 +98,18 @@ def set_schedule(app: App, asked: SetSchedule) -> ScheduleView:
     write_schedule(topic, wanted)
     app.hub.tell(Happening(kind="schedule", topic=topic.name))
     return _view(app, topic)
+
+
+def _check_agent(agent: str) -> None:
+    """By the rule of crawls themselves: nobody looks when they are refused at night."""
+    from trailhound.fetching.client import checked_user_agent
+
+    if not agent:
+        raise UsageError(
+            "A crawl must say who it is, so that sites can reach you. Give a name and a contact, "
+            "such as 'bees-bot (+https://example.org/bot)'."
+        )
+    checked_user_agent(agent)
 
 
 def _with_agent(settings: dict[str, Any], agent: str) -> dict[str, Any]:
@@ -124,9 +134,11 @@ def _view(app: App, topic: TopicFolder) -> ScheduleView:
 
 def _user_agent(app: App, topic: TopicFolder, schedule: Schedule) -> str:
     """The schedule's own, that of the topic's crawl, the last one given, or as the settings say."""
-    if own := str(schedule.settings.get(AGENT, "")).strip():
-        return own
     folder = CrawlFolder(topic)
-    if folder.exists() and (agent := folder.read().settings.fetch.user_agent):
-        return agent
+    own = str(schedule.settings.get(AGENT, "")).strip()
+    crawl = folder.read().settings.fetch.user_agent if folder.exists() else ""
+    if not is_of_playground(topic):
+        own, crawl = unless_made_up(own), unless_made_up(crawl)
+    if own or crawl:
+        return own or crawl
     return remembered_user_agent(app.workspace.folder) or app.usual_settings().fetch.user_agent
