@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 import numpy as np
 import pytest
 from learned_topics import HOST, park_session
@@ -23,6 +24,17 @@ def test_a_topic_is_made_renamed_and_deleted(app: ServedApp) -> None:
         app.get("/api/topics/bees")
     app.delete("/api/topics/wasps")
     assert app.get("/api/home")["topics"] == []
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+def test_a_topic_gets_no_name_that_browsers_take_for_a_way(app: ServedApp, name: str) -> None:
+    app.post("/api/topics/bees")
+    with pytest.raises(RefusedError, match=r"400.*another name"):
+        app.post("/api/topics/bees/rename", {"name": name})
+    session = msgspec.structs.replace(park_session(), topic=name)
+    with pytest.raises(AssertionError, match="another name"):
+        app.browsed(session)
+    assert [each["topic"] for each in app.get("/api/home")["topics"]] == ["bees"]
 
 
 def test_a_merge_names_the_topic_that_is_missing(app: ServedApp) -> None:

@@ -367,7 +367,7 @@ def test_messages_out_of_shape_are_refused(tmp_path: Path, change: dict[str, Any
 
 
 @pytest.mark.parametrize(
-    "topic", ["../../../evil", "..", "/etc/bees", "C:\\bees", "a/../../b", "NUL"]
+    "topic", ["../../../evil", "...", "/etc/bees", "C:\\bees", "a/../../b", "NUL"]
 )
 def test_topic_names_stay_inside_the_workspace(tmp_path: Path, topic: str) -> None:
     workspace = tmp_path / "deep" / "down" / "workspace"

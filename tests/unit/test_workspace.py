@@ -17,7 +17,14 @@ from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import read_session
 from trailhound.text.extract import extract_page
 from trailhound.topics.learning import LearningRequest, learn_each_label, learn_into
-from trailhound.topics.workspace import Workspace, checked_name, folder_name, workspace_folder
+from trailhound.topics.renaming import rename
+from trailhound.topics.workspace import (
+    TopicRecord,
+    Workspace,
+    checked_name,
+    folder_name,
+    workspace_folder,
+)
 
 WINDOWS_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?$", re.IGNORECASE)
 
@@ -59,6 +66,27 @@ def test_plain_names_stay_readable() -> None:
 def test_tricky_names_are_encoded(name: str, folder: str) -> None:
     assert folder_name(name) == folder
     assert is_safe(folder)
+
+
+@pytest.mark.parametrize("name", [".", "..", " .. "])
+def test_no_new_topic_has_a_name_that_browsers_take_for_a_way(tmp_path: Path, name: str) -> None:
+    workspace = Workspace(tmp_path)
+    with pytest.raises(UsageError, match="another name"):
+        workspace.folder_for(name).prepare()
+    with pytest.raises(UsageError, match="another name"):
+        learn_into(workspace, LearningRequest(name, [park_session()]))
+    assert workspace.topics() == ()
+    bees = workspace.folder_for("bees")
+    bees.prepare()
+    with pytest.raises(UsageError, match="another name"):
+        rename(workspace, bees, name)
+    assert workspace.topics() == ("bees",)
+    bees.path.rename(workspace.folder_for(name).path)  # as earlier versions did
+    record = workspace.folder_for(name).path / "topic.json"
+    record.write_bytes(msgspec.json.encode(TopicRecord(name.strip())))
+    there = workspace.topic(name)
+    there.prepare()
+    assert rename(workspace, there, "wasps").name == "wasps"
 
 
 def test_names_that_differ_in_case_only_have_folders_that_differ_in_more() -> None:

@@ -135,6 +135,10 @@ class SessionStore:
     def append(self, message: EventsMessage) -> list[Event]:
         """Write the events that are not there yet; returns them."""
         folder = self._workspace.folder_for(message.topic)
+        try:
+            folder.check_if_new()
+        except UsageError as error:
+            raise RefusedRequestError(400, str(error)) from error
         if not folder.exists():
             folder.prepare()
         with SessionsLock(folder):

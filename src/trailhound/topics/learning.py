@@ -68,6 +68,7 @@ def learn_into(
     the whole topic has gone meanwhile.
     """
     folder = workspace.folder_for(request.topic)
+    folder.check_if_new()  # before what takes long
     for _ in range(_MAX_ATTEMPTS):
         existed, present = folder.exists(), folder.session_names()
         stamps = _stamps(folder)

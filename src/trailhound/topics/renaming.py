@@ -18,11 +18,13 @@ from trailhound.topics.workspace import TopicFolder, Workspace
 def rename(workspace: Workspace, topic: TopicFolder, name: str) -> TopicFolder:
     """Move everything that a topic has to the folder of another name.
 
-    UsageError when that is taken; StorageError while it is crawled or judged again.
+    UsageError when that is taken or cannot be had; StorageError while it is crawled or judged
+    again.
     """
     target = workspace.folder_for(name)
     if target.name == topic.name:
         return topic
+    target.check_if_new()
     if target.exists() or target.path.exists():
         raise UsageError(f"There is a topic '{target.name}' already. Choose another name.")
     record = topic.record()

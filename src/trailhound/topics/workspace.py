@@ -230,7 +230,16 @@ class TopicFolder:
                 (self.sessions_path / name).unlink()
 
     def _make(self) -> None:
+        self.check_if_new()
         make_folder(self.path / "sessions")
+
+    def check_if_new(self) -> None:
+        """UsageError when no new topic may be called that; those that there are stay readable."""
+        if self.name in (".", "..") and not self.exists():
+            raise UsageError(
+                f"No topic can be called '{self.name}': in the addresses of the app, browsers take "
+                "it for the way to another page. Give it another name, for example: bees"
+            )
 
 
 _PATIENCE_SECONDS = 30.0

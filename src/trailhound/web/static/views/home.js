@@ -21,7 +21,8 @@ export async function home(place) {
 }
 
 function newTopic() {
-  const name = h("input", { type: "text", required: true, maxlength: "200", placeholder: "for example: bee health" });
+  // Browsers take these two for ways to other pages, so that the server would never hear of them.
+  const name = h("input", { type: "text", required: true, maxlength: "200", placeholder: "for example: bee health", pattern: "(?!\\s*\\.{1,2}\\s*$).*", title: "Any name but . and .." });
   const button = h("button.primary", { type: "submit" }, "Create");
   const create = async () => {
     const made = await post(path`/api/topics/${name.value}`);
