@@ -251,3 +251,7 @@ def test_what_a_crawl_found_is_judged_again_after_learning(app: ServedApp) -> No
     ended = app.job_done(again)
     assert ended["state"] == "done", ended
     assert "joined the results" in ended["message"]
+    app.job_done(app.post(f"{topic}/forget", {"url": page["url"]}))
+    latest = next(job for job in app.get("/api/jobs") if job["kind"] == "rejudge")
+    assert latest["id"] > again["id"], "the model was learned again without that page"
+    assert app.job_done(latest)["state"] == "done"

@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from trailhound.errors import UsageError
-from trailhound.topics.forgetting import forget_pages, forget_session, one_host, one_url
+from trailhound.topics.forgetting import (
+    ForgetReport,
+    forget_pages,
+    forget_session,
+    one_host,
+    one_url,
+)
 from trailhound.topics.marking import mark_visited
 from trailhound.topics.session_overview import SessionOverview, session_overviews
 from trailhound.web.api import NotThereError, OneTopic, Routes
 from trailhound.web.hub import Happening
 from trailhound.web.jobs import Handle, Job
+from trailhound.web.learning import judge_again
 from trailhound.web.session_pictures import SessionPicture, mark_of
 
 if TYPE_CHECKING:
@@ -129,9 +136,7 @@ def delete_session(app: App, asked: OneSession) -> Job:
     if asked.session not in folder.session_names():
         raise NotThereError(f"There is no session '{asked.session}'. It may be deleted already.")
     return _forgetting(
-        app,
-        folder.name,
-        lambda: forget_session(app.workspace, folder.name, asked.session).in_words(),
+        app, folder.name, lambda: forget_session(app.workspace, folder.name, asked.session)
     )
 
 
@@ -143,16 +148,18 @@ def forget_page(app: App, asked: WhatToForget) -> Job:
         raise UsageError("Name one thing to forget: a page's url, or a host.")
     forgotten = one_url(asked.url) if asked.url else one_host(asked.host)
     return _forgetting(
-        app, folder.name, lambda: forget_pages(app.workspace, folder.name, forgotten).in_words()
+        app, folder.name, lambda: forget_pages(app.workspace, folder.name, forgotten)
     )
 
 
-def _forgetting(app: App, topic: str, forget: Callable[[], str]) -> Job:
+def _forgetting(app: App, topic: str, forget: Callable[[], ForgetReport]) -> Job:
     def work(handle: Handle) -> str:
         handle.report("Forgetting")
-        told = forget()
+        report = forget()
         app.hub.tell(Happening(kind="session", topic=topic))
-        return told
+        if report.model and app.topic(topic).is_learned():  # without a model, nobody could judge
+            judge_again(app, topic)
+        return report.in_words()
 
     return app.jobs.start("forget", topic, work)
 
