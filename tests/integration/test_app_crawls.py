@@ -66,7 +66,7 @@ def wanted(site: TinySite) -> dict[str, Any]:
         "seeds": ["http://www.bees.test/0", ""],
         "strategy": "breadth-first",
         "max_requests": 2500,
-        "words": "bees",
+        "words": 'bees, "wild bees"',
         "user_agent": "t (+http://a.test/)",
         "delay_seconds": 0.5,
         "resolve": [f"*.bees.test=127.0.0.1:{site.port}"],
@@ -112,6 +112,7 @@ def test_a_crawl_started_in_the_app_is_stopped_on_the_command_line(
     done = crawled.get(CRAWL)
     assert (done["crawl"]["state"], done["crawl"]["ended"]) == ("ended", "it was stopped")
     assert done["setup"]["seeds"] == ["http://www.bees.test/0"]
+    assert done["setup"]["words"] == wanted["words"], "for whoever begins anew"
     with pytest.raises(RefusedError, match="has ended meanwhile"):
         crawled.post(f"{CRAWL}/stop")
 
@@ -155,7 +156,7 @@ def test_what_keeps_a_crawl_from_beginning_is_told_in_its_own_words(
         ({"strategy": "/tmp/mine.py"}, 400, "Unknown strategy"),
         ({"max_time": "soon"}, 400, "max_time"),
         ({"max_requests": 0}, 400, "max_requests"),
-        ({"words": ""}, 400, "learn"),
+        ({"words": ""}, 400, "Nothing has been learned .* 'Words of useful pages'"),
     ):
         with pytest.raises(RefusedError, match=words) as refused:
             crawled.post(f"{CRAWL}/start", {**wanted, **changed})

@@ -58,6 +58,8 @@ def test_what_cannot_be_imported_is_told_and_leaves_nothing(app: ServedApp) -> N
     assert job["state"] == "failed"
     assert "x.har" in job["message"]
     assert str(app.server.app.workspace.folder) not in job["message"]
+    job = app.job_done(app.upload("/api/topics/bees/import?kind=session&name=x.har", har()))
+    assert job["message"].startswith("x.har is no session that Trailhound recorded. Choose")
     for address, why in {
         "/api/topics/none/import?kind=har": "404.*no topic",
         "/api/topics/bees/import?kind=haar": "400.*har",

@@ -173,7 +173,9 @@ def test_a_page_and_a_session_are_forgotten(browsed: ServedApp) -> None:
     assert "car1" not in by_name(browsed.get("/api/topics/bees/session"))
     (session,) = browsed.get("/api/topics/bees/sessions")
     job = browsed.delete(f"/api/topics/bees/sessions/{session['name']}")
-    assert browsed.job_done(job)["state"] == "done"
+    done = browsed.job_done(job)
+    assert done["state"] == "done"
+    assert done["message"].endswith("The topic 'bees' has no sessions yet. Browse first.")
     assert browsed.get("/api/topics/bees/sessions") == []
     assert browsed.get("/api/topics/bees/session")["nodes"] == []
     assert not browsed.get("/api/topics/bees")["learned"]

@@ -38,6 +38,37 @@ from trailhound.web.plain_words import crawl_in_app, in_app
             "Its budget is 20. Allow more with --max-requests 40.",
             "Its budget is 20. Allow more requests.",
         ),
+        (
+            "The seed http://10.0.0.7/ was not fetched: 10.0.0.7 is private; allow_addresses can "
+            "permit it by name. If it is meant to be visited, add --allow-address 10.0.0.7.",
+            "The seed http://10.0.0.7/ was not fetched: 10.0.0.7 is private. If it is meant to be "
+            "visited, add 10.0.0.7 to 'Hosts of your own network' under 'Where it may go'.",
+        ),
+        (
+            "10.0.0.7 is private; allow_addresses can permit it by name",
+            "10.0.0.7 is private; 'Hosts of your own network' under 'Where it may go' can permit "
+            "it by name",
+        ),
+        (
+            "a.har is not a Trailhound session: line 1 should be a header with format 'x', but "
+            "Object missing required field `format`. Convert other recordings with 'trailhound "
+            "import'.",
+            "a.har is no session that Trailhound recorded. Choose under 'What it is' what made the "
+            "file.",
+        ),
+        (
+            "Nothing has been learned for the topic '100%' yet. Learn it from a session with: "
+            "trailhound learn 100% --session FILE, or from results of a crawl with: trailhound "
+            "mark 100% URL --learn",
+            "Nothing has been learned for the topic '100%' yet. Learn from a session first, or "
+            "give a crawl 'Words of useful pages' to go by.",
+        ),
+        (
+            "Nothing has been learned for the topic 'my bees' yet. Learn it with: trailhound learn "
+            "'my bees'",
+            "Nothing has been learned for the topic 'my bees' yet. Learn from a session first, or "
+            "give a crawl 'Words of useful pages' to go by.",
+        ),
         ("learned of links (--fresh: without); as topic", "learned of links; as topic"),
         ("Let 'trailhound check bees --repair' take it from the log", None),
     ],

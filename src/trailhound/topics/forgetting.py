@@ -66,7 +66,7 @@ class ForgetReport:
         """``Forgotten: 3 visits and marks in sessions; the model was learned again ….``"""
         parts = [f"{count:,} {what}" for what, count in self.removed.items()]
         told = "; ".join([", ".join(parts) or "nothing was found", *filter(None, [self.model])])
-        return f"Forgotten: {told}."
+        return f"Forgotten: {told.removesuffix('.')}."  # an error's words end with one of their own
 
     def add(self, what: str, count: int) -> None:
         """Count something that was removed."""

@@ -165,7 +165,7 @@ class Jobs:
 
     def _run(self, job: Job, handle: Handle, work: Work) -> None:
         try:
-            job.message = _storable(work(handle))
+            job.message = _storable(in_app(work(handle)))
             job.state = "stopped" if handle.is_stopping() else "done"
         except TrailhoundError as error:
             # One that was stopped may have no other way to end.

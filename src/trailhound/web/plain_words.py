@@ -54,6 +54,12 @@ _WORDS = tuple(
             r"add --allow-address (\S+)\.",
             r"add \1 to 'Hosts of your own network' under 'Where it may go'.",
         ),
+        # Where advice follows, once is enough.
+        (r"; allow_addresses can permit it by name(?=\. If it is meant)", ""),
+        (
+            r"; allow_addresses can permit it by name",
+            "; 'Hosts of your own network' under 'Where it may go' can permit it by name",
+        ),
         (r"see --allow-address", "see 'Hosts of your own network' under 'Where it may go'"),
         (r"--resolve tells where a host is", "'Where hosts are' tells where a host is"),
         (r"see --cookies and --for-host", "the extension can hand over your cookies"),
@@ -68,7 +74,15 @@ _WORDS = tuple(
         (r"give it as a seed: --resume --seed URL", "begin anew with it as a page to start from."),
         (r", or set allow_impolite = true \(--allow-impolite\) if they have agreed", ""),
         (r", or name a judge that needs no session with --judge, such as keywords", ""),
+        (
+            r"(Nothing has been learned for .+ yet\.) Learn it (from .+ )?with: trailhound .+$",
+            r"\1 Learn from a session first, or give a crawl 'Words of useful pages' to go by.",
+        ),
         (r" Name one or more with --session FILE\.", " Browse first."),
+        (
+            r"is not a Trailhound session: .+ Convert other recordings with 'trailhound import'\.",
+            "is no session that Trailhound recorded. Choose under 'What it is' what made the file.",
+        ),
         (r" See 'trailhound results .+' for its pages, and 'trailhound explain .+'\.", ""),
         (r" or fetch it again with 'trailhound crawl .+ --refresh'", " or look for changes"),
     )

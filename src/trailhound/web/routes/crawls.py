@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 Count = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 
+WORDS = "keywords:words="
+"""How the judge begins that goes by words."""
+_COMMA = re.compile(r"(?<!\\),")
+"""Between two options of a judge; within one it is written ``\\,``."""
+
 routes = Routes("Crawls")
 
 
@@ -43,6 +49,8 @@ class CrawlSetup(msgspec.Struct, frozen=True, kw_only=True):
     seeds: tuple[str, ...]
     strategy: str
     judge: str
+    words: str
+    """That make a page useful, where it goes by some; as the form takes them."""
     user_agent: str
     """Empty where a real site was told that of the demo web, which is to be given anew."""
     delay_seconds: float | None
@@ -222,6 +230,7 @@ def _setup(folder: CrawlFolder) -> CrawlSetup:
         seeds=settings.crawl.seeds,
         strategy=settings.crawl.strategy,
         judge=settings.judge.kind,
+        words=_words(settings.judge.kind),
         user_agent=agent if is_of_playground(folder.topic) else unless_made_up(agent),
         delay_seconds=settings.fetch.delay_seconds,
         max_requests=settings.crawl.max_requests,
@@ -233,6 +242,12 @@ def _setup(folder: CrawlFolder) -> CrawlSetup:
         resolve=settings.fetch.resolve,
         as_me=settings.fetch.as_me,
     )
+
+
+def _words(judge: str) -> str:
+    """Of a judge as :func:`_settings` names it."""
+    words = _COMMA.split(judge.removeprefix(WORDS))[0].replace("\\,", ",")
+    return words if judge.startswith(WORDS) else ""
 
 
 def _check_strategy(spec: str) -> None:
@@ -268,7 +283,7 @@ def _settings(asked: StartCrawl) -> dict[str, Any]:
         "crawl.scope": _lines(asked.scope),
         "crawl.exclude": _lines(asked.exclude),
         "crawl.sitemaps": asked.sitemaps,
-        "judge.kind": f"keywords:words={words}" if words else "",
+        "judge.kind": f"{WORDS}{words}" if words else "",
         "fetch.user_agent": asked.user_agent.strip(),
         "fetch.delay_seconds": asked.delay_seconds,
         "fetch.resolve": _lines(asked.resolve),

@@ -19,7 +19,7 @@ export async function startForm(topic, { mode, learned, setup, begun }) {
   const manners = mannerFields(choices, setup);
   const bounds = boundFields(setup, choices.playground);
   const access = accessFields(choices, setup);
-  const words = learned ? null : h("input", { type: "text", placeholder: "hive \"honey bee\" varroa" });
+  const words = learned ? null : h("input", { type: "text", placeholder: "hive \"honey bee\" varroa", value: setup?.words ?? "" });
   const trouble = h("p.trouble", { role: "alert", hidden: true });
   const button = h("button.primary", { type: "submit" }, mode === "new" ? "Start the crawl" : "Begin anew");
 
