@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from live_webs import wait_until
 
 from trailhound.crawling.budget import Budget, StopReason
@@ -16,12 +18,18 @@ from trailhound.topics.crawl_beacon import CrawlBeacon
 from trailhound.topics.crawl_status import (
     STATUS,
     CrawlState,
+    Notice,
+    RecentPage,
+    RunningCrawl,
     Wish,
     forget_status,
     read_status,
     read_wish,
+    write_status,
     write_wish,
 )
+from trailhound.topics.failures import Failure
+from trailhound.topics.forgetting import one_host, one_url
 
 
 class FussyCrawl:
@@ -102,8 +110,56 @@ def test_a_run_that_cannot_begin_leaves_what_was_told(tmp_path: Path) -> None:
         assert starting.waiting == 7, "as large as it was"
     assert (tmp_path / STATUS).read_bytes() == before
     (tmp_path / f".{STATUS}.1.partial").write_bytes(b"half")
-    forget_status(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [STATUS], "with figures alone"
+    forget_status(tmp_path, one_url("http://a.test/"))
+    assert [path.name for path in tmp_path.iterdir()] == [STATUS]
     left = read_status(tmp_path)
     assert left is not None
     assert (left.waiting, left.latest, left.notices, left.went_wrong) == (7, (), (), ())
+
+
+SECRET = "http://secret.test/x_(1)"
+
+
+@pytest.mark.parametrize("forgotten", [one_url(SECRET), one_host("secret.test")])
+def test_what_is_forgotten_leaves_what_was_told_and_the_rest_stays(
+    tmp_path: Path, forgotten: Callable[[str], bool]
+) -> None:
+    told = (
+        f"The seed {SECRET} was not fetched: no.",
+        f"See '{SECRET}'.",
+        f"A plug-in failed: url={SECRET}: no",
+        f"({SECRET.upper().replace('/X_', '/x_')}), and more",
+        "http://secret.test/x_… is too long",
+    )
+    kept = ("It begins with what was learned.", "The seed http://a.test/ was not fetched: no.")
+    pages = [RecentPage(url, "", "fetched", 0.5, True, 1.0) for url in (SECRET, "http://a.test/")]
+    failures = [Failure("no such page", 1, f"{url}: no") for url in (SECRET, "http://a.test/")]
+    status = RunningCrawl(
+        topic="bees",
+        run="1",
+        state=CrawlState.ENDED,
+        latest=tuple(pages),
+        notices=tuple(Notice(1.0, text) for text in (*told, *kept)),
+        went_wrong=tuple(failures),
+        waiting=7,
+    )
+    assert write_status(tmp_path, status)
+    forget_status(tmp_path, forgotten)
+    left = read_status(tmp_path)
+    assert left is not None
+    assert left.latest == (pages[1],)
+    assert tuple(each.text for each in left.notices) == kept
+    assert left.went_wrong == (failures[1],)
+    assert left.waiting == 7
+    assert b"secret" not in (tmp_path / STATUS).read_bytes()
+
+
+def test_a_forgotten_host_is_named_by_nobody(tmp_path: Path) -> None:
+    told = ("secret.test: busy", "'*.secret.test' is out of scope", "www.secret.test:8080 rests.")
+    notices = tuple(Notice(1.0, text) for text in (*told, "a.test: busy"))
+    status = RunningCrawl(topic="bees", run="1", state=CrawlState.ENDED, notices=notices)
+    assert write_status(tmp_path, status)
+    forget_status(tmp_path, one_host("secret.test"))
+    left = read_status(tmp_path)
+    assert left is not None
+    assert left.notices == notices[-1:]

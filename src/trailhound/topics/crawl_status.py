@@ -13,6 +13,8 @@ Files work alike on every system, outlive whoever writes or reads them, and need
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -26,6 +28,9 @@ from trailhound.topics.failures import Failure
 STATUS = "running.json"
 CONTROL = "control.json"
 OUTPUT = "crawl-output.txt"
+_URL = re.compile("https?://", re.IGNORECASE)
+_BEFORE, _BEHIND = "'\"(<[*.", ".,;:!?)'\">]"
+"""Punctuation around the name of a page or a host."""
 
 
 class CrawlState(StrEnum):
@@ -191,8 +196,8 @@ def drop_leftovers(topic: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def forget_status(topic: Path) -> None:
-    """Leave figures alone: all else may name pages."""
+def forget_status(topic: Path, forgotten: Callable[[str], bool]) -> None:
+    """Leave the figures, and of all else what does not name a URL that is forgotten."""
     status = read_status(topic)
     drop_leftovers(topic)
     for name in (STATUS, CONTROL, OUTPUT):
@@ -204,13 +209,34 @@ def forget_status(topic: Path) -> None:
                 "write in its folder."
             ) from error
     if status is not None:
-        without_names = msgspec.structs.replace(
-            status,
-            ended=status.ended.partition(":")[0],
-            failed="",
-            remark="",
-            latest=(),
-            notices=(),
-            went_wrong=(),
-        )
-        write_status(topic, without_names)
+        write_status(topic, _without(status, lambda text: _names(text, forgotten)))
+
+
+def _without(status: RunningCrawl, names: Callable[[str], bool]) -> RunningCrawl:
+    return msgspec.structs.replace(
+        status,
+        ended=status.ended.partition(":")[0],
+        failed="",
+        remark="",
+        latest=tuple(each for each in status.latest if not (names(each.url) or names(each.title))),
+        notices=tuple(each for each in status.notices if not names(each.text)),
+        went_wrong=tuple(
+            each for each in status.went_wrong if not names(f"{each.what} {each.example}")
+        ),
+    )
+
+
+def _names(text: str, forgotten: Callable[[str], bool]) -> bool:
+    """Whether a text names, or may name, a URL that is forgotten, or its host alone."""
+    return any(
+        ("/" in word and "…" in word)  # cut off: nobody can tell
+        or any(forgotten(each) or forgotten(f"http://{each}/") for each in _readings(word))
+        for word in text.split()
+    )
+
+
+def _readings(word: str) -> Iterator[str]:
+    """What may be meant by an address between marks of punctuation, which may be part of it."""
+    begins = {0, len(word) - len(word.lstrip(_BEFORE)), *(at.start() for at in _URL.finditer(word))}
+    ends = range(len(word.rstrip(_BEHIND)), len(word) + 1)
+    return (word[begin:end] for begin in begins for end in ends)

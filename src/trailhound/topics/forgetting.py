@@ -111,7 +111,7 @@ def forget_pages(
             work.in_crawl(crawl)
         if work.report.removed and not dry_run:
             _forget_experience(folder)
-            forget_status(folder.path)
+            forget_status(folder.path, forgotten)
             _remove(folder.path / EXPORTS)
             folder.picture_path.unlink(missing_ok=True)
         if (changed and folder.model_path.exists()) or _model_knows(folder, forgotten):
