@@ -154,8 +154,9 @@ def test_what_keeps_a_crawl_from_beginning_is_told_in_its_own_words(
         ({"user_agent": "me"}, 400, "does not say whom to contact"),
         ({"strategy": "trial"}, 400, "Did you mean trail"),
         ({"strategy": "/tmp/mine.py"}, 400, "Unknown strategy"),
-        ({"max_time": "soon"}, 400, "max_time"),
-        ({"max_requests": 0}, 400, "max_requests"),
+        ({"max_time": "soon"}, 400, "'Time at most': 'soon' is no length of time"),
+        ({"max_time": "0"}, 400, "'Time at most' is '0': write more than no time"),
+        ({"max_requests": 0}, 400, "'Requests at most' cannot be understood.*max_requests"),
         ({"words": ""}, 400, "Nothing has been learned .* 'Words of useful pages'"),
     ):
         with pytest.raises(RefusedError, match=words) as refused:

@@ -84,7 +84,8 @@ def test_values_from_the_environment_are_typed() -> None:
         ("MAX_REQUESTS", "0", ">= 1"),
         ("MAX_REQUESTS", "many", "expected int"),
         ("MAX_TIME", "two weeks", "no length of time"),
-        ("MAX_TIME", "0", "> 0"),
+        ("MAX_TIME", "0", "write more than no time at all, for example"),
+        ("MAX_TIME", "-1", "write more than no time at all, for example"),
         ("ARCHIVE", "perhaps", "true or false"),
         ("THRESHOLD", "1.5", "<= 1"),
         ("METRICS_PORT", "99999", "<= 65535"),
@@ -145,6 +146,8 @@ def test_times_that_make_no_sense_are_refused(tmp_path: Path, refused: str) -> N
         ("10m", 600.0),
         ("2h", 7200.0),
         ("1h30m", 5400.0),
+        ("1 h 30 m", 5400.0),
+        ("1h 30m", 5400.0),
         ("1.5d", 129600.0),
     ],
 )
@@ -179,7 +182,9 @@ def test_a_number_without_end_is_refused_wherever_it_comes_from() -> None:
         configure(environment={"TRAILHOUND_MAX_REQUESTS": "9" * 400})
 
 
-@pytest.mark.parametrize("text", ["", "soon", "10 months", "１０m", "1m５s"])
+@pytest.mark.parametrize(
+    "text", ["", "soon", "10 months", "１０m", "1m５s", "1 2 3", "1 2h", "1h 30", "1 . 5h"]
+)
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(ConfigError, match="no length of time"):
         parse_duration(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trailhound.topics.crawl_status import CrawlState, Notice, RunningCrawl, Wish
-from trailhound.web.plain_words import crawl_in_app, in_app
+from trailhound.web.plain_words import crawl_in_app, in_app, wrong_request
 
 
 @pytest.mark.parametrize(
@@ -97,3 +97,34 @@ def test_what_somebody_stopped_was_not_interrupted(asked_to: Wish | None, ended:
     told = crawl_in_app(crawl)
     assert told.ended == ended
     assert told.notices[0].text == "It begins with what was learned."
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            "Expected `int` >= 1 - at `$.max_requests`",
+            "'Requests at most' cannot be understood: write a whole number of at least 1. ",
+        ),
+        (
+            "Expected `int` <= 9223372036854775807 - at `$.max_requests`",
+            "'Requests at most' cannot be understood: write a whole number up to "
+            "9,223,372,036,854,775,807. ",
+        ),
+        (
+            "Expected `float | null`, got `str` - at `$.delay_seconds`",
+            "'Seconds between requests to one site' cannot be understood: write a number. ",
+        ),
+        (
+            "Expected `str` matching regex '^[0-9]$' - at `$.nightly.start`",
+            "'From' cannot be understood: write a time such as 22:00. ",
+        ),
+        ("Expected `bool`, got `str` - at `$.sitemaps`", "The request cannot be understood: "),
+        ("Object missing required field `topic`", "The request cannot be understood: "),
+    ],
+)
+def test_a_wrong_request_names_the_field_of_the_form(error: str, words: str) -> None:
+    told = wrong_request(error)
+    assert told.startswith(words)
+    assert error in told, "for programs"
+    assert "/docs" in told

@@ -11,8 +11,8 @@ import msgspec
 from trailhound.errors import ConfigError
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?[smhd])+")
-_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)([smhd])")
+_DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?\s*[smhd]\s*)+")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([smhd])")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)(i?)b?")
 _MOST = 2**63 - 1
 _BOOLEANS = dict.fromkeys(("true", "yes", "on", "1"), True)
@@ -20,8 +20,8 @@ _BOOLEANS |= dict.fromkeys(("false", "no", "off", "0"), False)
 
 
 def parse_duration(text: str) -> float:
-    """Seconds in ``90``, ``90s``, ``10m``, ``2h``, ``1h30m``, ``1d``."""
-    plain = text.strip().lower().replace(" ", "")
+    """Seconds in ``90``, ``90s``, ``10m``, ``2h``, ``1h30m``, ``1 h 30 m``, ``1d``."""
+    plain = text.strip().lower()
     if _DURATION.fullmatch(plain):
         return sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(plain))
     try:
@@ -79,6 +79,9 @@ def _checked(value: Any, kind: Any, *, strict: bool) -> Any:
     try:
         return sized(msgspec.convert(value, kind, strict=strict))
     except msgspec.ValidationError as error:
+        if _is_noted(kind, "duration") and " > 0.0" in str(error):
+            told = "write more than no time at all, for example 90s, 10m or 2h"
+            raise ValueError(told) from error
         raise ValueError(_in_words(error)) from error
 
 

@@ -28,7 +28,7 @@ from aiohttp import hdrs, web
 
 from trailhound.errors import UNREADABLE, ConfigError, TrailhoundError, UsageError
 from trailhound.web.access import TAKES_FILE, error_answer
-from trailhound.web.plain_words import in_app
+from trailhound.web.plain_words import in_app, wrong_request
 
 if TYPE_CHECKING:
     from trailhound.web.state import App
@@ -179,9 +179,7 @@ async def _asked(route: Route, request: web.Request) -> msgspec.Struct:
         # Queries are text: "7" may be a number there.
         return msgspec.convert(values, route.takes, strict=False)
     except msgspec.ValidationError as error:
-        raise UsageError(
-            f"The request cannot be understood: {error}. What it may say is in /docs."
-        ) from error
+        raise UsageError(wrong_request(str(error))) from error
 
 
 def _is_list(kind: type[msgspec.Struct], name: str) -> bool:

@@ -45,6 +45,7 @@ _WORDS = tuple(
         ),
         (r"Resume without --strategy, or begin anew with ('.+') and --restart", r"Begin anew \1"),
         (r"Begin it anew with --restart, or learn with --states", "Begin anew, or learn with"),
+        (r"\bcrawl\.max_time\b", "'Time at most'"),
         (r"Allow more with --max-requests( \d+)?", "Allow more requests"),
         (
             r"contact with --user-agent ('.+?'), in the variable .+$",
@@ -87,6 +88,51 @@ _WORDS = tuple(
         (r" or fetch it again with 'trailhound crawl .+ --refresh'", " or look for changes"),
     )
 )
+
+_FIELDS = {
+    "max_requests": "Requests at most",
+    "requests": "Requests a night",
+    "delay_seconds": "Seconds between requests to one site",
+    "start": "From",
+    "end": "To",
+    "n_states": "Distances",
+    "max_clusters": "Clusters",
+    "max_rank": "Dimensions",
+    "threshold": "Threshold",
+    "seed_sets": "Sets of start pages",
+}
+"""What forms call that which requests call otherwise."""
+_PLACE = re.compile(r" - at `\$\.(?:\w+\.)*(\w+)`$")
+_BOUND = re.compile(r"Expected `(int|float)` (<=|>=) (-?[\d.]+)")
+_KIND = re.compile(r"Expected `(int|float|str)\b")
+_KINDS = {"int": "a whole number", "float": "a number", "str": "a time such as 22:00"}
+
+
+def wrong_request(error: str) -> str:
+    """That a request is not as it should be, for people who use forms and for programs.
+
+    ``error`` has the words of msgspec: ``Expected `int` >= 1 - at `$.max_requests```.
+    """
+    place = _PLACE.search(error)
+    if place is None or place[1] not in _FIELDS:
+        return f"The request cannot be understood: {error}. What it may say is in /docs."
+    return (
+        f"'{_FIELDS[place[1]]}' cannot be understood{_wanted(error)}. In the words of /docs, for "
+        f"programs: {error}."
+    )
+
+
+def _wanted(error: str) -> str:
+    if (bound := _BOUND.match(error)) is not None:
+        which = "up to" if bound[2] == "<=" else "of at least"
+        return f": write {_KINDS[bound[1]]} {which} {_grouped(bound[3])}"
+    kind = _KIND.match(error)
+    return f": write {_KINDS[kind[1]]}" if kind is not None else ""
+
+
+def _grouped(number: str) -> str:
+    whole = number.removesuffix(".0")
+    return f"{int(whole):,}" if whole.isdigit() else whole
 
 
 def in_app(message: str) -> str:
