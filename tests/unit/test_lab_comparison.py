@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import subprocess
 import sys
@@ -30,6 +31,16 @@ def test_strategies_come_best_first(results: LabResults) -> None:
     assert list(results.summary()) == ["oracle", "best-first"]
     assert results.bound_beaten() == []
     assert repr(results).startswith("<LabResults tiny.thc: 1 topic, 1 seed set, 20 requests; best")
+
+
+def test_a_comparison_works_where_an_event_loop_is_running(
+    corpus: Path, results: LabResults
+) -> None:
+    async def notebook() -> LabResults:
+        return compare(corpus, ["best-first", "oracle"], topics=["bees"], max_requests=20)
+
+    found = asyncio.run(notebook())
+    assert [run.curve for run in found.results.runs] == [run.curve for run in results.results.runs]
 
 
 def test_a_data_frame_has_a_row_per_run(results: LabResults) -> None:

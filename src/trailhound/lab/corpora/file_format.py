@@ -59,11 +59,13 @@ def new_compressor() -> zstandard.ZstdCompressor:
 
 
 def open_database(path: Path) -> sqlite3.Connection:
-    """A read-only connection to the corpus at ``path``."""
+    """A read-only connection to the corpus at ``path``, for one thread at a time."""
     _check_header(path, *_read_header(path))
     try:
         # "immutable": nobody changes a finished corpus, so no locks and no journal are needed.
-        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        # Any thread: in a notebook, crawls run beside the one in which the corpus was opened.
+        address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+        return sqlite3.connect(address, uri=True, check_same_thread=False)
     except sqlite3.Error as error:
         raise damaged(path, error) from error
 

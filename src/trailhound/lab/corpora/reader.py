@@ -53,7 +53,7 @@ class Corpus:
     """A recorded web, made by :class:`~trailhound.lab.corpora.writer.CorpusWriter`.
 
     Pages are numbered from 0 in the order in which they were recorded. URLs are given in
-    canonical form. Use one object per thread and process; opening is cheap.
+    canonical form. Use one object per process, in one thread at a time; opening is cheap.
     """
 
     def __init__(self, path: Path | str) -> None:
