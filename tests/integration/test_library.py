@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import math
 import os
 import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 from examples.focused_crawl import main
@@ -436,6 +437,41 @@ def test_mistakes_are_told_with_what_was_meant(
     asked: dict[str, Any] = {"seeds": "http://www.demo.test/", **reach, **wrong}
     with pytest.raises((UsageError, ConfigError), match=message):
         th.crawl(learned, **asked).__enter__()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (th.Settings(crawl=th.CrawlSettings(concurrency=0)), "concurrency is 0: expected int >= 1"),
+        (th.Settings(crawl=th.CrawlSettings(max_requests=-5)), "max_requests is -5: expected int"),
+        (th.Settings(crawl=th.CrawlSettings(workers=-2)), "workers is -2: expected int >= 1"),
+        (
+            th.Settings(crawl=th.CrawlSettings(concurrency=cast(int, "many"))),
+            "settings.crawl.concurrency is 'many': expected int",
+        ),
+        (
+            th.Settings(crawl=th.CrawlSettings(scope=cast(Any, 5))),
+            "settings.crawl.scope is 5: expected a text, or several",
+        ),
+        (th.Settings(judge=th.JudgeSettings(threshold=math.nan)), "threshold is nan: expected"),
+        (th.Settings(crawl=cast(Any, {"scope": 5})), "settings.crawl is of the type dict"),
+        ({"crawl": {}}, "settings is of the type dict, and it should be Settings"),
+    ],
+)
+def test_settings_in_one_piece_are_checked_like_single_ones(wrong: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        th.crawl(None, "http://www.demo.test/", settings=wrong)
+
+
+def test_settings_in_one_piece_may_be_written_as_single_ones_are() -> None:
+    settings = th.Settings(
+        crawl=th.CrawlSettings(max_time=cast(float, "2h"), scope=cast(Any, "*.demo.test")),
+        fetch=th.FetchSettings(user_agent=USER_AGENT, fetcher="http"),
+    )
+    seeds = "http://www.demo.test/"
+    with th.crawl(None, seeds, judge=lambda page: True, settings=settings) as crawl:
+        assert crawl.settings.crawl.max_time == 7200.0
+        assert crawl.settings.crawl.scope == ("*.demo.test",)
 
 
 def test_a_folder_is_for_one_topic(

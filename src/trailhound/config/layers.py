@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from trailhound.config.settings import (
     OLD_NAMES,
     PREFIX,
@@ -119,6 +121,30 @@ def by_section(values: Mapping[str, Any]) -> dict[str, Any]:
             raise unknown_name("setting", name, known)
         found[known[name].key] = _read(known[name], value, name, from_program)
     return found
+
+
+def said_in(settings: Any) -> dict[str, Any]:
+    """What differs from the defaults, by ``section.name``: msgspec checks no object that is made.
+
+    One text will do where several are meant.
+    """
+    _check_kind(settings, Settings, "settings")
+    usual = Settings()
+    for section in msgspec.structs.fields(Settings):
+        _check_kind(getattr(settings, section.name), section.type, f"settings.{section.name}")
+    return {
+        each.key: _read(each, value, f"settings.{each.key}", from_program)
+        for each in all_settings()
+        if (value := settings.value(each.key)) != usual.value(each.key)
+    }
+
+
+def _check_kind(value: Any, kind: type, where: str) -> None:
+    if not isinstance(value, kind):
+        raise ConfigError(
+            f"{where} is of the type {type(value).__name__}, and it should be {kind.__name__}: "
+            "settings=Settings(crawl=CrawlSettings(max_requests=500), fetch=FetchSettings(…))."
+        )
 
 
 def check_variables(environment: Iterable[str]) -> None:

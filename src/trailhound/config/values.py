@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any, get_args
 
@@ -65,6 +66,8 @@ def from_program(value: Any, kind: Any) -> Any:
     """What a program says; ``ValueError`` when it makes no sense."""
     if _holds(kind, tuple):
         several = (value,) if isinstance(value, str | PurePath) else value
+        if not isinstance(several, Iterable):
+            raise ValueError("expected a text, or several")
         value = [str(each) if isinstance(each, PurePath) else each for each in several]
     elif isinstance(value, PurePath):
         value = str(value)

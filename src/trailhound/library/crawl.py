@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from aiohttp.abc import AbstractResolver
 
-from trailhound.config.layers import by_section
-from trailhound.config.settings import Settings, all_settings
+from trailhound.config.layers import by_section, said_in
+from trailhound.config.settings import Settings
 from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import Knowledge, OwnParts
@@ -83,7 +83,7 @@ def crawl(
     objects, values = _split(strategy, judge, fetcher, sinks)
     given = by_section({**values, **named})
     if settings is not None:
-        given = {**_set_in(settings), **given}
+        given = {**said_in(settings), **given}
     if seeds := (seeds,) if isinstance(seeds, str) else tuple(seeds):
         given["crawl.seeds"] = seeds
     place = Path(folder).expanduser() if folder is not None else None
@@ -111,13 +111,6 @@ def _split(
         values["sinks"] = names
     objects["sinks"] = [sink for sink in sinks if not isinstance(sink, str)]
     return objects, values
-
-
-def _set_in(settings: Settings) -> dict[str, Any]:
-    """What differs from the defaults."""
-    usual = Settings()
-    values = {each.key: settings.value(each.key) for each in all_settings()}
-    return {key: value for key, value in values.items() if value != usual.value(key)}
 
 
 @dataclass(frozen=True)
