@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
@@ -33,8 +34,9 @@ _PLAIN_TYPES = {"bool": bool, "int": int, "float": float, "str": str, "Path": Pa
 _LARGEST = 1e15
 """Of numbers that options may be, below zero as well: products of some are numbers still."""
 _COMMA = re.compile(r"(?<!\\),")
-_ran: dict[Path, types.ModuleType] = {}
-"""Python files, each run once: the classes of another run would be others."""
+_ran: dict[Path, tuple[str, types.ModuleType]] = {}
+"""Python files with the SHA-256 of what was run. Each version is run once: the classes of another
+run would be others."""
 
 
 @dataclass(frozen=True)
@@ -276,9 +278,11 @@ class Catalogue:
 
     def _load_file(self, path: Path) -> Any:
         path = path.resolve()
-        if path not in _ran:
-            _ran[path] = self._run(path)
-        return self._find(_ran[path], path)
+        version = _digest(path)
+        ran = _ran.get(path)
+        if ran is None or ran[0] != version:  # it is new, or was edited since
+            ran = _ran[path] = (version, self._run(path))
+        return self._find(ran[1], path)
 
     def _run(self, path: Path) -> types.ModuleType:
         if not path.is_file():
@@ -286,7 +290,8 @@ class Catalogue:
                 f"There is no {self._noun} file '{path}'. Give the path of a Python file."
             )
         # Under its path, which no other module has, and where dataclasses look for it.
-        spec = importlib.util.spec_from_file_location(str(path), path)
+        loader = _FromSource(str(path), str(path))
+        spec = importlib.util.spec_from_file_location(str(path), path, loader=loader)
         if spec is None or spec.loader is None:
             raise UsageError(f"'{path}' cannot be loaded as a Python file.")
         module = sys.modules[str(path)] = importlib.util.module_from_spec(spec)
@@ -364,11 +369,21 @@ def absolute(spec: str, kind: Kind) -> str:
 def digest_of_file(spec: str) -> str:
     """SHA-256 of the Python file that a spec names; empty when it names none."""
     name = _split(spec)[0].strip()
-    if not name.endswith(".py"):
-        return ""
+    return _digest(Path(name)) if name.endswith(".py") else ""
+
+
+def _digest(path: Path) -> str:
     with suppress(OSError):  # whoever makes the plug-in tells
-        return sha256(Path(name).read_bytes()).hexdigest()
+        return sha256(path.read_bytes()).hexdigest()
     return ""
+
+
+class _FromSource(SourceFileLoader):
+    """Not from ``__pycache__``, which misses an edit in the same second that keeps the size."""
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        del fullname  # it has one file alone
+        return self.source_to_code(self.get_data(self.path), self.path)
 
 
 def _absolute_option(part: str, name: str, kind: Kind) -> str:

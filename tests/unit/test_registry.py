@@ -142,3 +142,14 @@ def test_paths_in_options_are_the_same_in_every_folder(
     assert absolute("jsonl", SINK) == "jsonl"
     assert absolute("nothing:path=x", SINK) == "nothing:path=x", "told when it is to be opened"
     assert absolute("keywords:words=hive", JUDGE) == "keywords:words=hive"
+
+
+def test_a_file_that_was_edited_is_run_again(tmp_path: Path) -> None:
+    source = EXAMPLE.read_text("utf-8")
+    path = tmp_path / "mine.py"
+    for summary in ("short URLs first", "short URLs FIRST"):  # in one second, of one size
+        path.write_text(source.replace("short URLs first", summary), "utf-8")
+        assert describe_strategy(str(path)).summary == summary
+    path.unlink()
+    with pytest.raises(UsageError, match="There is no strategy file"):
+        describe_strategy(str(path))
