@@ -125,6 +125,21 @@ def test_a_crawl_works_where_an_event_loop_is_running(
     assert asyncio.run(notebook())[-1].event.requests_total == 20
 
 
+def test_a_crawl_that_was_begun_in_a_script_goes_on_in_a_coroutine_and_back(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any]
+) -> None:
+    async def three_more(crawl: th.Crawl) -> list[int]:
+        return [next(crawl).event.number for _ in range(3)]
+
+    with th.crawl(learned, web.start_urls, max_requests=20, **reach) as crawl:
+        numbers = [next(crawl).event.number]
+        numbers += asyncio.run(three_more(crawl))
+        numbers += [page.event.number for page in crawl]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(numbers) > 4
+    assert crawl.stop_reason is th.StopReason.REQUESTS_SPENT
+
+
 class Interrupting:
     """A sink during which somebody presses Ctrl-C."""
 

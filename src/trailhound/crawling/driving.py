@@ -133,7 +133,8 @@ class _Interrupts:
 class Driver:
     """Runs coroutines to their end in an event loop of its own, one call at a time.
 
-    In a thread that has a running loop already (a notebook), the own loop runs in another thread.
+    Called where a loop is running already (a notebook), it moves its own into another thread, and
+    leaves it there.
     """
 
     def __init__(
@@ -141,16 +142,20 @@ class Driver:
     ) -> None:
         self.loop = make_loop()
         self._thread: threading.Thread | None = None
-        if _is_running():
-            self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
-            self._thread.start()
 
     def run(self, work: Awaitable[T]) -> T:
         """What comes of ``work``. An interrupt (Ctrl-C) reaches it as well."""
-        if self._thread is not None:
+        if self._is_in_thread():
             return self._run_in_thread(work)
         with _Interrupts(self.loop) as interrupts:
             return interrupts.complete(work)
+
+    def _is_in_thread(self) -> bool:
+        """Asked at each call: what was begun in a script may go on in a coroutine."""
+        if self._thread is None and _is_running() and not self.loop.is_running():
+            self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+            self._thread.start()
+        return self._thread is not None
 
     def _run_in_thread(self, work: Awaitable[T]) -> T:
         tasks: list[asyncio.Task[Any]] = []
@@ -183,7 +188,7 @@ class Driver:
             self.run(events.aclose())
 
     def _next(self, step: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        if self._thread is not None:
+        if self._is_in_thread():
             return self._run_in_thread(step())
         with _Interrupts(self.loop) as interrupts:  # nothing is begun before it
             return interrupts.complete(step())
