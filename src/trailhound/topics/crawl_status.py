@@ -99,7 +99,7 @@ class RunningCrawl(msgspec.Struct, frozen=True, kw_only=True):
     """Of all runs."""
     requests_of_run: int = 0
     pages: int = 0
-    """Of all runs."""
+    """Dealt with in all runs, whatever came of them; fewer were fetched."""
     pages_of_run: int = 0
     finds: int = 0
     """Relevant pages of all runs, without copies."""

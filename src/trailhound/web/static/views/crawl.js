@@ -10,7 +10,7 @@ import { crawlTables, storyPanel, whyButton } from "./crawl_tables.js";
 
 const FIGURES = [
   ["Requests", ofBudget],
-  ["Pages", (crawl) => number(crawl.pages)],
+  ["Addresses dealt with", (crawl) => number(crawl.pages)],
   ["Finds", (crawl) => number(crawl.finds)],
   ["Per 100 requests", perHundred],
   ["Waiting", (crawl) => number(crawl.waiting)],

@@ -49,7 +49,7 @@ function topicList(topics, draw) {
 }
 
 function topicCard(topic, draw) {
-  const crawled = topic.crawl && `${counted(topic.crawl.finds, "find")} among ${counted(topic.crawl.pages, "page")}.`;
+  const crawled = topic.crawl && `${counted(topic.crawl.finds, "find")} among ${counted(topic.crawl.pages, "fetched page")}.`;
   return h("article.card",
     h("h2", { dir: "auto" }, h("a", { href: topicLink(topic.topic) }, topic.topic)),
     topic.problem ? h("p.trouble", topic.problem) : null,

@@ -76,7 +76,7 @@ function figureList(found, learning) {
     figure("Sessions", number(found.sessions), found.sessions ? "session" : ""),
     figure("Marked useful", number(found.marked), found.sessions ? "session" : ""),
     figure("Model", learning.learned ? (learning.stale ? "out of date" : "learned") : "none yet", learning.learned ? "model" : ""),
-    figure("Pages crawled", found.crawl ? number(found.crawl.pages) : "–", found.crawl ? "crawl" : ""),
+    figure("Pages fetched", found.crawl ? number(found.crawl.pages) : "–", found.crawl ? "crawl" : ""),
     figure("Finds", found.crawl ? number(found.crawl.finds) : "–", found.crawl ? "results" : ""));
 }
 
