@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from learned_topics import park_session
 from test_import_har import GARDEN, entry
 
 from app_server import RefusedError, ServedApp
-from trailhound.sessions.events import session_lines
+from trailhound.sessions.events import Mark, session_lines
 
 
 def har() -> bytes:
@@ -48,8 +49,24 @@ def test_a_session_file_comes_with_its_marks(app: ServedApp) -> None:
     content = b"".join(session_lines(park_session()))
     job = app.job_done(app.upload("/api/topics/walks/import?kind=session&name=a.jsonl", content))
     assert job["state"] == "done", job
-    assert "marked useful" in job["message"]
-    assert app.get("/api/topics/walks")["marked"] > 0
+    useful = app.get("/api/topics/walks")["marked"]
+    assert useful > 0
+    assert job["message"].startswith("Imported 1 session with ")
+    assert f", {useful} marked useful" in job["message"]
+    again = app.job_done(app.upload("/api/topics/walks/import?kind=session", content))
+    assert again["message"].startswith("No session was added, as all was there before: 1 session")
+    assert app.get("/api/topics/walks")["sessions"] == 1
+
+
+def test_marks_that_say_not_useful_are_counted_apart(app: ServedApp) -> None:
+    app.post("/api/topics/walks")
+    session = park_session()
+    first = next(each for each in session.events if isinstance(each, Mark))
+    events = (*session.events, msgspec.structs.replace(first, useful=False))
+    content = b"".join(session_lines(msgspec.structs.replace(session, events=events)))
+    job = app.job_done(app.upload("/api/topics/walks/import?kind=session", content))
+    useful = app.get("/api/topics/walks")["marked"]
+    assert job["message"].endswith(f", {useful} marked useful, 1 marked not useful.")
 
 
 def test_what_cannot_be_imported_is_told_and_leaves_nothing(app: ServedApp) -> None:

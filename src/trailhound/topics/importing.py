@@ -180,10 +180,15 @@ class Kept:
     """What an import has put into the topic."""
 
     sessions: int = 0
+    known: int = 0
+    """Sessions of these that were there already, and have been written anew."""
     visits: int = 0
     pages: int = 0
     with_content: int = 0
     marked: int = 0
+    """Pages marked useful."""
+    not_useful: int = 0
+    """Pages marked as not useful."""
     fetched: dict[str, int] | None = None
     """Outcomes of ``--fetch``."""
     unfetched: int = 0
@@ -203,15 +208,18 @@ def keep_import(
 
 
 def keep_sessions(folder: TopicFolder, sessions: Iterable[Session]) -> Kept:
-    """Add sessions to a topic; nothing is made when there are none."""
+    """Add sessions to a topic, where each replaces an earlier copy of itself; nothing is made when
+    there are none."""
     kept = Kept()
     pages: set[str] = set()
     with_content: set[str] = set()
-    marked: set[str] = set()
+    marks: dict[str, bool | None] = {}
     for session in sessions:
         if not kept.sessions:
             folder.prepare()
-        keep_recording(folder, session, sync=kept.sessions < SYNCED_SESSIONS)
+        path = recording_path(folder, session)
+        kept.known += path.exists()
+        write_session(session, path, sync=kept.sessions < SYNCED_SESSIONS)
         kept.sessions += 1
         for event in session.events:
             if isinstance(event, Visit):
@@ -220,16 +228,11 @@ def keep_sessions(folder: TopicFolder, sessions: Iterable[Session]) -> Kept:
                 if event.html:
                     with_content.add(event.url)
             elif isinstance(event, Mark):
-                marked.add(event.url)
-    kept.pages, kept.with_content, kept.marked = len(pages), len(with_content), len(marked)
+                marks[event.url] = event.useful
+    kept.pages, kept.with_content = len(pages), len(with_content)
+    said = list(marks.values())  # None: a mark was taken back
+    kept.marked, kept.not_useful = said.count(True), said.count(False)
     return kept
-
-
-def keep_recording(folder: TopicFolder, session: Session, *, sync: bool = True) -> Path:
-    """Add a session to a prepared topic; it replaces an earlier copy of itself."""
-    path = recording_path(folder, session)
-    write_session(session, path, sync=sync)
-    return path
 
 
 def recording_path(folder: TopicFolder, session: Session) -> Path:

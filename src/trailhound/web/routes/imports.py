@@ -183,7 +183,9 @@ def _imported(app: App, folder: TopicFolder, file: Path, asked: Recording, handl
     if not kept.visits:
         raise SessionError(f"Nothing was found to import{told()}. Is it a file of that kind?")
     app.hub.tell(Happening(kind="session", topic=folder.name))
-    return f"Imported {_in_words(kept)}{told()}."
+    is_new = kept.known < kept.sessions
+    what = "Imported" if is_new else "No session was added, as all was there before:"
+    return f"{what} {_in_words(kept)}{told()}."
 
 
 def _sessions(
@@ -231,4 +233,10 @@ def _in_words(kept: Kept) -> str:
         f"{counted(kept.sessions, 'session')} with {counted(kept.visits, 'visit')} of "
         f"{counted(kept.pages, 'page')}, {kept.with_content:,} of them with content"
     )
-    return f"{told}, {kept.marked:,} marked useful" if kept.marked else told
+    if kept.marked:
+        told += f", {kept.marked:,} marked useful"
+    if kept.not_useful:
+        told += f", {kept.not_useful:,} marked not useful"
+    if 0 < kept.known < kept.sessions:
+        told += f"; {counted(kept.known, 'session')} of them there before"
+    return told
