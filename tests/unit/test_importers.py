@@ -78,6 +78,22 @@ def test_the_help_tells_of_a_strangers_options(
         (("tally = ", "raise KeyError('x'); tally = "), "broke while it read .*: KeyError"),
         (("Imported([Session(", "Imported((1 / n for n in [0]) or [Session("), "ZeroDivisionError"),
         (("Imported([Session(", "Imported([7, Session("), "Session is needed, not int"),
+        (
+            ("Imported([Session(", "Imported([Session(topic, [Visit(1.0, None)]), Session("),
+            r"importer 'addresses' broke .* Expected `str`, got `null` - at `\$.events\[0\].url`",
+        ),
+        (
+            ("Imported([Session(", "Imported([Session(topic, [Visit(float('nan'), '')]), Session("),
+            "ValueError: nan is no time of an event",
+        ),
+        (
+            ("Imported([Session(", "Imported([Session(topic, [Visit(1.0, '\\ud800')]), Session("),
+            "broke while it read .*: Unicode",
+        ),
+        (
+            ("Imported([Session(", "Imported([Session(topic, [Visit(1.0, '', b'')]), Session("),
+            "Expected `str`, got `bytes`",
+        ),
     ],
 )
 def test_an_importer_that_breaks_is_named(

@@ -7,11 +7,14 @@ how one is found and used.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from trailhound.errors import ConfigError, TrailhoundError
 from trailhound.plugins import IMPORTER, Catalogue, keyword_options
@@ -77,4 +80,22 @@ class _CheckedSessions:
             for session in self.sessions:
                 if not isinstance(session, Session):
                     raise TypeError(f"Session is needed, not {type(session).__name__}")
-                yield session
+                yield session if _is_ours(self.found) else _checked(session)
+
+
+def _is_ours(found: Importer) -> bool:
+    return type(found).__module__.startswith("trailhound.")
+
+
+def _checked(session: Session) -> Session:
+    """``session``; an error unless it can be read again once it is stored.
+
+    msgspec checks no object that is made, and a topic with such a session could not be learned.
+    """
+    plain = msgspec.to_builtins(session, builtin_types=(bytes, bytearray, memoryview))
+    checked = msgspec.convert(plain, Session)
+    for event in checked.events:
+        if not math.isfinite(event.time):
+            raise ValueError(f"{event.time} is no time of an event")
+    msgspec.json.encode(checked)  # fails for half of a character, which no file can hold
+    return checked
