@@ -15,6 +15,7 @@ from tiny_lab_web import write_tiny_web
 
 from trailhound.errors import UsageError
 from trailhound.lab import Corpus, LabResults, compare
+from trailhound.strategies import BestFirstStrategy
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +97,35 @@ def test_with_a_folder_the_results_are_kept(corpus: Path, tmp_path: Path) -> Non
     with Corpus.open(corpus) as opened:
         made = compare(opened, ["random"], topics=["bees"], max_requests=5, folder=tmp_path)
     assert LabResults.read(tmp_path).results == made.results
+
+
+def test_one_name_will_do_where_several_may_be(corpus: Path, results: LabResults) -> None:
+    found = compare(corpus, "best-first", topics="bees", max_requests=20)
+    assert found.results.runs[0].curve == results.results.runs[0].curve
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"max_requests": 20.0}, "max_requests is 20.0; it must be a whole number"),
+        ({"seed_sets": "x"}, "seed_sets is 'x'; it must be a whole number"),
+        ({"jobs": None}, "jobs is None; it must be a whole number"),
+        ({"max_request": 20}, "Unknown option 'max_request'. Did you mean max_requests"),
+        ({"strategies": [BestFirstStrategy]}, "is no name. .* give a name: 'best-first', or"),
+        ({"strategies": 5}, "strategies is 5. Give a name, or a list of names"),
+        ({"topics": 5}, "topics is 5. Give a name"),
+        ({"judge": len}, "judge: <built-in function len> is no name"),
+        ({"corpus": 5}, "corpus is 5, which is no path"),
+        ({"topics_file": 5}, "topics_file is 5, which is no path"),
+        ({"settings": 5}, "settings is of the type int. Give a dictionary"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_with_its_argument(
+    corpus: Path, wrong: dict[str, Any], message: str
+) -> None:
+    asked: dict[str, Any] = {"corpus": corpus, "strategies": "best-first", **wrong}
+    with pytest.raises(UsageError, match=message):
+        compare(**asked)
 
 
 def test_importing_the_lab_loads_nothing_heavy() -> None:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from html import escape
+from numbers import Integral
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from trailhound.counting import counted
-from trailhound.errors import told_to_programs
+from trailhound.errors import UsageError, told_to_programs, unknown_name
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.experiment import Progress, plan_experiment, run_experiment
 from trailhound.lab.results import BeatenBound, Estimate, ExperimentResults
 from trailhound.lab.results_files import REPORT_NAME, read_results
 from trailhound.lab.statistics import bound_beaten
 from trailhound.notebooks import data_frame
+from trailhound.plugins import keyword_options
 from trailhound.storage.files import write_whole
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 @told_to_programs()
 def compare(
     corpus: Corpus | Path | str,
-    strategies: Sequence[str],
+    strategies: str | Path | Sequence[str | Path],
     *,
     seed_sets: int = 1,
     folder: Path | str | None = None,
@@ -40,19 +43,80 @@ def compare(
 ) -> LabResults:
     """Crawl a recorded web with each strategy, for each topic, and measure what is found.
 
+    ``strategies`` are names with options, or Python files; one will do where several may be.
     ``options`` are those of :func:`~trailhound.lab.experiment.plan_experiment`: ``topics``,
     ``max_requests``, ``seed``, ``judge`` and so on. With a ``folder``, runs are kept there, and an
     interrupted comparison goes on where it stopped; another one must be told to ``replace`` them.
     More than one of ``jobs`` starts processes: a script must then guard its beginning with
     ``if __name__ == "__main__"``.
     """
-    path = corpus.path if isinstance(corpus, Corpus) else Path(corpus)
-    plan = plan_experiment(path, strategies, seed_sets=seed_sets, **options)
+    path = corpus.path if isinstance(corpus, Corpus) else _path("corpus", corpus)
+    options = _checked({"seed_sets": seed_sets, **options})
+    jobs = _checked_value("jobs", jobs)
+    plan = plan_experiment(path, _names("strategies", strategies), **options)
     kept = tempfile.TemporaryDirectory(prefix="trailhound-") if folder is None else None
     with kept or nullcontext(str(folder)) as place:
         return LabResults(
             run_experiment(plan, Path(place), jobs=jobs, progress=progress, replace=replace)
         )
+
+
+_NUMBERS = ("max_requests", "seed_sets", "seed", "jobs")
+_SEVERAL = ("topics", "without")
+
+
+def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """As ``plan_experiment`` wants them; UsageError for what it does not know or cannot take."""
+    known = keyword_options(plan_experiment)
+    for name in options:
+        if name not in known:
+            raise unknown_name("option", name, known)
+    return {name: _checked_value(name, value) for name, value in options.items()}
+
+
+def _checked_value(name: str, value: Any) -> Any:
+    if name in _NUMBERS and (isinstance(value, bool) or not isinstance(value, Integral)):
+        raise UsageError(f"{name} is {value!r}; it must be a whole number, such as {name}=1.")
+    if name in _NUMBERS:
+        return int(value)  # NumPy has whole numbers of its own
+    if name in _SEVERAL:
+        return _names(name, value)
+    if name == "judge":
+        return _name("judge", value)
+    if name == "topics_file" and value is not None:
+        return _path(name, value)
+    if name == "settings" and not isinstance(value, Mapping | None):
+        raise UsageError(
+            f"settings is of the type {type(value).__name__}. Give a dictionary by section and "
+            'name: settings={"crawl.concurrency": 2}.'
+        )
+    return value
+
+
+def _names(argument: str, given: Any) -> list[str]:
+    """One will do, too."""
+    if isinstance(given, str | Path):
+        given = [given]
+    if not isinstance(given, Iterable):
+        raise UsageError(f"{argument} is {given!r}. Give a name, or a list of names.")
+    return [_name(argument, each) for each in given]
+
+
+def _name(argument: str, given: Any) -> str:
+    if isinstance(given, str | Path):
+        return str(given)
+    named = getattr(given, "name", None)
+    by_name = f": '{named}'" if isinstance(named, str) else ""
+    raise UsageError(
+        f"{argument}: {given!r} is no name. Each run makes its parts anew: give a name{by_name}, "
+        "or the path of a Python file."
+    )
+
+
+def _path(argument: str, given: Any) -> Path:
+    if not isinstance(given, str | PathLike) or "\0" in str(given):
+        raise UsageError(f"{argument} is {given!r}, which is no path. Give that of a file.")
+    return Path(given)
 
 
 class LabResults:
