@@ -75,8 +75,10 @@ class StorageError(TrailhoundError):
     """Results or archives cannot be read or written."""
 
 
-_FLAG = re.compile(r"trailhound [a-z]+(?: [^\s(,;]+)*|--([a-z][a-z-]*)(?: (?=['\dA-Z]))?")
-"""A whole command, or a flag with the blank in front of its value."""
+_FLAG = re.compile(
+    r"trailhound [a-z]+(?: [^\s(,;]+)*|--([a-z][a-z-]*)(?: (?=['\dA-Z]|[\w-]+[.:][\w/]))?"
+)
+"""A whole command, or a flag with the blank in front of its value: a host may be one."""
 _ARGUMENTS = {
     "seed": "seeds",
     "session": "sessions",
@@ -85,6 +87,9 @@ _ARGUMENTS = {
     "sink": "sinks",
     "states": "n_states",
     "metrics": "metrics_port",
+    "header": "headers",
+    "cookies": "access_file",
+    "for-host": "as_me",
     "resume": "the same folder",
     "restart": "another folder",
 }

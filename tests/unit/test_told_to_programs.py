@@ -17,6 +17,9 @@ from trailhound.errors import UsageError, in_arguments, told_to_programs
         ("Make room, and go on with --resume;", "Make room, and go on with the same folder;"),
         ("Mend it with: trailhound check bees --repair", None),
         ("Learn it: trailhound learn bees --session FILE, or --judge", None),
+        ("Give --header 'X: y' --for-host HOST", "Give headers='X: y' as_me=HOST"),
+        ("Give it with --for-host http://a.test", "Give it with as_me=http://a.test"),
+        ("Give it with --for-host a.test.", "Give it with as_me=a.test."),
         ("nothing -- to change", None),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from pathlib import PurePath
@@ -80,12 +81,15 @@ def _checked(value: Any, kind: Any, *, strict: bool) -> Any:
     elif isinstance(value, str) and _is_noted(kind, "size"):
         value = parse_size(value)
     try:
-        return sized(msgspec.convert(value, kind, strict=strict))
+        found = sized(msgspec.convert(value, kind, strict=strict))
     except msgspec.ValidationError as error:
         if _is_noted(kind, "duration") and " > 0.0" in str(error):
             told = "write more than no time at all, for example 90s, 10m or 2h"
             raise ValueError(told) from error
         raise ValueError(_in_words(error)) from error
+    if isinstance(found, float) and math.isinf(found) and not _is_noted(kind, "duration"):
+        raise ValueError("write a number that has an end")
+    return found
 
 
 def sized(value: Any) -> Any:
