@@ -7,10 +7,13 @@ import gc
 import math
 import os
 import signal
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, cast
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import pytest
 from examples.focused_crawl import main
@@ -263,7 +266,8 @@ def test_a_loop_may_be_left_and_a_crawl_stopped(
     learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
 ) -> None:
     with th.crawl(learned, web.start_urls, tmp_path, **reach) as crawl:
-        with pytest.raises(StorageError, match="Another crawl"), th.crawl(learned, folder=tmp_path):
+        in_use = rf"running in the folder {tmp_path}\..* its stop\(\) or close\(\)"
+        with pytest.raises(StorageError, match=in_use), th.crawl(learned, folder=tmp_path):
             pass
         assert next(crawl).event.number == 1
         for page in crawl:
@@ -361,7 +365,7 @@ def test_parts_may_be_objects_of_a_program(
         "strategy": ShortUrls(),
         "judge": lambda page: "the" in page.text,
         "fetcher": fetcher,
-        "sinks": [sink],
+        "sinks": sink,
         "delay_seconds": 0,
         "allow_impolite": True,
     }
@@ -444,14 +448,33 @@ def test_settings_go_by_name_or_in_one_piece(
         ({"user_agent": ""}, "must say who it is"),
         ({"seeds": (), "scope": ["elsewhere.test"]}, "is in scope. Name others with seeds=URL"),
         ({"search": "crawl"}, "Name a folder for it"),
+        ({"scope": 5}, "scope is 5: expected a text, or several"),
+        ({"scope": None}, "scope is None: expected a text, or several"),
+        ({"seeds": None}, "seeds is None: expected a text, or several"),
+        ({"seeds": [None]}, r"seeds is \[None\]: expected str"),
+        ({"topic": 5}, "topic is 5, which is none. Give what learn"),
+        ({"folder": "a\0b"}, "which is no path of a folder"),
+        ({"folder": 5}, "folder is 5, which is no path of a folder"),
+        ({"timeout_seconds": math.inf}, "timeout_seconds is inf: write a number that has an end"),
+        ({"wait_for_better": -1}, "Nor when max_time alone limits the crawl"),
+        ({"topic": None}, "no topic, and the judge 'auto' .* with judge=: a function of a page"),
+        ({"strategy": th.BestFirstStrategy}, "is a class. .* or its name: strategy='best-first'"),
+        ({"strategy": 5}, "strategy: 5 has no 'score_links'"),
+        ({"judge": 5}, "judge: 5 has no 'judge'. Give a name, a function of a page"),
+        ({"judge": th.KeywordsJudge}, "judge: KeywordsJudge is a class"),
+        ({"fetcher": object()}, "fetcher: <object .* has no 'fetch'"),
+        ({"resolver": th.MappedResolver}, "resolver: MappedResolver is a class"),
+        ({"sinks": [print]}, "has no 'keep'. Give a name, or an object with all that a sink needs"),
+        ({"sinks": None}, "sinks: None has no 'keep'"),
     ],
 )
 def test_mistakes_are_told_with_what_was_meant(
     learned: th.LearnedTopic, reach: dict[str, Any], wrong: dict[str, Any], message: str
 ) -> None:
-    asked: dict[str, Any] = {"seeds": "http://www.demo.test/", **reach, **wrong}
+    usual = {"topic": learned, "seeds": "http://www.demo.test/"}
+    asked: dict[str, Any] = {**usual, **reach, **wrong}
     with pytest.raises((UsageError, ConfigError), match=message):
-        th.crawl(learned, **asked).__enter__()
+        th.crawl(**asked).__enter__()
 
 
 @pytest.mark.parametrize(
@@ -511,6 +534,18 @@ def test_topics_are_learned_saved_and_loaded(
         th.learn(paths[0], n_state=3)
     with pytest.raises(UsageError, match="nothing to learn from"):
         th.learn()
+    for nothing in (None, [None], 5):
+        with pytest.raises(UsageError, match=r"is none\. Give session files"):
+            th.learn(cast(Any, nothing))
+    for wrong, message in (
+        ({"n_states": "x"}, "n_states is 'x', and it should be of the type int"),
+        ({"n_states": 2.5}, "n_states is 2.5, and it should be of the type int"),
+        ({"smoothing": math.nan}, "smoothing is nan"),
+        ({"threshold": math.nan}, "threshold is nan: expected float"),
+        ({"threshold": 5}, "threshold is 5: expected float <= 1.0"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            th.learn(paths[0], **cast(dict[str, Any], wrong))
     saved = learned.save(tmp_path / "saved")
     for loaded in (
         th.load_topic(saved),
@@ -541,6 +576,53 @@ def test_what_is_shown_of_topics_and_crawls(
     assert repr(crawl).endswith("the request budget is spent>")
     best = crawl.results(1)[0]
     assert f'<a href="{best.address}"' in crawl._repr_html_()
+
+
+def test_a_crawl_that_was_closed_says_so(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any]
+) -> None:
+    with th.crawl(learned, web.start_urls, max_requests=3, **reach) as crawl:
+        pass
+    assert repr(crawl).endswith("; it was closed>")
+    with pytest.raises(UsageError, match=r"The crawl was closed\. Make another"):
+        next(crawl)
+
+    async def notebook() -> None:
+        with pytest.raises(UsageError, match="The crawl was closed"):
+            async for _ in crawl:
+                pass
+        async with th.crawl(learned, web.start_urls, max_requests=3, **reach) as ended:
+            assert [page async for page in ended]
+        assert not [page async for page in ended]
+
+    asyncio.run(notebook())
+    never_begun = th.crawl(learned, web.start_urls, **reach)
+    never_begun.close()
+    assert repr(never_begun) == "<Crawl in memory, closed>"
+    with pytest.raises(UsageError, match="The crawl was closed"), never_begun:
+        pass
+    with th.crawl(learned, web.start_urls, max_requests=3, **reach) as crawl:
+        list(crawl)
+    assert not list(crawl), "what came to its end just ends"
+
+
+def test_a_crawl_shows_its_figures_to_prometheus(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any]
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        reach |= {"metrics_port": port, "max_requests": 3}
+        with pytest.raises(ConfigError, match="another port with metrics_port=PORT"):
+            th.crawl(learned, web.start_urls, **reach).__enter__()
+    with th.crawl(learned, web.start_urls, **reach) as crawl:
+        next(crawl)
+        address = next(each for each in crawl.notices if "Prometheus" in each).split()[-1]
+        with urlopen(address, timeout=10) as answer:
+            assert b"trailhound_requests_total" in answer.read()
+    with pytest.raises(URLError):
+        urlopen(address, timeout=10)
 
 
 def test_a_data_frame_has_a_row_for_each_page(

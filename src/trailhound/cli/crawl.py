@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -178,6 +177,7 @@ def crawl(
     from trailhound.config.values import parse_size
     from trailhound.crawling.budget import StopReason
     from trailhound.errors import UsageError
+    from trailhound.topics.metrics_serving import figures_served
 
     if shards is not None and cluster is None:
         raise UsageError("--shards is for crawls on a cluster. Name one with --cluster ADDRESS.")
@@ -241,7 +241,7 @@ def crawl(
         opened = _open(topic, workspace, request, cluster, shards, checkpoint or "")
     with opened as running:
         try:
-            with _metrics(running):
+            with figures_served(running, say):
                 run_shown(running)
         except KeyboardInterrupt:
             # Without closing anything: what a killed crawl leaves is in order, too.
@@ -312,21 +312,6 @@ def _unite(folder: CrawlFolder, request: CrawlRequest) -> None:
         check_going_on(folder, request)
         count = unite(folder)
         say(f"The {count} shards of the crawl are in one piece now.")
-
-
-@contextmanager
-def _metrics(running: TopicCrawl) -> Iterator[None]:
-    port = running.settings.output.metrics_port
-    if port is None:
-        yield
-        return
-    from trailhound.cli.terminal import say
-    from trailhound.crawling.metrics import CrawlMetrics, metrics_served
-
-    metrics = CrawlMetrics(running.folder.topic.name, running.progress, running.stats)
-    with metrics_served(port, metrics, *running.more_metrics()) as address:
-        say(f"Figures for Prometheus: {address}")
-        yield
 
 
 def _seconds(text: str | None) -> float | None:

@@ -6,8 +6,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -22,9 +23,9 @@ from trailhound.crawling.sinks import Sink
 from trailhound.errors import UsageError, in_arguments, told_to_programs
 from trailhound.fetching.base import Fetcher
 from trailhound.judges.base import RelevanceJudge
-from trailhound.judges.rules import PredicateJudge
 from trailhound.library.crawl_result import CrawlResult
 from trailhound.library.learning import load_topic
+from trailhound.library.parts import split_parts
 from trailhound.notebooks import data_frame, html_table
 from trailhound.records import FinishedPage, Page, PageEvent
 from trailhound.storage.results_reading import Results, StoredPage
@@ -35,6 +36,7 @@ from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest, knowledge_from
 from trailhound.topics.heeding import open_results
 from trailhound.topics.learned import LearnedTopic
+from trailhound.topics.metrics_serving import figures_served
 from trailhound.topics.model_folder import save_model, saved_fingerprint
 from trailhound.topics.workspace import TopicFolder
 
@@ -49,6 +51,7 @@ SHOWN_FINDS = 20
 _log = logging.getLogger(__name__)
 
 
+@told_to_programs()
 def crawl(
     topic: LearnedTopic | str | Path | None,
     seeds: str | Iterable[str] = (),
@@ -58,7 +61,7 @@ def crawl(
     judge: str | Path | RelevanceJudge | Callable[[Page], bool | float] | None = None,
     fetcher: str | Fetcher | None = None,
     resolver: AbstractResolver | None = None,
-    sinks: Iterable[str | Sink] = (),
+    sinks: str | Sink | Iterable[str | Sink] = (),
     settings: Settings | None = None,
     notify: Callable[[str], None] | None = None,
     **named: Any,
@@ -78,39 +81,33 @@ def crawl(
       ``user_agent="bees-bot (+https://example.org/bot)"``, ``scope=["*.example.org"]``,
       ``delay_seconds=2``. ``settings`` holds many at once.
 
-    Mistakes are raised when the crawl begins: by ``with``, or by the first step of a loop.
+    Mistakes are raised here, or when the crawl begins: by ``with``, or by the first step of a loop.
     """
-    objects, values = _split(strategy, judge, fetcher, sinks)
+    objects, values = split_parts(strategy, judge, fetcher, resolver, sinks)
     given = by_section({**values, **named})
     if settings is not None:
         given = {**said_in(settings), **given}
-    if seeds := (seeds,) if isinstance(seeds, str) else tuple(seeds):
-        given["crawl.seeds"] = seeds
-    place = Path(folder).expanduser() if folder is not None else None
-    own = OwnParts(resolver=resolver, **objects)
-    return Crawl(_Wish(topic, place, given, own), notify or (lambda _: None))
+    if (said := by_section({"seeds": seeds}))["crawl.seeds"]:
+        given |= said
+    wish = _Wish(_checked_topic(topic), _place(folder), given, OwnParts(**objects))
+    return Crawl(wish, notify or (lambda _: None))
 
 
-def _split(
-    strategy: Any, judge: Any, fetcher: Any, sinks: Iterable[Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Objects by part, and settings by name. Objects have a name there, too, for the record."""
-    objects: dict[str, Any] = {}
-    values: dict[str, Any] = {}
-    for part, given in (("strategy", strategy), ("judge", judge), ("fetcher", fetcher)):
-        if isinstance(given, str | Path):
-            values[part] = str(given)
-        elif given is not None:
-            objects[part] = given
-    if "judge" in objects and not hasattr(judge, "judge"):
-        objects["judge"] = PredicateJudge(judge)
-    for part in objects.keys() - {"fetcher"}:
-        values[part] = str(getattr(objects[part], "name", type(objects[part]).__name__))
-    sinks = list(sinks)
-    if names := [sink for sink in sinks if isinstance(sink, str)]:
-        values["sinks"] = names
-    objects["sinks"] = [sink for sink in sinks if not isinstance(sink, str)]
-    return objects, values
+def _checked_topic(topic: Any) -> LearnedTopic | str | Path | None:
+    if topic is None or isinstance(topic, LearnedTopic | str | Path):
+        return topic
+    raise UsageError(
+        f"topic is {topic!r}, which is none. Give what learn() gave, where that was saved, or None "
+        "for a crawl that goes by its judge alone."
+    )
+
+
+def _place(folder: Any) -> Path | None:
+    if folder is None:
+        return None
+    if not isinstance(folder, str | PathLike) or "\0" in str(folder):
+        raise UsageError(f"folder is {folder!r}, which is no path of a folder. Name another.")
+    return Path(folder).expanduser()
 
 
 @dataclass(frozen=True)
@@ -169,9 +166,12 @@ class Crawl:
         self._wish = wish
         self._running: TopicCrawl | None = None
         self._events: Generator[PageEvent]
+        self._figures = ExitStack()
+        """Serves them, where a port is set."""
         self._latest = _Latest()
         self._page: CrawlResult | None = None
         self._thread: ThreadPoolExecutor | None = None
+        self._is_closed = False
 
     @property
     def folder(self) -> Path | None:
@@ -198,7 +198,9 @@ class Crawl:
 
     def close(self) -> None:
         """Let everything go; what is on disk is complete."""
+        self._is_closed = True
         if self._running is not None:
+            self._figures.close()
             self._events.close()
             self._running.close()
 
@@ -208,7 +210,7 @@ class Crawl:
             self.close()
 
     def __enter__(self) -> Self:
-        self._opened()
+        self._begun()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -218,7 +220,7 @@ class Crawl:
         return self
 
     def __next__(self) -> CrawlResult:
-        self._opened()
+        self._begun()
         with told_to_programs():
             event = next(self._events, None)
         if event is None or self._latest.finished is None:
@@ -230,13 +232,14 @@ class Crawl:
         return self._page
 
     async def __aenter__(self) -> Self:
-        await self._in_thread(self._opened)
+        await self._in_thread(self._begun)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._in_thread(self.close)
         if self._thread is not None:
             self._thread.shutdown()
+            self._thread = None
 
     def __aiter__(self) -> Self:
         return self
@@ -292,16 +295,32 @@ class Crawl:
     def _state(self) -> str:
         place = f"in {self.folder}" if self.folder is not None else "in memory"
         if self._running is None:
-            return f"{place}, not begun"
+            return f"{place}, {'closed' if self._is_closed else 'not begun'}"
         done = self._running.progress
         figures = f"{counted(done.pages, 'page')}, {done.relevant:,} relevant"
-        return f"{place}: {figures}; {self.stop_reason or 'it goes on'}"
+        now = "it was closed" if self._is_closed else "it goes on"
+        return f"{place}: {figures}; {self.stop_reason or now}"
+
+    def _begun(self) -> None:
+        """Begin if it has not; UsageError when it was closed before it did anything.
+
+        One that has ended, or was left, has nothing more: its loop just ends.
+        """
+        if self._is_closed and self.stop_reason is None:
+            again = "with the same folder goes on" if self.folder is not None else "begins anew"
+            raise UsageError(f"The crawl was closed. Make another: crawl() {again}.")
+        self._opened()
 
     def _opened(self) -> TopicCrawl:
         if self._running is None:
             with told_to_programs():
-                self._running = self._wish.open(self._tell, self._latest)
-            self._events = self._running.run()
+                running = self._wish.open(self._tell, self._latest)
+                try:
+                    self._figures.enter_context(figures_served(running, self._tell))
+                except BaseException:
+                    running.close()
+                    raise
+            self._running, self._events = running, running.run()
         return self._running
 
     @property

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import fields
 
-from trailhound.errors import UsageError, told_to_programs, unknown_name
+from trailhound.config.layers import by_section
+from trailhound.errors import ConfigError, UsageError, told_to_programs, unknown_name
 from trailhound.models.topic_model import TopicParameters
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import load_sessions
@@ -43,6 +47,8 @@ def learn(
     * ``parameters``: those of :class:`~trailhound.models.topic_model.TopicParameters`, such as
       ``n_states=4``.
     """
+    threshold = by_section({"threshold": threshold})["judge.threshold"]
+    learned_by = _parameters(parameters)
     found = list(_sessions(sessions))
     if not found:
         raise UsageError(
@@ -52,7 +58,7 @@ def learn(
         name or next((each.topic for each in found if each.topic), "topic"),
         found,
         label=label,
-        parameters=_parameters(parameters),
+        parameters=learned_by,
         threshold=threshold,
         content=content,
     )
@@ -81,13 +87,34 @@ def _sessions(sources: Iterable[SessionSource]) -> Iterator[Session]:
             yield source
         elif isinstance(source, str | Path):
             yield from load_sessions(source)
-        else:
+        elif isinstance(source, Iterable):
             yield from _sessions(source)
+        else:
+            raise UsageError(
+                f"sessions: {source!r} is none. Give session files, folders of them, or Session "
+                "objects."
+            )
 
 
 def _parameters(given: dict[str, Any]) -> TopicParameters:
-    known = [field.name for field in msgspec.structs.fields(TopicParameters)]
+    known = [field.name for field in fields(TopicParameters)]
     for name in given:
         if name not in known:
             raise unknown_name("parameter", name, known)
-    return TopicParameters(**given)
+    return TopicParameters(**{name: _value(name, value) for name, value in given.items()})
+
+
+def _value(name: str, value: Any) -> Any:
+    """As the parameter's type wants it: msgspec checks no object that is made."""
+    wanted = next(each.type for each in fields(TopicParameters) if each.name == name)
+    if not isinstance(value, bool) and isinstance(value, Integral):
+        value = int(value)  # NumPy has whole numbers of its own
+    if wanted is float and isinstance(value, int | float) and not math.isfinite(value):
+        raise ConfigError(f"{name} is {value}, which is no number to count with.")
+    try:
+        return msgspec.convert(value, wanted)
+    except msgspec.ValidationError as error:
+        raise ConfigError(
+            f"{name} is {value!r}, and it should be of the type {wanted.__name__}, such as "
+            f"{name}={getattr(TopicParameters(), name)}."
+        ) from error

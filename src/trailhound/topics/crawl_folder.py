@@ -273,17 +273,27 @@ _PATIENCE_SECONDS = 0.3
 
 
 class CrawlLock(Ownership):
-    """One crawl per topic at a time; per ``path``, where several share a topic's work."""
+    """One crawl per topic at a time; per ``path``, where several share a topic's work.
 
-    def __init__(self, topic: TopicFolder, path: Path | None = None) -> None:
+    ``named`` is the folder that a program has named for the crawl, which no command knows.
+    """
+
+    def __init__(
+        self, topic: TopicFolder, path: Path | None = None, named: Path | None = None
+    ) -> None:
         path = path or topic.path / "crawl.lock"
-        in_use = StorageError(
+        in_use = (
             f"Another crawl of the topic '{topic.name}' is running. Wait until it has ended, or "
             f"stop it: trailhound stop {quote(topic.name)} ('trailhound results' works meanwhile)."
         )
+        if named is not None:
+            in_use = (
+                f"Another crawl is running in the folder {named}. Wait until it has ended, end it "
+                "where it was begun, with its stop() or close(), or name another folder."
+            )
         super().__init__(
             path,
-            in_use=in_use,
+            in_use=StorageError(in_use),
             unwritable=lambda reason: _no_lock(path, reason),
             patience_seconds=_PATIENCE_SECONDS,
         )

@@ -35,7 +35,8 @@ def open_crawl(
     stack = ExitStack()
     try:
         if folder.is_kept:
-            stack.enter_context(CrawlLock(topic, folder.lock_path))
+            named = None if folder.is_the_topics_own else folder.path
+            stack.enter_context(CrawlLock(topic, folder.lock_path, named))
         if folder.is_the_topics_own and not request.restart and folder.shards():
             raise UsageError(
                 f"The crawl of '{topic.name}' is in shards. Go on with it on a cluster (trailhound "

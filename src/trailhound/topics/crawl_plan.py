@@ -173,7 +173,7 @@ def make_plan(
         check_judge(settings.judge.kind)
     check_parts(settings)
     if known.model is None and own.judge is None and not needs_no_session(settings):
-        folder.topic.load()  # says that there is nothing
+        _check_learned(folder, settings)
     if record is None and not (seeds or settings.crawl.seeds_from):
         seeds = _seeds_of_sessions(settings, known)
     if record is not None:
@@ -193,6 +193,17 @@ def make_plan(
         request.asked_elsewhere | ({"search"} if settings.crawl.seeds_from else set()),
         said.access_file,
         frozenset(settings.fetch.as_me if request.flags.get("fetch.as_me") else ()),
+    )
+
+
+def _check_learned(folder: CrawlFolder, settings: Settings) -> None:
+    if folder.is_the_topics_own:
+        folder.topic.load()  # says that there is nothing
+        return
+    raise UsageError(
+        f"The crawl has no topic, and the judge '{settings.judge.kind}' goes by what was learned "
+        "for one. Say what is relevant with judge=: a function of a page, or a judge that needs no "
+        "topic, such as judge='keywords:words=hive'; or name a topic."
     )
 
 
