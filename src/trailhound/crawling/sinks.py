@@ -20,7 +20,7 @@ from trailhound.storage.warc_records import CaptureNotes
 MAX_FAILURES = 10
 """Pages in a row, or relevant pages in a row, that a sink may fail on before it is let be."""
 _OUR_LINE = b'{"url":'
-"""How a line of :class:`JsonLines` begins."""
+"""How a line of :class:`JsonLinesSink` begins."""
 
 
 class Sink(Protocol):

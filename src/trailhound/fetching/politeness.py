@@ -312,9 +312,10 @@ class Politeness:
             pause = min(pause, self._settings.test_delay_seconds)
         if pause and self._address_turns is not None:
             await self._wait_among_others(host, key, max(0.0, start - now), pause)
-        elif pause:
-            self._forget_free_addresses(now)
-            self._addresses[key] = start + pause
+        else:
+            if pause:
+                self._forget_free_addresses(now)
+                self._addresses[key] = start + pause
             await self._outwait(host, lambda: start)
         await self._outwait(host, lambda: self._free_at(state))
 

@@ -17,11 +17,11 @@ from trailhound.storage.sqlite import purge, transaction
 
 _HOSTS = "SELECT number FROM host WHERE forgotten('https://' || name || '/-forgotten-')"
 """Also those without a URL here: where redirects, parts of pages and robots.txt files led to."""
-_URLS = f"""
+_URLS = """
     SELECT u.number FROM url u JOIN host h ON h.number = u.site >> 1 WHERE forgotten(
         CASE WHEN u.site & 1 THEN 'https://' ELSE 'http://' END || h.name || u.path
-    ) OR h.number IN ({_HOSTS})
-"""  # noqa: S608 - of our own words
+    ) OR h.number IN (SELECT number FROM host WHERE forgotten('https://' || name || '/-forgotten-'))
+"""
 
 _FINISH = (
     "INSERT INTO finished (number, outcome) VALUES (?, ?) "

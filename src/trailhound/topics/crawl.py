@@ -120,7 +120,7 @@ class TopicCrawl:
         read = {page.url for page in known.graph.pages}
         self._stores = CrawlStores(folder, plan.settings, read, stack, own.sinks)
         stack.callback(lambda: self._driver.run(self._stores.unplug(troubles)))
-        self._tell_frontier_of_rests(sources)
+        self._let_hosts_rest(sources)
         self._inherit_finds()
         self._mending = self._new_mending(guides, own)
         if plan.record is not None:
@@ -157,12 +157,9 @@ class TopicCrawl:
             self._crawler, self.progress, self._stores, self._memory, self._notices
         )
 
-    def _tell_frontier_of_rests(self, sources: Sources) -> None:
-        """Hosts that sources have asked rest; none rests by a clock that was put back since."""
+    def _let_hosts_rest(self, sources: Sources) -> None:
+        """Those whose pages were read to learn from, as long as they have asked for it."""
         frontier, now = self._stores.frontier, time.time()
-        ahead = self._stores.results.progress().last_at - now
-        if ahead > _CLOCK_AHEAD_SECONDS:
-            frontier.put_clock(-ahead)
         rests = sources.backlinks.resting() if isinstance(sources.backlinks, LiveBacklinks) else {}
         for host, until in rests.items():
             if until > max(now, frontier.ready_at(host) or 0.0):
@@ -279,7 +276,13 @@ class TopicCrawl:
         return http
 
     def _go_on_from(self, earlier: ResultsProgress, asked: int, to_refresh: int) -> None:
-        """Counters go on; what the strategy asked to learn, just now, is charged as well."""
+        """Counters go on; what the strategy asked to learn, just now, is charged as well.
+
+        So do the hosts' times, by the clock of now, should that have been put back.
+        """
+        ahead = earlier.last_at - time.time()
+        if ahead > _CLOCK_AHEAD_SECONDS:
+            self._stores.frontier.put_clock(-ahead)
         spent = earlier.requests + (asked if self.settings.crawl.charge_sources else 0)
         self.budget = self._plan.budget(spent, to_refresh)
         self._crawler.pages, self._crawler.requests = earlier.pages, spent

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from itertools import count
 
 from trailhound.config.settings import FetchSettings
 from trailhound.crawling.scope import Scope
+from trailhound.fetching.polite_settings import polite_settings
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FinishedPage, Outcome, Page, PageEvent
 from trailhound.sources.kept_answers import KeptAnswers
@@ -75,6 +77,8 @@ class PolitePages:
         await visit(
             wanted, self._settings, self, in_scope=self._in_scope, told=tell, frontier=self._asked
         )
+        # The crawl may begin with a host that has just been asked.
+        await asyncio.sleep(polite_settings(self._settings).delay_seconds)
 
     def resting(self) -> dict[str, float]:
         """When the hosts that were asked may be asked again, in seconds since 1970."""
