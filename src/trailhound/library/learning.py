@@ -107,14 +107,15 @@ def _parameters(given: dict[str, Any]) -> TopicParameters:
 def _value(name: str, value: Any) -> Any:
     """As the parameter's type wants it: msgspec checks no object that is made."""
     wanted = next(each.type for each in fields(TopicParameters) if each.name == name)
+    example = f"Leave it out, or give another: {name}={getattr(TopicParameters(), name)}"
     if not isinstance(value, bool) and isinstance(value, Integral):
         value = int(value)  # NumPy has whole numbers of its own
     if wanted is float and isinstance(value, int | float) and not math.isfinite(value):
-        raise ConfigError(f"{name} is {value}, which is no number to count with.")
+        raise ConfigError(f"{name} is {value}, which is no number to count with. {example}")
     try:
         return msgspec.convert(value, wanted)
     except msgspec.ValidationError as error:
+        kind = wanted.__name__
         raise ConfigError(
-            f"{name} is {value!r}, and it should be of the type {wanted.__name__}, such as "
-            f"{name}={getattr(TopicParameters(), name)}."
+            f"{name} is {value!r}, and it should be of the type {kind}. {example}"
         ) from error
