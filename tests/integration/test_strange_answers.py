@@ -1,9 +1,10 @@
-"""What a fetcher or a judge of somebody else gives costs a page when it makes no sense."""
+"""A stranger's fetcher, judge or frontier that makes no sense costs a page, not the crawl."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,9 @@ class Answers:
         pass
 
 
-def crawled(fetcher: Answers, judge: Any = lambda page: True) -> dict[str, th.PageEvent]:
+def crawled(
+    fetcher: Answers, judge: Any = lambda page: True, **settings: Any
+) -> dict[str, th.PageEvent]:
     with th.crawl(
         None,
         SEED,
@@ -47,6 +50,7 @@ def crawled(fetcher: Answers, judge: Any = lambda page: True) -> dict[str, th.Pa
         delay_seconds=0.01,
         allow_impolite=True,
         max_requests=20,
+        **settings,
     ) as crawl:
         events = {page.url: page.event for page in crawl}
         assert len(crawl.to_pandas()) == len(events)
@@ -133,3 +137,20 @@ def test_numbers_of_numpy_are_numbers() -> None:
     verdict = strange(np.float32(0.75), np.bool_(True))
     events = crawled(Answers(lambda result: result), Judge(verdict))
     assert events["http://a.example/1"].relevance == th.Relevance(0.75, True)
+
+
+SILENT_FRONTIER = """
+from trailhound.frontier.memory import MemoryFrontier
+
+class Silent(MemoryFrontier):
+    def add(self, candidates):
+        super().add(candidates)
+"""
+
+
+def test_a_frontier_that_does_not_say_what_is_new_costs_the_page(tmp_path: Path) -> None:
+    own = tmp_path / "silent.py"
+    own.write_text(SILENT_FRONTIER)
+    events = crawled(Answers(lambda result: result), frontier=str(own), folder=tmp_path / "bees")
+    assert {each.outcome for each in events.values()} == {th.Outcome.BROKEN}
+    assert "how many addresses were new, not None" in events[SEED].why

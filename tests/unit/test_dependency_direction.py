@@ -13,7 +13,8 @@ import trailhound
 ROOT = Path(trailhound.__file__).parent
 
 FIRST_TIER = frozenset(
-    {"records", "errors", "urls", "counting", "media_types", "notebooks", "config", "signals"}
+    {"records", "errors", "urls", "utf8", "counting", "media_types", "notebooks"}
+    | {"config", "signals"}
 )
 LEARNING = FIRST_TIER | {"sessions", "text", "models"}
 RANKING = LEARNING | {"sources", "strategies", "judges", "plugins"}
@@ -35,6 +36,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "records": frozenset(),
     "errors": frozenset(),
     "counting": frozenset(),
+    "utf8": frozenset(),
     "media_types": frozenset({"errors"}),
     "signals": frozenset(),
     "toml_text": frozenset(),

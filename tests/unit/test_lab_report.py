@@ -17,6 +17,7 @@ from trailhound.cli import lab_tables, terminal
 from trailhound.lab.report import render_report, write_report
 from trailhound.lab.report.curves import WINDOW, recent_harvest
 from trailhound.lab.report.tables import (
+    cautions,
     command_line,
     detail_table,
     format_p,
@@ -82,6 +83,18 @@ def test_a_beaten_bound_is_told_in_report_and_terminal(
     assert said in shown
     assert "–." not in shown, "no intervals over a single topic"
     assert "Means over the runs of one topic" in shown
+
+
+def test_a_strategy_that_broke_is_no_strategy_that_finds_nothing() -> None:
+    results = make_results(("best-first",), ("bees",))
+    broken = [
+        msgspec.structs.replace(run, outcomes={"fetched": 1, "broken": 3}) for run in results.runs
+    ]
+    told = cautions(msgspec.structs.replace(results, runs=broken))
+    assert told == [
+        "best-first broke on 6 of 8 pages; no link of them was followed. What went wrong was said "
+        "when the crawls were made."
+    ]
 
 
 def test_it_has_a_figure_per_panel_and_topic(html: str) -> None:

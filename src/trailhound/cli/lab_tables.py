@@ -8,7 +8,7 @@ from rich.text import Text
 
 from trailhound.cli.terminal import output, show_matrix, show_table
 from trailhound.counting import counted
-from trailhound.lab.report.tables import beaten_bounds, format_p
+from trailhound.lab.report.tables import cautions, format_p
 from trailhound.lab.results import Estimate, ExperimentResults
 from trailhound.lab.topics import TopicOverview
 
@@ -41,7 +41,7 @@ def show_summary(results: ExperimentResults) -> None:
         meaning += f" p: nAUC against {results.baseline}, sign-flip test, Holm."
     for note in (meaning, *_queries(results)):
         output.print(Text(note, style="dim"))
-    for warning in beaten_bounds(results):
+    for warning in cautions(results):
         output.print(Text(f"Check this: {warning}", style="bold"))
 
 

@@ -223,17 +223,17 @@ class Digestion:
 
     def take_in(self, story: Story) -> None:
         """Page and links enter the frontier; the lease's end must follow before anything else."""
-        if story.outcome is Outcome.POSTPONED:
-            self._queue_redirect(story)
         if story.was_redirected and story.outcome in _WAS_HERE:
             self._frontier.mark_seen(story.result.final_url, Outcome.FETCHED)
-        if story.page is not None and story.outcome is Outcome.FETCHED:
-            try:
+        try:
+            if story.outcome is Outcome.POSTPONED:
+                self._queue_redirect(story)
+            elif story.page is not None and story.outcome is Outcome.FETCHED:
                 self._queue_links(story, story.page)
-            except Exception as error:
-                analysis = Analysis()
-                note_failure(analysis, error)
-                story.fail(analysis.failure, analysis.trace)
+        except Exception as error:
+            analysis = Analysis()
+            note_failure(analysis, error)
+            story.fail(analysis.failure, analysis.trace)
 
     def _queue_redirect(self, story: Story) -> None:
         """The end of a redirect that was not followed waits under its own URL, in the same place.
@@ -242,14 +242,20 @@ class Digestion:
         """
         url = story.result.final_url
         if story.was_redirected and (self._in_scope is None or self._in_scope(url)):
-            story.links_added = self._frontier.add([replace(story.candidate, url=url)])
+            story.links_added = self._wait_for([replace(story.candidate, url=url)])
 
     def _queue_links(self, story: Story, page: Page) -> None:
         if self._obey_nofollow and (page.nofollow or story.result.nofollow):
             story.why = "it asks not to follow its links"
             return
         allowed = self._scope_of(story, page)
-        story.links_added = self._frontier.add(self._candidates(story, page, allowed))
+        story.links_added = self._wait_for(self._candidates(story, page, allowed))
+
+    def _wait_for(self, candidates: Iterable[Candidate]) -> int:
+        added: object = self._frontier.add(candidates)
+        if not isinstance(added, int):  # a stranger's; stores could not keep it
+            raise TypeError(f"a frontier's add() says how many addresses were new, not {added!r}")
+        return added
 
     def _candidates(
         self, story: Story, page: Page, allowed: Callable[[str], bool] | None

@@ -42,6 +42,7 @@ from trailhound.fetching.resolver import AddressBook
 from trailhound.media_types import may_be_wanted
 from trailhound.records import Exchange, Outcome
 from trailhound.urls import canonicalize
+from trailhound.utf8 import storable
 
 NO_CONTACT = frozenset([Outcome.TIMEOUT, Outcome.UNREACHABLE])
 _CUT_SHORT = NO_CONTACT | {Outcome.SERVER_ERROR}  # what a standstill of ours may look like
@@ -260,7 +261,7 @@ class HttpClient:
             if keyring is not None:
                 hidden = keyring.hidden
                 keyring.heard(url, response.headers.getall("Set-Cookie", ()))
-            content_type = _encodable(response.headers.get("Content-Type", ""))
+            content_type = storable(response.headers.get("Content-Type", ""))
             wanted = self._wanted if html_only else None
             body = await _read_body(response, content_type, max_bytes, wanted)
             return Answer(
@@ -340,7 +341,7 @@ class HttpClient:
             seconds = self._read_seconds if waited else self._total_seconds
             return Answer(failure=Outcome.TIMEOUT, detail=f"no answer within {seconds:g} s")
         if isinstance(error, aiohttp.ClientHttpProxyError):
-            said = _encodable(" ".join(error.message.split())[:200])
+            said = storable(" ".join(error.message.split())[:200])
             detail = f"the proxy refuses to connect: HTTP {error.status} {said}"
             return Answer(failure=Outcome.UNREACHABLE, detail=detail)
         if isinstance(error, aiohttp.ClientResponseError):
@@ -385,11 +386,6 @@ async def _read_body(
         detail = f"the content type is {content_type}"
         return Body(b"", b"", Outcome.NOT_HTML, detail, truncated="unspecified")
     return await read_page(response, content_type, max_bytes=max_bytes, wanted=wanted)
-
-
-def _encodable(header: str) -> str:
-    """Without the lone surrogates that stand for a stranger's bytes which were not UTF-8."""
-    return header if header.isascii() else header.encode("utf-8", "replace").decode("utf-8")
 
 
 def _words(error: BaseException) -> str:

@@ -170,7 +170,7 @@ class LabResults:
 
     def _repr_html_(self) -> str:
         """The summary, for notebooks."""
-        from trailhound.lab.report.tables import beaten_bounds, summary_table
+        from trailhound.lab.report.tables import cautions, summary_table
 
         table = summary_table(self.results)
         head = "".join(
@@ -185,7 +185,7 @@ class LabResults:
             + "</tr>"
             for row in table.rows
         )
-        warnings = "".join(f"<p>{escape(told)}</p>" for told in beaten_bounds(self.results))
+        warnings = "".join(f"<p>{escape(told)}</p>" for told in cautions(self.results))
         caption = f"<caption>{escape(self._scope())}</caption>"
         return f"<table>{caption}<tr>{head}</tr>{body}</table>{warnings}"
 

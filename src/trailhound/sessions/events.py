@@ -15,6 +15,7 @@ import msgspec
 
 from trailhound.counting import counted
 from trailhound.errors import UNREADABLE, SessionError
+from trailhound.utf8 import storable
 
 FORMAT_NAME = "trailhound-session"
 SESSION_VERSION = 1
@@ -207,7 +208,7 @@ def event_line(record: Event | Header) -> bytes:
     except UnicodeEncodeError:
         # Scripts on pages can make strings that hold half a surrogate pair; UTF-8 cannot.
         fields = {
-            name: value.encode("utf-8", "replace").decode()
+            name: storable(value)
             for name, value in msgspec.structs.asdict(record).items()
             if type(value) is str
         }

@@ -29,6 +29,7 @@ from trailhound.storage.results import LISTED, RESULTS
 from trailhound.storage.text_index import apart, index_for_search, together
 from trailhound.text.extract import extract_page
 from trailhound.urls import canonicalize
+from trailhound.utf8 import storable
 from trailhound.web_archives import ArchiveDamageError, find_archives, read_captures
 
 MAX_INDEXED_CHARS = 200_000
@@ -80,7 +81,7 @@ class PageIndex:
     def add(self, pages: Iterable[IndexedPage]) -> None:
         """Take pages in."""
         rows = (
-            (url, apart(_utf8(title)), apart(_utf8(text[:MAX_INDEXED_CHARS])))
+            (url, apart(storable(title)), apart(storable(text[:MAX_INDEXED_CHARS])))
             for url, title, text in pages
         )
         self._connection.execute("BEGIN")
@@ -113,11 +114,6 @@ def any_word_of(query: str) -> str:
     """The query in FTS5's language: pages that hold any of the words; empty without a word."""
     words = dict.fromkeys(_WORD.findall(query.lower()))
     return " OR ".join(f'"{apart(word)}"' for word in list(words)[:MAX_WORDS])
-
-
-def _utf8(text: str) -> str:
-    """Text without lone surrogates, which SQLite cannot carry."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 class ArchivedPagesSearch:

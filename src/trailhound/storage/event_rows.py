@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import msgspec
 
 from trailhound.records import FinishedPage
-from trailhound.storage.files import storable
 from trailhound.storage.snippets import snippet_of
+from trailhound.utf8 import storable
 
 INSERT_EVENT = """
     INSERT INTO event VALUES (

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from trailhound.errors import StorageError
+from trailhound.utf8 import storable
 
 OPEN_SUFFIX = ".open"
 """Ends the name of a file that is still written to, or whose writer was killed."""
@@ -188,11 +189,6 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def storable(text: str) -> str:
-    """Text without lone surrogates, which UTF-8 cannot carry."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def json_of(value: object) -> bytes:

@@ -44,10 +44,10 @@ from trailhound.errors import StorageError
 from trailhound.records import FinishedPage, Outcome
 from trailhound.storage.copies import TELLS_NOTHING_NEW, moved, pass_on, retire, standing_original
 from trailhound.storage.event_rows import INSERT_EVENT, event_row, kept_fingerprints
-from trailhound.storage.files import storable
 from trailhound.storage.kept_words import pack_words
 from trailhound.storage.sqlite import DatabaseKind, transaction
 from trailhound.storage.visits import VISITS, note_visit
+from trailhound.utf8 import storable
 
 SEARCHABLE = (
     "CREATE VIRTUAL TABLE found USING fts5 "

@@ -15,9 +15,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from trailhound.errors import StorageError
-from trailhound.storage.files import storable
 from trailhound.storage.results import MAX_INDEXED_CHARS, RESULTS
 from trailhound.storage.sqlite import transaction
+from trailhound.utf8 import storable
 
 INDEX_TOGETHER = 200
 INDEX_CHARS_TOGETHER = 300_000

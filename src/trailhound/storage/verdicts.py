@@ -14,7 +14,6 @@ from typing import NamedTuple, Self
 
 from trailhound.storage.copies import promote_copy
 from trailhound.storage.event_rows import signed, unsigned
-from trailhound.storage.files import storable
 from trailhound.storage.results import (
     MARKS,
     MAX_INDEXED_CHARS,
@@ -24,6 +23,7 @@ from trailhound.storage.results import (
     UNFOLD,
 )
 from trailhound.storage.sqlite import transaction
+from trailhound.utf8 import storable
 
 
 class JudgedBy(NamedTuple):

@@ -16,6 +16,7 @@ import msgspec
 
 from trailhound.errors import UNREADABLE, TrailhoundError
 from trailhound.storage.files import write_whole
+from trailhound.utf8 import storable
 from trailhound.web.api import ConflictError, NotThereError
 from trailhound.web.hub import Happening, Hub
 from trailhound.web.plain_words import in_app
@@ -57,7 +58,7 @@ class Handle:
 
     def report(self, message: str, share: float | None = None) -> None:
         """What is being done."""
-        self._job.message, self._job.share = _storable(message), share
+        self._job.message, self._job.share = storable(message), share
         now = time.monotonic()
         if now - self._told >= TOLD_EVERY:
             self._told = now
@@ -165,16 +166,16 @@ class Jobs:
 
     def _run(self, job: Job, handle: Handle, work: Work) -> None:
         try:
-            job.message = _storable(in_app(work(handle)))
+            job.message = storable(in_app(work(handle)))
             job.state = "stopped" if handle.is_stopping() else "done"
         except TrailhoundError as error:
             # One that was stopped may have no other way to end.
             job.state = "stopped" if handle.is_stopping() else "failed"
-            job.message = _storable(in_app(str(error)))
+            job.message = storable(in_app(str(error)))
         except Exception as error:
             # A mistake of ours in one job is told, and takes no other along.
             job.state = "failed"
-            job.message = _storable(f"Something broke: {type(error).__name__}: {error}")
+            job.message = storable(f"Something broke: {type(error).__name__}: {error}")
         job.ended_at = time.time()
         with self._lock:
             self._handles.pop(job.id, None)
@@ -205,11 +206,6 @@ class Jobs:
 
     def _save(self) -> None:
         write_whole(self._path, msgspec.json.encode(list(self._jobs.values())))
-
-
-def _storable(message: str) -> str:
-    """Names of files may hold what no text can."""
-    return message.encode("utf-8", "replace").decode()
 
 
 def _read(path: Path) -> list[Job]:

@@ -52,7 +52,7 @@ def render_report(results: ExperimentResults) -> str:
         outcomes=tables.outcome_table(results),
         union_recall=tables.union_recall_table(results),
         sweep=tables.threshold_table(results),
-        warnings=tables.beaten_bounds(results),
+        warnings=tables.cautions(results),
         command=tables.command_line(results),
     )
 

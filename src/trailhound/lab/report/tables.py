@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from trailhound.counting import counted
 from trailhound.lab.results import Comparison, Estimate, ExperimentResults, RunResult
 from trailhound.lab.statistics import (
     COMPARED_METRICS,
@@ -16,6 +17,7 @@ from trailhound.lab.statistics import (
     estimate,
     topic_means,
 )
+from trailhound.records import Outcome
 
 
 @dataclass(frozen=True)
@@ -150,26 +152,47 @@ def topic_table(results: ExperimentResults) -> Table:
     return Table(headings, tuple(rows))
 
 
-def beaten_bounds(results: ExperimentResults) -> list[str]:
-    """A sentence for each run that beat the upper bound."""
-    return [
-        f"{beaten.strategy} beats the {UPPER_BOUND} on {beaten.topic}, seed set "
-        f"{beaten.seed_set + 1}: nAUC {beaten.nauc:.3f} against {beaten.bound:.3f}."
-        for beaten in bound_beaten(results.runs)
-    ]
+def cautions(results: ExperimentResults) -> list[str]:
+    """A sentence for everything that makes a figure doubtful."""
+    return [*_broken_strategies(results), *_beaten_bounds(results)]
+
+
+def _broken_strategies(results: ExperimentResults) -> Iterator[str]:
+    """Strategies, and judges they ask, that raised on some pages: those led nowhere."""
+    for name, outcomes in _outcomes(results).items():
+        if broken := outcomes[str(Outcome.BROKEN)]:
+            yield (
+                f"{name} broke on {broken:,} of {counted(outcomes.total(), 'page')}; no link of "
+                "them was followed. What went wrong was said when the crawls were made."
+            )
+
+
+def _beaten_bounds(results: ExperimentResults) -> Iterator[str]:
+    for beaten in bound_beaten(results.runs):
+        yield (
+            f"{beaten.strategy} beats the {UPPER_BOUND} on {beaten.topic}, seed set "
+            f"{beaten.seed_set + 1}: nAUC {beaten.nauc:.3f} against {beaten.bound:.3f}. "
+            "The upper bound should not be beaten by following links."
+        )
 
 
 def outcome_table(results: ExperimentResults) -> Table:
     """How the fetches of each strategy ended, over all runs."""
-    counts = {name: Counter[str]() for name in results.parameters.strategies}
-    for run in results.runs:
-        counts[run.strategy].update(run.outcomes)
+    counts = _outcomes(results)
     kinds = sorted(set().union(*counts.values()))
     rows = tuple(
         (_name(name), *(Cell(f"{of[kind]:,}", of[kind]) for kind in kinds))
         for name, of in counts.items()
     )
     return Table((("strategy", ""), *((kind, "") for kind in kinds)), rows)
+
+
+def _outcomes(results: ExperimentResults) -> dict[str, Counter[str]]:
+    """Pages by outcome, per strategy."""
+    counts = {name: Counter[str]() for name in results.parameters.strategies}
+    for run in results.runs:
+        counts[run.strategy].update(run.outcomes)
+    return counts
 
 
 def command_line(results: ExperimentResults) -> str:

@@ -25,6 +25,7 @@ from selectolax.lexbor import LexborHTMLParser
 from trailhound.errors import UsageError
 from trailhound.sessions.events import Reached, Session, Visit
 from trailhound.text.parse_guard import HARMLESS, harmless_start
+from trailhound.utf8 import storable
 
 MAX_TITLE_LENGTH = 500
 NEW_START_SECONDS = 1800.0
@@ -147,7 +148,7 @@ def unix_time(text: str) -> float | None:
 def title_of(html: str) -> str:
     """The words of the first ``<title>``; empty without one."""
     # Titles are near the beginning; the rest need not be parsed.
-    head = harmless_start(html[:100_000].encode("utf-8", "replace").decode(), HARMLESS)
+    head = harmless_start(storable(html[:100_000]), HARMLESS)
     found = LexborHTMLParser(head).css_first("title")
     return " ".join(found.text().split())[:MAX_TITLE_LENGTH] if found is not None else ""
 
