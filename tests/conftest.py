@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 
 # As in every command: the first numpy of a process starts a thread for each core otherwise.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -14,6 +15,15 @@ pytest_plugins = ("chromium", "command_line", "small_web", "half_way_crawls", "a
 # A busy machine is no fault of the code: how long an example takes proves nothing.
 settings.register_profile("trailhound", deadline=None)
 settings.load_profile("trailhound")
+
+
+def pytest_configure() -> None:
+    """Signals are heard, though a shell ignores them in what it starts in the background."""
+    for name in ("SIGHUP", "SIGQUIT"):
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_IGN:
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(trylast=True)

@@ -111,3 +111,18 @@ TORMENTS = {
     "download": "d = document.createElement('a'); d.href = 'INSIDE/download'; d.download = 'x'; document.body.append(d); d.click(); d.remove()",
     "closed": "close(); window.close()",
 }  # fmt: skip
+
+OF_WINDOWS = (
+    "alert-loop",
+    "prompt-loop",
+    "leave-me-not",
+    "print",
+    "endless-loop",
+    "pop-ups-without-end",
+    "debugger",
+    "permissions",
+    "crash",
+    "download",
+    "closed",
+)
+"""Those that a browser with windows may take otherwise than one without."""  # fmt: skip

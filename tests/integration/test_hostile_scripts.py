@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 
 import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
-from hostile_scripts import ESCAPES, MARKUP, TORMENTS
+from hostile_scripts import ESCAPES, MARKUP, OF_WINDOWS, TORMENTS
 from live_webs import USER_AGENT
 
 import trailhound as th
@@ -135,9 +135,10 @@ def page(path: str, canary: Canary) -> str:
     if path == "/robots.txt":
         return "User-agent: *\nDisallow: /forbidden/"
     _, kind, name = (*path.split("/"), "")[:3]
-    if path in ("/escapes", "/torments"):
+    if path in ("/escapes", "/torments", "/windows"):
         escapes = [f"/escape/{n}" for n in range(len(GROUPS))] + ["/markup"]
-        paths = escapes if path == "/escapes" else [*TORMENTS, *CALM]
+        torments = OF_WINDOWS if path == "/windows" else TORMENTS
+        paths = escapes if path == "/escapes" else [*torments, *CALM]
         return "".join(f"<a href={each}>{each}</a> " for each in paths)
     if kind == "escape":
         tries = "".join(f"try {{ {ESCAPES[each]} }} catch {{}}\n" for each in GROUPS[int(name)])
@@ -200,13 +201,21 @@ def test_nothing_escapes(rendering_path: str, canary: Canary) -> None:
         assert f"http://evil.test/escaped-{n}" in crawled, f"page {n} was not rendered to its end"
 
 
-def test_the_crawl_goes_on(rendering_path: str, canary: Canary) -> None:
+def test_the_crawl_goes_on(shell_path: str, canary: Canary) -> None:
+    crawl_on(canary, shell_path, "torments", TORMENTS)
+
+
+def test_the_crawl_goes_on_in_a_browser_with_windows(chromium_path: str, canary: Canary) -> None:
+    crawl_on(canary, chromium_path, "windows", OF_WINDOWS)
+
+
+def crawl_on(canary: Canary, executable: str, list_of_all: str, torments: Collection[str]) -> None:
     with evil_web(canary) as (port, _):
-        fetcher = f"browser:seconds=1,parts=3,memory=500000000,executable={rendering_path}"
-        pages = [f"http://evil.test{path}" for path in (*(f"/{name}" for name in TORMENTS), *CALM)]
-        crawled = crawl(canary, port, "http://evil.test/torments", fetcher, pages)
+        fetcher = f"browser:seconds=1,parts=3,memory=500000000,executable={executable}"
+        pages = [f"http://evil.test{path}" for path in (*(f"/{name}" for name in torments), *CALM)]
+        crawled = crawl(canary, port, f"http://evil.test/{list_of_all}", fetcher, pages)
     assert canary.heard == []
-    for name in TORMENTS:
+    for name in torments:
         assert crawled[f"http://evil.test/{name}"].outcome is Outcome.FETCHED, name
     calm = [crawled[f"http://evil.test{path}"].why for path in CALM]
     assert sum("rendered: all pages are" in why for why in calm) >= AT_REST, calm
