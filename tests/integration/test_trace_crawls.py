@@ -109,6 +109,22 @@ def test_the_access_log_of_the_demo_web_leads_a_crawl(
     assert len({event.url for event in events} & web.topics[topic_name]) >= 3
 
 
+def test_trail_goes_by_links_and_by_the_trace_that_is_named(
+    demo: Site, web: DemoWeb, topic_name: str, tmp_path: Path
+) -> None:
+    log = write_access_log(web, tmp_path)
+    settings = {"crawl__seeds": web.start_urls[:1], "sources__trace": str(log), **HURRIED}
+    with demo.begun(crawl__strategy="trail", crawl__max_requests=30, **settings) as crawl:
+        events = list(crawl.run())
+    with demo.resumed(crawl__max_requests=60) as crawl:
+        events += list(crawl.run())
+    assert not any("does not use --trace" in notice for notice in demo.notices)
+    assert not any("learns anew" in notice for notice in demo.notices)
+    found = [event for event in events if event.url in web.topics[topic_name]]
+    assert len(found) >= 3
+    assert len({event.url for event in events}) == len(events)
+
+
 def test_seeds_and_links_join_in(demo: Site, log: Path, web: DemoWeb) -> None:
     with demo.begun(
         crawl__strategy=f"{COLLABORATIVE},links=true",

@@ -140,6 +140,15 @@ def test_noise_replaces_accesses_by_random_pages(walked: Path) -> None:
     assert finds[0] > finds[1]
 
 
+def test_what_can_do_without_a_trace_has_one_when_it_asks(walked: Path) -> None:
+    opened = {}
+    for strategy in ("trail", "trail:trace=true"):
+        asked = bench(walked, 0.0)
+        asked.crawl(RunTask(topic="bees", strategy=strategy, seed_set=0), 1, 10)
+        opened[strategy] = "_trace" in vars(asked)
+    assert opened == {"trail": False, "trail:trace=true": True}
+
+
 def test_a_corpus_without_trails_fails_that_strategy_alone(tmp_path: Path) -> None:
     path = write_tiny_web(tmp_path / "tiny.thc")
     plan = plan_experiment(

@@ -28,10 +28,11 @@ def trace(
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Index who visited what, for crawls with --trace FILE --strategy collaborative.
+    """Index who visited what, for crawls with --trace FILE.
 
     Such a crawl does so by itself when it begins; for a large log, a cluster is quicker. What is
-    indexed already is only told of.
+    indexed already is only told of. With the default strategy, trail, what people opened near
+    wanted pages counts beside links; --strategy collaborative goes by people's visits alone.
 
     Examples:
 

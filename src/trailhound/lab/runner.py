@@ -39,6 +39,7 @@ from trailhound.lab.topics import topic_source
 from trailhound.lab.topics.assembly import LabTopic
 from trailhound.records import Outcome, PageEvent
 from trailhound.sources import AccessTrace, Sources
+from trailhound.strategies.choosing import asks_for_trace
 from trailhound.text.tfidf import TargetSimilarity, target_similarity
 
 
@@ -201,7 +202,10 @@ class TopicBench(Bench):
         backlinks = RecordedBacklinks(self.corpus, topic.closed)
         search = RecordedSearch(self.corpus, topic.off_limits)
         sources = Sources(
-            backlinks=lambda: backlinks, trace=lambda: self._trace, search=lambda: search
+            backlinks=lambda: backlinks,
+            # Live, somebody has named a log; what can do without is measured without.
+            trace=lambda: self._trace if asks_for_trace(task.strategy) else None,
+            search=lambda: search,
         )
         started = time.process_time()
         crawler = await self.crawler(task.strategy, seed, sources)

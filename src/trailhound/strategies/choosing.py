@@ -109,6 +109,12 @@ def declares(spec: str, attribute: str) -> bool:
     return _says(_catalogue.resolve(spec)[0], attribute)
 
 
+def asks_for_trace(spec: str) -> bool:
+    """Whether a strategy cannot do without a trace, or its options say ``trace=true``."""
+    kind, options = _catalogue.resolve(spec)
+    return _says(kind, "needs_trace") or options.get("trace") is True
+
+
 def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
     """Split ``name:option=value,…`` into the name and its options as typed."""
     return _catalogue.parse(spec)

@@ -28,6 +28,7 @@ from trailhound.strategies.collaborative.user_signatures import (
     share,
 )
 from trailhound.strategies.intelligent.interest_rule import InterestRule, Vector
+from trailhound.strategies.visits import evenly, place_of
 
 UserNumbers = NDArray[np.uint32]
 _Number = TypeVar("_Number", bound=np.integer[Any])
@@ -39,24 +40,6 @@ def distinct(numbers: NDArray[_Number]) -> NDArray[_Number]:
     is_new = np.ones(len(ordered), np.bool_)
     is_new[1:] = ordered[1:] != ordered[:-1]
     return ordered[is_new]
-
-
-def evenly(length: int, limit: int) -> NDArray[np.int64]:
-    """At most ``limit`` places at even distances."""
-    if length <= limit:
-        return np.arange(length)
-    return np.arange(limit) * length // limit
-
-
-def place_of(pages: UserNumbers, times: NDArray[np.float64], page: int, time: float) -> int:
-    """Where in a user's history a visit is."""
-    place = int(times.searchsorted(time))
-    if place < len(pages) and pages[place] == page:
-        return place
-    # Several pages at the same time: a log of whole seconds.
-    beyond = int(times.searchsorted(time, "right"))
-    here = np.flatnonzero(pages[place:beyond] == page)
-    return place + (int(here[0]) if len(here) else 0)
 
 
 _CRAWLED, _RELEVANT, _NEAR = 1, 2, 4

@@ -38,6 +38,7 @@ PRIORS = {
     "same host": 0.0,
     "depth of the address": 0.0,
     "number of links on the page": 0.0,
+    "success of what was opened near it": 1.0,
 }
 """Names of the features, with the weights that are right before anything was learned."""
 NAMES = tuple(PRIORS)
@@ -71,7 +72,16 @@ def describe(table: LinkTable, nodes: Ids) -> tuple[Matrix, Matrix]:
     rows[16] = same_host
     rows[17] = table.nodes["depth"].take(nodes) / 4
     rows[18] = out - 4
+    rows[19] = _by_readers(table, nodes, base)
     return rows.T, (totals[-N_MODELS:] / np.sqrt(one)).T
+
+
+def _by_readers(table: LinkTable, nodes: Ids, base: float) -> Vector | float:
+    """How pages turned out near which people opened the nodes; 0 without a trace."""
+    if table.readers is None:
+        return 0.0
+    counts = table.readers.counts(table.urls[node] for node in nodes.tolist())
+    return np.asarray(np.log(_rate(counts, base)))
 
 
 def _counts_of_others(table: LinkTable, nodes: Ids, totals: Matrix, own: Matrix) -> Matrix:

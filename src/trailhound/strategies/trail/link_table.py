@@ -19,6 +19,7 @@ from trailhound.records import Page
 from trailhound.strategies.trail.columns import Columns, Flags, Ids, Matrix, Vector, renumbered
 from trailhound.strategies.trail.link_words import PageLinks
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
+from trailhound.strategies.trail.readers import Readers
 from trailhound.urls import host_key
 
 MAX_PARENTS = 8
@@ -44,7 +45,9 @@ N_LIKE, N_MODELS = 4, 2
 class LinkTable:
     """All of it, in columns."""
 
-    def __init__(self) -> None:
+    def __init__(self, readers: Readers | None = None) -> None:
+        self.readers = readers
+        """What people opened near one another, where that is known."""
         self.urls: list[str] = []
         self.numbers: dict[str, int] = {}
         self.nodes = Columns(
@@ -202,6 +205,8 @@ class LinkTable:
         nodes["browsed"][said] = browsed
         for node, value in zip(said.tolist(), values.tolist(), strict=True):
             self._count(node, np.array([value, 1.0]))
+            if self.readers is not None:
+                self.readers.note(self.urls[node], value)
         if browsed:
             self.places["vouched"][nodes["host"][said[values > 0.5]]] = True
         else:

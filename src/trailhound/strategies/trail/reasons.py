@@ -55,6 +55,8 @@ _PLAINER = {
     "success of the folder": "how pages of its folder turned out",
     "same host": "it stays on the host of the page that links to it",
     "number of linking pages": "how many pages link to it",
+    "success of what was opened near it": "how pages turned out that people opened just before or "
+    "after it",
 }
 """Where no page can be counted: what it was found on is not archived, or others link to it."""
 _COUNTS = {

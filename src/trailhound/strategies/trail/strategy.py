@@ -9,8 +9,9 @@ from typing import ClassVar
 import msgspec
 import numpy as np
 
-from trailhound.records import Candidate, CrawledPage, Page, ScoredLink
+from trailhound.records import Candidate, CrawledPage, Link, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.sources import AccessTrace
 from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
 from trailhound.strategies.trail.columns import Flags, Ids
@@ -23,6 +24,7 @@ from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
 from trailhound.strategies.trail.link_words import read_links_of
 from trailhound.strategies.trail.news import Described, Example, make_news
+from trailhound.strategies.trail.readers import Readers
 from trailhound.strategies.trail.reasons import memories, reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
 
@@ -39,6 +41,10 @@ REFIT_AT_LEAST_EVERY = 1_000
 LEAST_OWN_SHARE, LEAST_OWN, MOST_OWN = 10, 5, 250
 """A fit takes time: one of several copies fits after a tenth of its own pages at the soonest,
 within these numbers, however many pages the others have."""
+LEAST_TO_SUGGEST = 0.3
+"""Chance of a page to be wanted from which what people opened near it is taken for its links."""
+SUGGESTED = "readers"
+"""Where on the page these links stand, so to speak."""
 MOST_ENTRANCES = 50
 """Pages of the session that are queued from the beginning; others when a link to them is found."""
 
@@ -62,10 +68,16 @@ class TrailStrategy:
     """Of the logarithm: a link with 1.6 times the chance is worth a wait."""
 
     def __init__(
-        self, graph: PageGraph, *, hub: float = 0.3, gate: float = 1.0, enter: bool = True
+        self,
+        graph: PageGraph,
+        *,
+        hub: float = 0.3,
+        gate: float = 1.0,
+        enter: bool = True,
+        trace: AccessTrace | None = None,
     ) -> None:
         check_at_least(0.0, hub=hub, gate=gate)
-        self._table = LinkTable()
+        self._table = LinkTable(None if trace is None else Readers(trace))
         self._model = LinkModel(self._table, hub)
         self._wanted = WantedWords(graph)
         self._hearing = Hearing(self._table, self._model, self._read)
@@ -76,6 +88,8 @@ class TrailStrategy:
         self._next_fit = REFIT_EVERY
         self._latest: Described | None = None
         """How the link to the page observed last was described; ``None`` when none was known."""
+        self._suggested: tuple[Link, ...] = ()
+        """What people opened near the page observed last, as far as it has no link there."""
         self._open: Ids = np.zeros(0, np.int64)
         self._described = describe(self._table, self._open)
         self._relinked: set[int] = set()
@@ -91,10 +105,17 @@ class TrailStrategy:
 
     @classmethod
     def from_briefing(
-        cls, briefing: Briefing, *, hub: float = 0.3, gate: float = 1.0, enter: bool = True
+        cls,
+        briefing: Briefing,
+        *,
+        hub: float = 0.3,
+        gate: float = 1.0,
+        enter: bool = True,
+        trace: bool = True,
     ) -> TrailStrategy:
-        """Learn from the session's own links."""
-        return cls(briefing.graph, hub=hub, gate=gate, enter=enter)
+        """Learn from the session's own links; people's visits count where a trace is known."""
+        known = briefing.trace if trace else None
+        return cls(briefing.graph, hub=hub, gate=gate, enter=enter, trace=known)
 
     def _learn_session(self, graph: PageGraph) -> None:
         table, labels = self._table, {}
@@ -136,7 +157,7 @@ class TrailStrategy:
         table.nodes["done"][[asked, node]] = True
         self._pages += 1
         self._own_pages += 1
-        self._latest = None
+        self._latest, self._suggested = None, ()
         if not table.nodes["browsed"][node]:
             self._learn(asked, node, crawled)
         else:
@@ -172,10 +193,20 @@ class TrailStrategy:
             self._latest = row, *table.words_of(asked)
             self._model.add_described(asked, crawled.relevance.score, *self._latest)
         table.label(dict.fromkeys((asked, node), believed))
-        self._read((crawled.page, believed))
+        self._read((self._with_suggestions(crawled.page, believed), believed))
         table.nodes["page"][asked] = table.nodes["page"][node]
         self._open = table.open_children(node)
         self._described = describe(table, self._open)
+
+    def _with_suggestions(self, page: Page, believed: float) -> Page:
+        """What people opened near a page is one more list of links, if the page may be wanted."""
+        readers = self._table.readers
+        if readers is None or believed < LEAST_TO_SUGGEST:
+            return page
+        linked = {link.url for link in page.links}
+        others = [url for url in readers.suggest(page.url) if url not in linked]
+        self._suggested = tuple(Link(url, tag_path=SUGGESTED) for url in others)
+        return msgspec.structs.replace(page, links=page.links + self._suggested)
 
     def _forget(self) -> None:
         numbers = self._table.forget()
@@ -186,7 +217,7 @@ class TrailStrategy:
         self._crowding = crowding(self._table)
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
-        """Each link to a page that was not fetched yet."""
+        """Each link to a page that was not fetched yet, and what people opened near the page."""
         table = self._table
         new = np.flatnonzero(~table.nodes["known"].take(self._open))
         nodes = self._open.take(new)
@@ -204,7 +235,7 @@ class TrailStrategy:
         for node, worth in self._worth_of_session_pages(self._open).items():
             told[node] = worth, b""
         ranked = []
-        for link in crawled.page.links:
+        for link in (*crawled.page.links, *self._suggested):
             found = told.pop(table.numbers.get(link.url, -1), None)
             if found is not None:
                 ranked.append(ScoredLink(link, *found))
@@ -345,7 +376,8 @@ class TrailStrategy:
         if not browsed or table.has_new_links(node, crawled.page):
             label, is_known = table.nodes["label"][node], table.nodes["known"][node]
             relevance = float(label) if is_known else crawled.relevance.score
-            self._read((crawled.page, relevance), in_full=True)  # known pages may be looked at anew
+            page = self._with_suggestions(crawled.page, relevance)
+            self._read((page, relevance), in_full=True)  # known pages may be looked at anew
         table.nodes["done"][[asked, node]] = True
         table.nodes["page"][asked] = table.nodes["page"][node]
         nodes = table.await_children(node)

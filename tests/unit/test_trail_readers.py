@@ -1,0 +1,100 @@
+"""What the strategy trail makes of a trace: people's visits are one more list of links."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from six_users import six_user_trace, url
+
+from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
+from trailhound.sessions.page_graph import PageGraph
+from trailhound.sources import Sources
+from trailhound.strategies.base import Briefing, FoundLink
+from trailhound.strategies.choosing import asks_for_trace
+from trailhound.strategies.trail import readers as readers_module
+from trailhound.strategies.trail.readers import Readers
+from trailhound.strategies.trail.strategy import TrailStrategy
+
+
+def taught(*, trace: bool = True) -> TrailStrategy:
+    graph = PageGraph((Page("http://s.test/", links=(Link("http://s.test/a"),)),), (), frozenset())
+    briefing = Briefing(graph, sources=Sources.of(trace=six_user_trace()))
+    return TrailStrategy.from_briefing(briefing, trace=trace)
+
+
+def shown(name: str, relevance: float, *links: str) -> CrawledPage:
+    page = Page(url(name), links=tuple(Link(url(each)) for each in links))
+    return CrawledPage(page, Relevance(relevance, relevance >= 0.5), Candidate(page.url, 0.0))
+
+
+def ranked(strategy: TrailStrategy, page: CrawledPage) -> dict[str, float]:
+    strategy.observe(page)
+    return {each.link.url[-1]: each.priority for each in strategy.score_links(page)}
+
+
+def test_counts_are_those_of_a_sheet_of_paper() -> None:
+    """Beside a: b by u1 and u5, c by u1 (two steps) and u2, d by u1 (three), e by u2 (two)."""
+    readers = Readers(six_user_trace())
+    readers.note(url("a"), 1.0)
+    readers.note(url("f"), 0.0)  # u3: d next to it, b two steps; u4: e and g next to it
+    hits, seen = readers.counts([url(name) for name in "bcdeg"] + ["http://far.test/"])
+    of_a = np.array([2, 1.5, 1 / 3, 1 / 2, 0, 0])
+    of_f = np.array([1 / 2, 0, 1, 1, 1, 0])
+    assert hits == pytest.approx(of_a / (of_a + 1))
+    assert seen == pytest.approx(of_a / (of_a + 1) + of_f / (of_f + 1))
+
+
+def test_what_was_opened_most_is_suggested_and_a_long_pause_parts_visits() -> None:
+    readers = Readers(six_user_trace())
+    assert [each[-1] for each in readers.suggest(url("a"))] == ["b", "c", "e", "d"]
+    assert readers.suggest("http://far.test/") == []
+
+
+def test_pages_opened_near_a_wanted_one_wait_though_nothing_links_there() -> None:
+    assert set(ranked(taught(), shown("a", 0.9, "z"))) == set("zbced")
+    assert set(ranked(taught(), shown("a", 0.1, "z"))) == {"z"}, "it is hardly wanted"
+    assert set(ranked(taught(trace=False), shown("a", 0.9, "z"))) == {"z"}
+
+
+def test_links_to_what_was_opened_near_wanted_pages_come_first() -> None:
+    strategy = taught()
+    strategy.observe(shown("b", 0.0))
+    strategy.observe(shown("a", 1.0))
+    found = ranked(strategy, shown("x", 0.0, "c", "y"))  # people opened c near both
+    assert found["c"] > found["y"]
+
+
+def test_a_resumed_crawl_counts_as_before() -> None:
+    before, after = taught(), taught()
+    before.observe(shown("a", 0.9))
+    before.observe(shown("e", 0.2))
+    after.restore(before.snapshot())
+    names = [url(name) for name in "abcdefgh"]
+    counts = [strategy._table.readers.counts(names) for strategy in (before, after)]  # type: ignore[union-attr]
+    np.testing.assert_allclose(*counts, atol=1e-6)
+
+
+def test_it_is_told_in_words() -> None:
+    strategy = taught()
+    page = shown("a", 1.0, "c")
+    strategy.observe(page)
+    (link,) = [each for each in strategy.score_links(page) if each.link.url == url("c")]
+    told = strategy.reasons(FoundLink(url("c"), link.memory))
+    assert any("people opened just before or after" in reason.words for reason in told)
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers_module, "MAX_ADDRESSES", 3)
+    readers = Readers(six_user_trace())
+    for name in "abcdefgh":
+        readers.note(url(name), 1.0)
+    _, seen = readers.counts(url(name) for name in "abcdefgh")
+    assert 0 < np.count_nonzero(seen) <= 3
+
+
+def test_the_lab_has_a_trace_for_those_that_ask() -> None:
+    assert asks_for_trace("collaborative")
+    assert asks_for_trace("trail:trace=true")
+    assert not asks_for_trace("trail")
+    assert not asks_for_trace("trail:trace=false")
+    assert not asks_for_trace("best-first")
