@@ -127,7 +127,7 @@ def test_sizes_are_written_as_people_do(text: str, size: int) -> None:
     assert configure({}, environment={"TRAILHOUND_MIN_FREE": text}).settings.crawl.min_free == size
 
 
-@pytest.mark.parametrize("text", ["much", "-1", "1e9", "", "5XB"])
+@pytest.mark.parametrize("text", ["much", "-1", "1e9", "", "5XB", "5 0 MB"])
 def test_other_sizes_are_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="is no size"):
         parse_size(text)

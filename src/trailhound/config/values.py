@@ -15,7 +15,7 @@ from trailhound.errors import ConfigError
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?\s*[smhd]\s*)+")
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([smhd])")
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)(i?)b?")
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?")
 _MOST = 2**63 - 1
 _BOOLEANS = dict.fromkeys(("true", "yes", "on", "1"), True)
 _BOOLEANS |= dict.fromkeys(("false", "no", "off", "0"), False)
@@ -36,7 +36,7 @@ def parse_duration(text: str) -> float:
 
 def parse_size(text: str) -> int:
     """Bytes in ``500000000``, ``500MB``, ``1.5 GB``, ``2GiB``."""
-    found = _SIZE.fullmatch(text.strip().lower().replace(" ", ""))
+    found = _SIZE.fullmatch(text.strip().lower())
     if found is None:
         raise ConfigError(f"'{text}' is no size. Write bytes, or for example 500MB, 2GB.")
     step = 1024 if found[3] else 1000
