@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from trailhound.errors import SourceError, UsageError
 from trailhound.storage.results_reading import Results
 from trailhound.topics.crawl_folder import TRACES
 from trailhound.topics.forgetting import forget_pages, one_host
+from trailhound.topics.opinions import strategy_of
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 COLLABORATIVE = "collaborative:min_pages=20"
@@ -123,6 +125,37 @@ def test_trail_goes_by_links_and_by_the_trace_that_is_named(
     found = [event for event in events if event.url in web.topics[topic_name]]
     assert len(found) >= 3
     assert len({event.url for event in events}) == len(events)
+
+
+def test_a_crawl_is_looked_at_without_its_trace(
+    demo: Site, log: Path, web: DemoWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(log.parent)
+    settings = {"crawl__seeds": web.start_urls[:1], "sources__trace": log.name, **HURRIED}
+    with demo.begun(crawl__strategy="trail", crawl__max_requests=5, **settings) as crawl:
+        list(crawl.run())
+    record = crawl.folder.read()
+    assert record.settings.sources.trace == str(log), "a crawl is resumed from anywhere"
+    log.unlink()
+    shutil.rmtree(demo.topic.path / TRACES)
+    assert strategy_of(crawl.folder, record.settings) is not None
+    assert not (demo.topic.path / TRACES).exists()
+
+
+def test_a_trace_of_elsewhere_is_told_of_in_the_strategys_own_terms(
+    demo: Site, web: DemoWeb, tmp_path: Path
+) -> None:
+    far = tmp_path / "far.log"
+    far.write_text(
+        "1772366400.000 90 10.0.0.1 TCP_MISS/200 4000 GET http://far.test/ - "
+        "HIER_DIRECT/192.0.2.1 text/html\n"
+    )
+    settings = {"crawl__seeds": web.start_urls[:1], "sources__trace": str(far), **HURRIED}
+    with demo.begun(crawl__strategy="trail", crawl__max_requests=1, **settings) as crawl:
+        list(crawl.run())
+    (told,) = [notice for notice in demo.notices if "Nobody in the trace" in notice]
+    assert "may learn nothing from it" in told
+    assert "random pages" not in told
 
 
 def test_seeds_and_links_join_in(demo: Site, log: Path, web: DemoWeb) -> None:

@@ -65,7 +65,7 @@ def test_the_command_writes_the_log_and_says_what_it_is_for(tmp_path: Path) -> N
     assert done.exit_code == 0
     log = tmp_path / "access.log"
     assert done.stdout.splitlines()[-1] == str(log)
-    assert f"--strategy collaborative --trace {log}" in done.stderr
+    assert f"--trace {log}" in done.stderr
     first = tmp_path / "bee-health.jsonl"
     assert first.exists()
     assert f"trailhound learn bees --session {first}" in done.stderr

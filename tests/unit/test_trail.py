@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from interest_pages import crawled
@@ -21,6 +22,7 @@ from trailhound.strategies.trail.gateways import NOTHING, Gateways, finds_per_re
 from trailhound.strategies.trail.link_table import MAX_PARENTS, MAX_READ, LinkTable
 from trailhound.strategies.trail.link_words import read_links, read_links_of
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
+from trailhound.strategies.trail.reasons import PARTS, memories, told_parts
 from trailhound.strategies.trail.strategy import TrailStrategy
 
 H = "http://h.test/"
@@ -368,6 +370,29 @@ def test_links_seen_before_a_restart_are_ranked_anew_after_it() -> None:
     anew = copy.rescore({}) or {}
     assert set(waiting) <= set(anew), "whatever they were told before"
     assert f"{H}jam/3" not in anew
+
+
+def test_what_was_learned_before_a_feature_came_is_of_use() -> None:
+    before, after = experienced(), taught()
+    kept = msgspec.msgpack.decode(before.snapshot(), type=dict[str, Any])
+    model, n = kept["model"], len(NAMES)
+    rows = np.frombuffer(model["rows"], "f4").reshape(-1, n)
+    model["rows"], model["names"] = rows[:, :-1].tobytes(), NAMES[:-1]
+    model["heads"] = [(weights[:-8], *words) for weights, *words in model["heads"]]
+    after.restore(msgspec.msgpack.encode(kept))
+    links = (("jam/9", "strawberry jam"), ("tax/9", "tax return"))
+    assert score(after, hub("z", *links)) == pytest.approx(score(before, hub("z", *links)), abs=0.2)
+    with pytest.raises(ValueError, match="other features"):
+        taught().restore(msgspec.msgpack.encode(kept | {"model": model | {"names": ["x"]}}))
+
+
+def test_reasons_of_before_a_feature_came_are_told() -> None:
+    parts = np.arange(len(PARTS) - 1, dtype=np.float64)[None, :]
+    (memory,) = memories(parts)
+    told = told_parts(memory)
+    assert NAMES[-1] not in told
+    assert list(told)[-2:] == list(PARTS[-2:])
+    assert told[PARTS[-1]] == len(PARTS) - 2
 
 
 def test_a_snapshot_that_makes_no_sense_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

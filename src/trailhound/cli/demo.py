@@ -99,7 +99,7 @@ def _write_sessions(web: DemoWeb, folder: Path) -> None:
     )
     typer.echo(
         f"{log.name} tells what {readers} read in the demo web: give it to a crawl with "
-        f"--strategy collaborative --trace {log}",
+        f"--trace {log}; --strategy collaborative goes by it alone",
         err=True,
     )
 

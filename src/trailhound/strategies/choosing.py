@@ -110,9 +110,13 @@ def declares(spec: str, attribute: str) -> bool:
 
 
 def asks_for_trace(spec: str) -> bool:
-    """Whether a strategy cannot do without a trace, or its options say ``trace=true``."""
-    kind, options = _catalogue.resolve(spec)
-    return _says(kind, "needs_trace") or options.get("trace") is True
+    """Whether a strategy is to have a trace that nobody has named.
+
+    One with an option ``trace`` can do without, and has to be told ``trace=true``.
+    """
+    name, _ = parse_spec(spec)
+    _, options = _catalogue.resolve(spec)
+    return "trace" not in _catalogue.options(name) or options.get("trace") is True
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, str]]:

@@ -6,7 +6,9 @@ Settings come from flags and files, or from the run before; the topic was learne
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -28,6 +30,9 @@ from trailhound.topics.model_folder import fingerprint_of, saved_fingerprint
 from trailhound.topics.seed_suggestions import USUAL_SEEDS, seeds_of
 from trailhound.topics.workspace import TopicFolder
 from trailhound.urls import typed_url
+
+SESSIONS = "sessions"
+"""Names the topic's own sessions as a trace."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +228,7 @@ def _with_access(settings: Settings, folder: CrawlFolder) -> Settings:
 
 
 def for_every_folder(settings: Settings) -> Settings:
-    """With absolute paths in the specs of plug-ins: a crawl is resumed from anywhere."""
+    """With absolute paths of plug-ins and of the trace: a crawl is resumed from anywhere."""
     return settings.changed(
         {
             "crawl.strategy": absolute(settings.crawl.strategy, STRATEGY),
@@ -231,8 +236,24 @@ def for_every_folder(settings: Settings) -> Settings:
             "judge.kind": absolute(settings.judge.kind, JUDGE),
             "fetch.fetcher": absolute(settings.fetch.fetcher, FETCHER),
             "output.sinks": tuple(absolute(spec, SINK) for spec in settings.output.sinks),
+            "sources.trace": _absolute_trace(settings.sources.trace),
         }
     )
+
+
+def _absolute_trace(name: str) -> str:
+    if name in ("", SESSIONS):
+        return name
+    site, file = site_and_file(name)
+    with suppress(RuntimeError):  # nobody's home; whoever opens it will say so
+        file = str(Path(file).expanduser().absolute())
+    return f"{site}={file}" if site else file
+
+
+def site_and_file(name: str) -> tuple[str, str]:
+    """Of a trace ``SITE=FILE``; no site for ``FILE``."""
+    site, equals, file = name.rpartition("=")
+    return (site, file) if equals and site.startswith(("http://", "https://")) else ("", name)
 
 
 def _values(flags: Mapping[str, Any]) -> dict[str, Any]:

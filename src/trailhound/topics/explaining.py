@@ -127,7 +127,7 @@ class Explainer:
             return self._waiting(url, state, home)
         if refusal is not None:
             reason, parent = refusal
-            details = [f"The page {parent} links to it."] if parent else []
+            details = [f"It was found on {parent}."] if parent else []
             because = f"A rule of the crawl's own kept it away: {reason}."
             return Explanation(url=url, verdict="refused", because=because, details=details)
         if state is not None and state.outcome is not None:
@@ -275,7 +275,12 @@ def _how_it_was_queued(parent: str | None, priority: float, depth: int, asked: s
 
 
 def _what_it_gave(page: StoredPage) -> Iterator[str]:
-    yield f"It has {counted(page.links_found, 'link')}, {page.links_added} of them new."
+    links = counted(page.links_found, "link")
+    if page.links_added <= page.links_found:
+        yield f"It has {links}, {page.links_added} of them new."
+    else:
+        added = f"{page.links_added} new addresses were queued, by its links or beside them"
+        yield f"It has {links}; {added}."
     if page.duplicate_of is not None:
         yield f"It says what {page.duplicate_of} says, so it does not count as a find."
     if page.noindex:

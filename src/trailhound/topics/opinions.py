@@ -16,6 +16,7 @@ from trailhound.records import Page
 from trailhound.sessions.shown_pages import page_from_source
 from trailhound.storage.results_reading import Results
 from trailhound.strategies.base import Explaining, FoundLink, Reason, Reasoning, Strategy
+from trailhound.strategies.choosing import declares
 from trailhound.text.tokens import commonest_forms
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_plan import knowledge_of
@@ -105,6 +106,9 @@ def strategy_of(folder: CrawlFolder, settings: Settings) -> Strategy | None:
 def guides_of(folder: CrawlFolder, settings: Settings) -> Guides | None:
     """The same with the judge."""
     try:
+        if not declares(settings.crawl.strategy, "needs_trace"):
+            # Looking at a crawl is no time to read a log.
+            settings = settings.changed({"sources.trace": ""})
         with closing(open_sources(folder, settings, lambda _: None)) as sources:
             return run_alone(make_guides(settings, knowledge_of(folder.topic), sources))
     except (ModelError, SourceError, UsageError):

@@ -25,15 +25,14 @@ from trailhound.sources.traces import (
     log_pieces,
     session_accesses,
 )
-from trailhound.strategies.choosing import parse_spec
+from trailhound.strategies.choosing import declares, parse_spec
 from trailhound.strategies.parts import was_read
 from trailhound.topics.crawl_folder import TRACES, CrawlFolder
-from trailhound.topics.crawl_plan import knowledge_of
+from trailhound.topics.crawl_plan import SESSIONS, knowledge_of, site_and_file
 from trailhound.topics.importing import pseudonyms
 from trailhound.topics.notices import Notify, Progress
 from trailhound.urls import canonicalize, registered_domain
 
-SESSIONS = "sessions"
 PROBES = 500
 """Random pages of a trace that are looked at to see whether it is about the same web."""
 MOSTLY = 0.9
@@ -72,14 +71,12 @@ def indexed_trace(
 
 def _log(name: str, read: ReadParts | None) -> TraceSource:
     """``FILE``, or ``SITE=FILE`` for a log that does not say which site it is of."""
-    site, equals, file = name.rpartition("=")
-    if not equals or not site.startswith(("http://", "https://")):
-        site, file = "", name
+    site, file = site_and_file(name)
     path = _path(file)
     if not path.is_file():
         raise UsageError(
-            f"There is no trace {path}. Name an access log, or write 'sessions' for the topic's "
-            "own sessions."
+            f"There is no trace {path}. Name an access log, write 'sessions' for the topic's own "
+            "sessions, or go on without one: --trace ''."
         )
 
     def pieces(tally: Tally) -> Iterator[Piece]:
@@ -161,20 +158,27 @@ def _check_readers(
     """Tell when the people of the trace opened nothing that the topic knows, or nothing else."""
     pages = knowledge_of(folder.topic).graph.pages
     known = {*(page.url for page in pages), *_canonical_seeds(settings)}
+    goes_by_it = declares(settings.crawl.strategy, "needs_trace")
     read = sum(was_read(page) and index.page_number(page.url) is not None for page in pages)
     if not any(index.page_number(url) is not None for url in known):
         notify(
             f"Nobody in the trace {name} (of {_examples(_drawn(index))}) has opened a page of the "
-            "topic's sessions, or a seed. The crawl begins with random pages of it, and may learn "
-            "nothing from them. Better give the log of people who visit such pages."
+            f"topic's sessions, or a seed. {_what_then(goes_by_it)} Better give the log of people "
+            "who visit such pages."
         )
-    elif read > MOSTLY * index.n_pages and _takes_sessions_for_crawled(settings):
+    elif goes_by_it and read > MOSTLY * index.n_pages and _takes_sessions_for_crawled(settings):
         notify(
             f"{read:,} of the {counted(index.n_pages, 'page')} in the trace {name} are pages of "
             "the topic's sessions, which were read and are not visited again, so that it leads to "
             "hardly anything new. Give the log of other people, or visit them all the same with "
             "--strategy collaborative:session=false."
         )
+
+
+def _what_then(goes_by_it: bool) -> str:
+    if goes_by_it:
+        return "The crawl begins with random pages of it, and may learn nothing from them."
+    return "The crawl may learn nothing from it."
 
 
 def _takes_sessions_for_crawled(settings: Settings) -> bool:

@@ -78,7 +78,7 @@ def describe(table: LinkTable, nodes: Ids) -> tuple[Matrix, Matrix]:
 
 def _by_readers(table: LinkTable, nodes: Ids, base: float) -> Vector | float:
     """How pages turned out near which people opened the nodes; 0 without a trace."""
-    if table.readers is None:
+    if not table.readers:
         return 0.0
     counts = table.readers.counts(table.urls[node] for node in nodes.tolist())
     return np.asarray(np.log(_rate(counts, base)))

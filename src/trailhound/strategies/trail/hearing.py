@@ -31,7 +31,7 @@ class Hearing:
     ``read`` takes pages and their relevance into the table.
     """
 
-    def __init__(self, table: LinkTable, model: LinkModel, read: Callable[..., None]) -> None:
+    def __init__(self, table: LinkTable, model: LinkModel, read: Callable[..., object]) -> None:
         self._table = table
         self._model = model
         self._read = read
@@ -60,6 +60,8 @@ class Hearing:
             opened |= bool(browsed[node])
             if not browsed[node]:
                 labels[asked] = labels[node] = turnout.believed
+                near = table.readers.opened_near(turnout.url, turnout.asked)
+                table.readers.note(near, turnout.believed)
                 if described is not None:
                     self._model.add_described(asked, turnout.score, *described)
         table.label(labels)

@@ -284,15 +284,20 @@ class LinkModel:
         self.fit()
 
     def _kept_heads(self, kept: KeptModel) -> list[Head]:
-        if kept.names and kept.names != NAMES:
+        if kept.names != NAMES[: len(kept.names)]:
             raise ValueError("links were described by other features")
         heads = (self.wanted, self.leading)
-        return [_taken_head(head, *each) for head, each in zip(heads, kept.heads, strict=True)]
+        known = len(kept.names) or len(NAMES)
+        return [
+            _taken_head(head, known, *each) for head, each in zip(heads, kept.heads, strict=True)
+        ]
 
     def _take_examples(self, kept: KeptModel) -> int:
         """Add what was kept; how many there were."""
         labels, lengths = np.frombuffer(kept.labels, "f8"), np.frombuffer(kept.lengths, "i4")
-        rows = np.frombuffer(kept.rows, "f4").reshape(len(labels), len(NAMES))
+        known = len(kept.names) or len(NAMES)  # features that have come since said nothing then
+        rows = np.zeros((len(labels), len(NAMES)), np.float32)
+        rows[:, :known] = np.frombuffer(kept.rows, "f4").reshape(len(labels), known)
         numbers, weights = np.frombuffer(kept.words, "i4"), np.frombuffer(kept.weights, "f4")
         counts = np.tile([1.0, 0.0, 0.0], (len(labels), 1))
         if kept.counts:
@@ -329,10 +334,11 @@ def _kept_head(head: Head) -> tuple[bytes, bytes, bytes]:
     return head.weights.tobytes(), used.tobytes(), head.words[used].tobytes()
 
 
-def _taken_head(head: Head, weights: bytes, numbers: bytes, words: bytes) -> Head:
-    taken = Head(head.prior)
-    taken.weights = np.frombuffer(weights, "f8").copy()
+def _taken_head(head: Head, known: int, weights: bytes, numbers: bytes, words: bytes) -> Head:
+    """``known`` features had weights; those that have come since have their prior."""
+    taken, kept = Head(head.prior), np.frombuffer(weights, "f8")
+    if len(kept) != known:
+        raise ValueError(f"{len(kept)} weights where there should be {known}")
+    taken.weights[:known] = kept
     taken.words[np.frombuffer(numbers, "i4")] = np.frombuffer(words, "f4")
-    if len(taken.weights) != len(NAMES):
-        raise ValueError(f"{len(taken.weights)} weights where there should be {len(NAMES)}")
     return taken

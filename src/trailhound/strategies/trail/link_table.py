@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from trailhound.records import Page
+from trailhound.sources import AccessTrace
 from trailhound.strategies.trail.columns import Columns, Flags, Ids, Matrix, Vector, renumbered
 from trailhound.strategies.trail.link_words import PageLinks
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
@@ -45,9 +46,8 @@ N_LIKE, N_MODELS = 4, 2
 class LinkTable:
     """All of it, in columns."""
 
-    def __init__(self, readers: Readers | None = None) -> None:
-        self.readers = readers
-        """What people opened near one another, where that is known."""
+    def __init__(self, trace: AccessTrace | None = None) -> None:
+        self.readers = Readers(trace)
         self.urls: list[str] = []
         self.numbers: dict[str, int] = {}
         self.nodes = Columns(
@@ -152,8 +152,13 @@ class LinkTable:
             known = self._place_numbers[name] = self.places.add()
         return known
 
-    def add_page(self, node: int, found: PageLinks, relevance: float) -> tuple[int, int]:
-        """A page was read: the numbers of its first link, and of the one behind its last."""
+    def add_page(
+        self, node: int, found: PageLinks, relevance: float, *, beside: bool = False
+    ) -> tuple[int, int]:
+        """A page was read: the numbers of its first link, and of the one behind its last.
+
+        ``beside``: these are no links of the page, but what people opened near it.
+        """
         nodes, pages, links = self.nodes, self.pages, self.links
         children = self.nodes_of(found.urls)
         page, first = pages.add(), links.add(len(children))
@@ -162,7 +167,8 @@ class LinkTable:
         pages["out"][page] = np.log1p(len(children))
         pages["host"][page] = nodes["host"][node]
         pages["first"][page], pages["last"][page] = first, last
-        nodes["page"][node] = page
+        if not beside:
+            nodes["page"][node] = page
         if len(children):
             links["page"][first:last] = page
             links["child"][first:last] = children
@@ -205,8 +211,6 @@ class LinkTable:
         nodes["browsed"][said] = browsed
         for node, value in zip(said.tolist(), values.tolist(), strict=True):
             self._count(node, np.array([value, 1.0]))
-            if self.readers is not None:
-                self.readers.note(self.urls[node], value)
         if browsed:
             self.places["vouched"][nodes["host"][said[values > 0.5]]] = True
         else:

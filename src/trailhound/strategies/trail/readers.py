@@ -8,8 +8,7 @@ page: however many people go from one page to another, that is one page's word a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Container, Iterable, Mapping
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from trailhound.sources import AccessTrace
 from trailhound.strategies.parts import drop_oldest
 from trailhound.strategies.trail.columns import Matrix
 from trailhound.strategies.visits import evenly, place_of
+from trailhound.urls import asks_a_search
 
 MAX_VISITS = 20
 """Visits of a page that are looked at, at even distances."""
@@ -31,36 +31,55 @@ _UNKNOWN = (0.0, 0.0)
 
 
 class Readers:
-    """How pages turned out near which people opened an address: hits and seen, as in the table."""
+    """How pages turned out near which people opened an address: hits and seen, as in the table.
 
-    def __init__(self, trace: AccessTrace) -> None:
+    Without a trace nothing is known of any.
+    """
+
+    def __init__(self, trace: AccessTrace | None) -> None:
         self._trace = trace
         self._counts: dict[str, tuple[float, float]] = {}
-        self._opened_near: Callable[[str], Mapping[str, float]] = lru_cache(2)(self._look_around)
-        """A page's readers are asked when it has turned out, and again for its links."""
+        """Those that were counted last are at the end."""
 
-    def _look_around(self, url: str) -> Mapping[str, float]:
-        """What was opened near an address, with its weight."""
-        page = self._trace.page_number(url)
+    def __bool__(self) -> bool:
+        return self._trace is not None
+
+    def opened_near(self, *urls: str) -> Mapping[str, float]:
+        """What was opened near a page, with its weight; ``urls`` are its addresses.
+
+        The first one that the trace has counts.
+        """
+        if self._trace is None:
+            return {}
+        numbers = (self._trace.page_number(url) for url in urls)
+        page = next((number for number in numbers if number is not None), None)
         if page is None:
             return {}
-        users, times = self._trace.visitors(page)
+        weights = self._weights(self._trace, page)
+        near = {self._trace.page_url(other): weight for other, weight in weights.items()}
+        for url in urls:
+            near.pop(url, None)
+        return near
+
+    @staticmethod
+    def _weights(trace: AccessTrace, page: int) -> Mapping[int, float]:
+        users, times = trace.visitors(page)
         some = evenly(len(users), MAX_VISITS)
         weights: defaultdict[int, float] = defaultdict(float)
         for user, time in zip(users[some].tolist(), times[some].tolist(), strict=True):
-            pages, opened = self._trace.history(user)
+            pages, opened = trace.history(user)
             place = place_of(pages, opened, page, time)
             first, behind = max(place - REACH, 0), place + REACH + 1
             around = zip(pages[first:behind].tolist(), opened[first:behind].tolist(), strict=True)
             for step, (other, at) in enumerate(around, first - place):
-                if other != page and abs(at - time) <= GAP_SECONDS:
-                    weights[other] += 1 / abs(step) if step else 0.0
-        return {self._trace.page_url(other): weight for other, weight in weights.items()}
+                if step and other != page and abs(at - time) <= GAP_SECONDS:
+                    weights[other] += 1 / abs(step)
+        return weights
 
-    def note(self, url: str, relevance: float) -> None:
-        """A page turned out so relevant."""
-        for other, weight in self._opened_near(url).items():
-            hits, seen = self._counts.get(other, _UNKNOWN)
+    def note(self, near: Mapping[str, float], relevance: float) -> None:
+        """A page turned out so relevant; what was opened near it hears of it."""
+        for other, weight in near.items():
+            hits, seen = self._counts.pop(other, _UNKNOWN)
             share = weight / (weight + 1)
             self._counts[other] = hits + share * relevance, seen + share
         drop_oldest(self._counts, MAX_ADDRESSES)
@@ -69,7 +88,8 @@ class Readers:
         """Hits and seen of addresses. Shape (2, n)."""
         return np.array([self._counts.get(url, _UNKNOWN) for url in urls]).reshape(-1, 2).T
 
-    def suggest(self, url: str) -> list[str]:
-        """What was opened near an address most."""
-        near = self._opened_near(url)
-        return sorted(near, key=lambda other: (-near[other], other))[:MAX_SUGGESTED]
+
+def suggestions(near: Mapping[str, float], linked: Container[str]) -> list[str]:
+    """What was opened most of what is not linked; no questions that people put to a search."""
+    others = [url for url in near if url not in linked and not asks_a_search(url)]
+    return sorted(others, key=lambda url: (-near[url], url))[:MAX_SUGGESTED]

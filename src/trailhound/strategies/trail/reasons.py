@@ -22,6 +22,8 @@ from trailhound.urls import host_key
 
 PARTS = (*NAMES, "words of the link", "it may lead to wanted pages")
 """What the memory of a link holds, in half precision."""
+_PARTS_BEFORE = (*NAMES[:-1], *PARTS[len(NAMES) :])
+"""The same in crawls that were begun before traces counted."""
 LEAST = 0.05
 """What moved a link by less is not worth a line."""
 MAX_WORDS_TOLD = 8
@@ -66,6 +68,17 @@ _COUNTS = {
     "success of the host": "its host had given {}",
     "success of the folder": "its folder had given {}",
 }
+_LINKED = {True: "it was found on a relevant page", False: "it was found on an irrelevant page"}
+_BESIDE = {
+    _LINKED[True]: "people opened it near a relevant page",
+    _LINKED[False]: "people opened it near an irrelevant page",
+    _PLAINER["success of siblings"]: "how other pages turned out that people opened there",
+    _PLAINER["success of the same list"]: "how pages turned out that people opened near others",
+    _PLAINER["success of neighbouring links"]: "how pages turned out that were opened as often",
+    _PLAINER["same host"]: "it is on the host of the page near which people opened it",
+    _PLAINER["number of linking pages"]: "how many pages it was opened near",
+}
+"""Of what people opened near a page that has no link to it."""
 _IN_WORDS = {"context": "near it", "title": "title of the page it was found on"}
 
 
@@ -78,9 +91,10 @@ def memories(parts: Matrix) -> list[bytes]:
 
 def told_parts(memory: bytes) -> dict[str, float]:
     """What moved a link when it was found, by name; nothing for a foreign memory."""
-    if len(memory) != 2 * len(PARTS):
+    names = {2 * len(each): each for each in (PARTS, _PARTS_BEFORE)}.get(len(memory), ())
+    if not names:
         return {}
-    return dict(zip(PARTS, np.frombuffer(memory, "<f2").astype(float).tolist(), strict=True))
+    return dict(zip(names, np.frombuffer(memory, "<f2").astype(float).tolist(), strict=True))
 
 
 def reasons(found: FoundLink, model: LinkModel, wanted: WantedWords) -> list[Reason]:
@@ -89,6 +103,8 @@ def reasons(found: FoundLink, model: LinkModel, wanted: WantedWords) -> list[Rea
     if not parts:
         return []
     told = [*_by_words(found, parts, model, wanted), *_by_counts(found, parts)]
+    if _is_beside(found):
+        told = [Reason(_BESIDE.get(each.words, each.words), each.moved) for each in told]
     told = [each for each in told if abs(each.moved or 0.0) >= LEAST]
     return sorted(told, key=lambda each: -abs(each.moved or 0.0))
 
@@ -147,7 +163,12 @@ def _linking(found: FoundLink) -> str:
     relevant = found.outcomes.get(found.page.url) if found.page is not None else None
     if relevant is None:
         return "relevance of the pages that link to it"
-    return "it was found on a relevant page" if relevant else "it was found on an irrelevant page"
+    return _LINKED[relevant]
+
+
+def _is_beside(found: FoundLink) -> bool:
+    """Whether the page has no link there: people's visits have told of it."""
+    return found.page is not None and all(link.url != found.url for link in found.page.links)
 
 
 def _pages_counted(found: FoundLink) -> dict[str, Iterable[str]]:

@@ -24,7 +24,7 @@ from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
 from trailhound.strategies.trail.link_words import read_links_of
 from trailhound.strategies.trail.news import Described, Example, make_news
-from trailhound.strategies.trail.readers import Readers
+from trailhound.strategies.trail.readers import suggestions
 from trailhound.strategies.trail.reasons import memories, reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
 
@@ -77,7 +77,7 @@ class TrailStrategy:
         trace: AccessTrace | None = None,
     ) -> None:
         check_at_least(0.0, hub=hub, gate=gate)
-        self._table = LinkTable(None if trace is None else Readers(trace))
+        self._table = LinkTable(trace)
         self._model = LinkModel(self._table, hub)
         self._wanted = WantedWords(graph)
         self._hearing = Hearing(self._table, self._model, self._read)
@@ -89,7 +89,7 @@ class TrailStrategy:
         self._latest: Described | None = None
         """How the link to the page observed last was described; ``None`` when none was known."""
         self._suggested: tuple[Link, ...] = ()
-        """What people opened near the page observed last, as far as it has no link there."""
+        """What people opened near the page observed last, and it has no link to."""
         self._open: Ids = np.zeros(0, np.int64)
         self._described = describe(self._table, self._open)
         self._relinked: set[int] = set()
@@ -123,6 +123,8 @@ class TrailStrategy:
             if number in graph.targets or was_read(page):
                 labels[table.node(page.url)] = float(number in graph.targets)
         table.label(labels, browsed=True)
+        for node, label in labels.items():
+            table.readers.note(table.readers.opened_near(table.urls[node]), label)
         for number, page in enumerate(graph.pages):
             if page.links:
                 self._read((page, float(number in graph.targets)), in_full=True)
@@ -132,10 +134,11 @@ class TrailStrategy:
             self._model.add(node, label, row)
         self._model.end_session()
 
-    def _read(self, *pages: tuple[Page, float], in_full: bool = False) -> None:
+    def _read(self, *pages: tuple[Page, float], in_full: bool = False, beside: bool = False) -> Ids:
         """Take pages and their relevance into the table; together, they cost less than alone.
 
-        ``in_full``: words around links to pages that are known are needed, too.
+        ``in_full``: words around links to pages that are known are needed, too. ``beside``: what
+        people opened near the pages stands for their links. Gives the addresses behind the links.
         """
         table, phrases = self._table, self._table.phrases
         new, first = phrases.columns.size, table.links.size
@@ -143,12 +146,13 @@ class TrailStrategy:
         found = read_links_of([page for page, _ in pages], phrases, said_enough)
         phrases.sum_up(new, likeness=self._wanted.tables, models=self._model.tables)
         for (page, relevance), links in zip(pages, found, strict=True):
-            table.add_page(table.node(page.url), links, relevance)
+            table.add_page(table.node(page.url), links, relevance, beside=beside)
         last = table.links.size
         if first < last:
             read = self._wanted.read(phrases, table.links["phrases"][first:last])
             table.links["words"][first:last, :N_LIKE] = read
             self._model.read(first, last)
+        return table.links["child"][first:last].astype(np.int64)
 
     def observe(self, crawled: CrawledPage) -> None:
         """Learn how a link has turned out, and read the links of its page."""
@@ -187,26 +191,33 @@ class TrailStrategy:
 
     def _learn(self, asked: int, node: int, crawled: CrawledPage) -> None:
         table, believed = self._table, crawled.relevance.score
+        is_news = not table.nodes["known"][node]
         if table.nodes["n_links"][asked]:
             (row,), (words,) = describe(table, np.array([asked]))
             believed = self._model.believed(crawled.relevance.score, row, words)
             self._latest = row, *table.words_of(asked)
             self._model.add_described(asked, crawled.relevance.score, *self._latest)
         table.label(dict.fromkeys((asked, node), believed))
-        self._read((self._with_suggestions(crawled.page, believed), believed))
+        self._read((crawled.page, believed))
         table.nodes["page"][asked] = table.nodes["page"][node]
-        self._open = table.open_children(node)
+        beside = self._read_beside(crawled, believed, is_news=bool(is_news))
+        self._open = np.concatenate([table.open_children(node), beside])
         self._described = describe(table, self._open)
 
-    def _with_suggestions(self, page: Page, believed: float) -> Page:
-        """What people opened near a page is one more list of links, if the page may be wanted."""
-        readers = self._table.readers
-        if readers is None or believed < LEAST_TO_SUGGEST:
-            return page
-        linked = {link.url for link in page.links}
-        others = [url for url in readers.suggest(page.url) if url not in linked]
+    def _read_beside(self, crawled: CrawledPage, believed: float, *, is_news: bool) -> Ids:
+        """What people opened near a page hears how it turned out, and may be worth a fetch."""
+        table, page = self._table, crawled.page
+        near = table.readers.opened_near(page.url, crawled.candidate.url)
+        if is_news:
+            table.readers.note(near, believed)
+        if not near or believed < LEAST_TO_SUGGEST:
+            return np.zeros(0, np.int64)
+        others = suggestions(near, {page.url, *(link.url for link in page.links)})
         self._suggested = tuple(Link(url, tag_path=SUGGESTED) for url in others)
-        return msgspec.structs.replace(page, links=page.links + self._suggested)
+        beside = msgspec.structs.replace(page, links=self._suggested)
+        nodes = self._read((beside, believed), beside=True)
+        is_done: Flags = table.nodes["done"].take(nodes)
+        return nodes[~is_done]
 
     def _forget(self) -> None:
         numbers = self._table.forget()
@@ -360,6 +371,7 @@ class TrailStrategy:
             node = self._table.node(url)
             self._table.nodes["done"][node] = True
             labels[node] = label
+            self._table.readers.note(self._table.readers.opened_near(url), label)
         self._table.label(labels)
         for url in kept.opened:
             node = self._table.node(url)
@@ -376,8 +388,7 @@ class TrailStrategy:
         if not browsed or table.has_new_links(node, crawled.page):
             label, is_known = table.nodes["label"][node], table.nodes["known"][node]
             relevance = float(label) if is_known else crawled.relevance.score
-            page = self._with_suggestions(crawled.page, relevance)
-            self._read((page, relevance), in_full=True)  # known pages may be looked at anew
+            self._read((crawled.page, relevance), in_full=True)  # known pages may be looked at anew
         table.nodes["done"][[asked, node]] = True
         table.nodes["page"][asked] = table.nodes["page"][node]
         nodes = table.await_children(node)
