@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 from six_users import six_user_trace, url
@@ -37,6 +39,11 @@ def note(readers: Readers, name: str, relevance: float) -> None:
     readers.note(readers.opened_near(url(name)), relevance)
 
 
+def suggested(near: Mapping[str, float], *linked: str) -> list[str]:
+    page = Page("http://s.test/", links=tuple(map(Link, linked)))
+    return [link.url for link in suggestions(near, page, 0.9)]
+
+
 def test_counts_are_those_of_a_sheet_of_paper() -> None:
     """Beside a: b by u1 and u5, c by u1 (two steps) and u2, d by u1 (three), e by u2 (two)."""
     readers = Readers(six_user_trace())
@@ -51,13 +58,13 @@ def test_counts_are_those_of_a_sheet_of_paper() -> None:
 
 def test_what_was_opened_most_is_suggested_and_a_long_pause_parts_visits() -> None:
     near = Readers(six_user_trace()).opened_near(url("a"))
-    assert [each[-1] for each in suggestions(near, ())] == ["b", "c", "e", "d"]
-    assert [each[-1] for each in suggestions(near, {url("b")})] == ["c", "e", "d"]
+    assert suggested(near) == [url(name) for name in "bced"]
+    assert suggested(near, url("b")) == [url(name) for name in "ced"]
 
 
 def test_what_people_asked_a_search_is_not_suggested() -> None:
     near = {"http://search.test/search?q=bees": 3.0, url("b"): 1.0}
-    assert suggestions(near, ()) == [url("b")]
+    assert suggested(near) == [url("b")]
 
 
 def test_of_a_page_with_two_addresses_the_first_that_people_opened_counts() -> None:

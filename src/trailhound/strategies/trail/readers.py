@@ -8,10 +8,11 @@ page: however many people go from one page to another, that is one page's word a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from trailhound.records import Link, Page
 from trailhound.sources import AccessTrace
 from trailhound.strategies.parts import drop_oldest
 from trailhound.strategies.trail.columns import Matrix
@@ -26,6 +27,10 @@ MAX_ADDRESSES = 100_000
 """Addresses of which something is known."""
 MAX_SUGGESTED = 5
 """Pages beside one that are taken for links of it: those that were opened most."""
+LEAST_TO_SUGGEST = 0.3
+"""Chance of a page to be wanted from which this is done."""
+PLACE = "readers"
+"""Where on the page these links stand, so to speak."""
 
 _UNKNOWN = (0.0, 0.0)
 
@@ -89,7 +94,14 @@ class Readers:
         return np.array([self._counts.get(url, _UNKNOWN) for url in urls]).reshape(-1, 2).T
 
 
-def suggestions(near: Mapping[str, float], linked: Container[str]) -> list[str]:
-    """What was opened most of what is not linked; no questions that people put to a search."""
+def suggestions(near: Mapping[str, float], page: Page, relevance: float) -> tuple[Link, ...]:
+    """What was opened most near a page that may be wanted, and that it has no link to.
+
+    No questions that people put to a search.
+    """
+    if relevance < LEAST_TO_SUGGEST:
+        return ()
+    linked = {page.url, *(link.url for link in page.links)}
     others = [url for url in near if url not in linked and not asks_a_search(url)]
-    return sorted(others, key=lambda url: (-near[url], url))[:MAX_SUGGESTED]
+    best = sorted(others, key=lambda url: (-near[url], url))[:MAX_SUGGESTED]
+    return tuple(Link(url, tag_path=PLACE) for url in best)

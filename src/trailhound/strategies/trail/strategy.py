@@ -41,10 +41,6 @@ REFIT_AT_LEAST_EVERY = 1_000
 LEAST_OWN_SHARE, LEAST_OWN, MOST_OWN = 10, 5, 250
 """A fit takes time: one of several copies fits after a tenth of its own pages at the soonest,
 within these numbers, however many pages the others have."""
-LEAST_TO_SUGGEST = 0.3
-"""Chance of a page to be wanted from which what people opened near it is taken for its links."""
-SUGGESTED = "readers"
-"""Where on the page these links stand, so to speak."""
 MOST_ENTRANCES = 50
 """Pages of the session that are queued from the beginning; others when a link to them is found."""
 
@@ -210,10 +206,9 @@ class TrailStrategy:
         near = table.readers.opened_near(page.url, crawled.candidate.url)
         if is_news:
             table.readers.note(near, believed)
-        if not near or believed < LEAST_TO_SUGGEST:
+        self._suggested = suggestions(near, page, believed)
+        if not self._suggested:
             return np.zeros(0, np.int64)
-        others = suggestions(near, {page.url, *(link.url for link in page.links)})
-        self._suggested = tuple(Link(url, tag_path=SUGGESTED) for url in others)
         beside = msgspec.structs.replace(page, links=self._suggested)
         nodes = self._read((beside, believed), beside=True)
         is_done: Flags = table.nodes["done"].take(nodes)
