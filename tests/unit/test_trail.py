@@ -28,6 +28,16 @@ from trailhound.strategies.trail.strategy import TrailStrategy
 H = "http://h.test/"
 
 
+class _All(dict[str, bytes]):
+    """Whatever one asks for waits."""
+
+    def __contains__(self, url: object) -> bool:
+        return True
+
+
+ALL = _All()
+
+
 def page(name: str, words: str, *links: tuple[str, str]) -> Page:
     terms = dict.fromkeys(words.split(), 2)
     linked = tuple(Link(H + target, anchor=anchor) for target, anchor in links)
@@ -142,7 +152,7 @@ def test_a_way_in_that_was_taken_is_none_any_more_and_the_others_are_ranked_anew
     due = [strategy.is_rank_due]
     assert "people/cyd" in score(strategy, shown)
     due.append(strategy.is_rank_due)
-    after = strategy.rescore({}) or {}
+    after = strategy.rescore(ALL) or {}
     assert [*due, strategy.is_rank_due] == [False, True, False]
     assert shown.page.url not in after
     assert after[f"{H}news"] == pytest.approx(before[f"{H}news"]), "it opens as much as ever"
@@ -179,8 +189,8 @@ def test_gateways_that_were_opened_stay_so_when_a_crawl_is_resumed() -> None:
     resumed = TrailStrategy.from_briefing(Briefing(with_more_staff()))
     resumed.restore(strategy.snapshot())
     assert f"{H}staff" not in {way.url for way in resumed.entrances(anywhere)}
-    assert (resumed.rescore({}) or {})[f"{H}news"] == pytest.approx(
-        (strategy.rescore({}) or {})[f"{H}news"]
+    assert (resumed.rescore(ALL) or {})[f"{H}news"] == pytest.approx(
+        (strategy.rescore(ALL) or {})[f"{H}news"]
     )
 
 
@@ -236,11 +246,11 @@ def test_what_waits_is_ranked_anew_by_what_was_learned() -> None:
     for n in range(20):
         for name, relevant in (("jam", 1.0), ("tax", 0.0)):
             score(strategy, hub(f"{name}/{n}", relevance=relevant))
-    anew = strategy.rescore({}) or {}
+    anew = strategy.rescore(ALL) or {}
     assert anew[f"{H}jam/24"] > first["jam/24"]
     assert anew[f"{H}jam/24"] > anew.get(f"{H}tax/24", first["tax/24"])
     assert f"{H}jam/3" not in anew, "it was fetched"
-    assert strategy.rescore({}) is None or f"{H}jam/24" not in (strategy.rescore({}) or {})
+    assert strategy.rescore(ALL) is None or f"{H}jam/24" not in (strategy.rescore(ALL) or {})
 
 
 def test_reasons_name_words_and_count_how_others_turned_out() -> None:
@@ -347,6 +357,33 @@ def test_where_links_led_outlives_the_pages_at_hand() -> None:
     assert its == pytest.approx(mine, abs=0.2)
 
 
+def test_what_does_not_wait_any_more_is_not_ranked_anew_nor_what_only_it_would_open() -> None:
+    strategy = taught()
+    links = [(f"jam/{n}", "jam") for n in range(25)] + [(f"tax/{n}", "tax") for n in range(25)]
+    score(strategy, hub("list", *links))
+    for n in range(20):
+        for name, relevant in (("jam", 1.0), ("tax", 0.0)):
+            score(strategy, hub(f"{name}/{n}", relevance=relevant))
+    anew = strategy.rescore({f"{H}jam/24": b""}) or {}
+    assert {url for url in anew if "/jam/" in url} == {f"{H}jam/24"}, "23 has failed, say"
+    strategy._is_fitted = strategy._is_read_again = True
+    anew = strategy.rescore(ALL) or {}
+    assert f"{H}jam/24" in anew
+    assert f"{H}jam/23" not in anew
+
+
+def test_what_the_crawl_may_not_fetch_is_neither_ranked_nor_worth_a_way() -> None:
+    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
+    before = {way.url: way.priority for way in strategy.entrances(anywhere)}
+    list(strategy.entrances(lambda url: "jam" not in url and "cyd" not in url))
+    first = score(strategy, hub("list", ("jam/1", "jam"), ("tax/1", "tax")))
+    assert set(first) == {"tax/1"}
+    strategy._is_read_again = True
+    anew = strategy.rescore(ALL) or {}
+    assert f"{H}jam/1" not in anew
+    assert anew[f"{H}staff"] < before[f"{H}staff"], "it would have opened Cyd's page"
+
+
 def test_links_seen_before_a_restart_are_ranked_anew_after_it() -> None:
     strategy = taught()
     links = [(f"jam/{n}", "jam") for n in range(40)] + [(f"tax/{n}", "tax") for n in range(40)]
@@ -357,17 +394,17 @@ def test_links_seen_before_a_restart_are_ranked_anew_after_it() -> None:
         score(strategy, each)
     copy = taught()
     copy.restore(strategy.snapshot())
-    assert f"{H}jam/30" not in (copy.rescore({}) or {}), "it has no links yet"
+    assert f"{H}jam/30" not in (copy.rescore(ALL) or {}), "it has no links yet"
     for each in shown:
         copy.read_again(each)
-    strategy.rescore({})
+    strategy.rescore(ALL)
     waiting = [f"{H}jam/30", f"{H}tax/30", f"{H}new/3"]
     mine, its = (
         each._model.score(np.array([each._table.node(url) for url in waiting]))
         for each in (strategy, copy)
     )
     assert its == pytest.approx(mine, abs=0.1)
-    anew = copy.rescore({}) or {}
+    anew = copy.rescore(ALL) or {}
     assert set(waiting) <= set(anew), "whatever they were told before"
     assert f"{H}jam/3" not in anew
 
@@ -464,7 +501,7 @@ def test_memory_is_bounded_and_stays_consistent(monkeypatch: pytest.MonkeyPatch)
         links = [(f"d{n % 7}/{n + k}", f"word{k} jam") for k in range(1, 8)]
         score(strategy, hub(f"d{n % 7}/{n}", *links, relevance=float(n % 3 == 0)))
         if n % 10 == 9:
-            strategy.rescore({})
+            strategy.rescore(ALL)
     table = strategy._table
     check_consistent(table)
     assert table.links.size < 600

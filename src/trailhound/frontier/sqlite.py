@@ -323,12 +323,21 @@ class _WaitingMemories(Mapping[str, bytes]):
     def __iter__(self) -> Iterator[str]:
         return (url for url, _ in self.pairs())
 
+    def __contains__(self, url: object) -> bool:
+        """Without a look at the file."""
+        return isinstance(url, str) and self._shows(self._index.seen.find(url))
+
     def __getitem__(self, url: str) -> bytes:
         number = self._index.seen.find(url)
-        at = int(np.searchsorted(self._numbers, number))
-        if at == self._numbers.size or self._numbers[at] != number:
+        if not self._shows(number):
             raise KeyError(url)
         return self._read(number).memory
+
+    def _shows(self, number: int) -> bool:
+        if self._limit is None:
+            return self._index.standings.states[number] == WAITING
+        at = int(np.searchsorted(self._numbers, number))
+        return at < self._numbers.size and bool(self._numbers[at] == number)
 
     def items(self) -> ItemsView[str, bytes]:
         """Pairs, in one pass over the file."""

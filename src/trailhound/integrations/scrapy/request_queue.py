@@ -152,7 +152,9 @@ class RequestQueue:
 
     def rescore(self, score: Rescore, limit: int | None = None) -> int:
         """Let ``score``, which speaks of URLs, rank waiting requests anew."""
-        return self._frontier.rescore(lambda keys: self._by_key(score(_ByUrl(keys))), limit)
+        return self._frontier.rescore(
+            lambda keys: self._by_key(score(_ByUrl(keys, self._by_url))), limit
+        )
 
     def _by_key(self, ranks: Mapping[str, float] | None) -> dict[str, float] | None:
         if ranks is None:
@@ -168,8 +170,9 @@ class RequestQueue:
 class _ByUrl(Mapping[str, bytes]):
     """What a strategy is shown: waiting URLs with its own memories."""
 
-    def __init__(self, keys: Mapping[str, bytes]) -> None:
+    def __init__(self, keys: Mapping[str, bytes], known: Mapping[str, tuple[str, int]]) -> None:
         self._keys = keys
+        self._known = known
         self._found: dict[str, bytes] | None = None
 
     def _read(self) -> dict[str, bytes]:
@@ -183,6 +186,11 @@ class _ByUrl(Mapping[str, bytes]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._read())
+
+    def __contains__(self, url: object) -> bool:
+        """Without reading memories."""
+        known = self._known.get(url) if isinstance(url, str) else None
+        return known is not None and known[0] in self._keys
 
     def __getitem__(self, url: str) -> bytes:
         return self._read()[url]

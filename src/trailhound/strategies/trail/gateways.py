@@ -92,18 +92,14 @@ class Gateways:
         self._worth = dict(zip(self._shut.gateways.tolist(), finds.tolist(), strict=True))
 
 
-def ways_in(
-    table: LinkTable, score: Score, gate: float, most: int, in_scope: Callable[[str], bool]
-) -> dict[int, float]:
+def ways_in(table: LinkTable, score: Score, gate: float, most: int) -> dict[int, float]:
     """The best of them, each by what it would bring beyond those before it.
 
-    Neither answers of search engines, nor what is not in scope; nor does that count behind others.
+    Answers of search engines are left out.
     """
     shut, found = _shut_gateways(table, score), dict[int, float]()
-    for node in np.flatnonzero(shut.chances).tolist():
-        shut.chances[node] *= in_scope(table.urls[node])
     urls = [table.urls[node] for node in shut.gateways.tolist()]
-    is_left = np.array([in_scope(url) and not asks_a_search(url) for url in urls], np.bool_)
+    is_left = np.array([not asks_a_search(url) for url in urls], np.bool_)
     for _ in range(min(most, len(shut.gateways))):
         finds = shut.finds_per_request()
         place = int(np.argmax(finds * is_left))
@@ -117,7 +113,8 @@ def ways_in(
 
 def _shut_gateways(table: LinkTable, score: Score) -> _Shut:
     nodes, size = table.nodes, table.nodes.size
-    shut = nodes["browsed"][:size] & ~nodes["done"][:size] & (nodes["page"][:size] >= 0)
+    is_out = (nodes["done"] | nodes["closed"])[:size]
+    shut = nodes["browsed"][:size] & ~is_out & (nodes["page"][:size] >= 0)
     gateways = np.flatnonzero(shut)
     pages = nodes["page"][gateways]
     first, last = table.pages["first"][pages], table.pages["last"][pages]
@@ -125,7 +122,8 @@ def _shut_gateways(table: LinkTable, score: Score) -> _Shut:
     owners = np.repeat(np.arange(len(gateways)), last - first)
     behind = np.zeros(size, np.bool_)
     behind[children] = True
-    new = np.flatnonzero(behind & ~nodes["known"][:size] & ~nodes["queued"][:size])
+    is_news = ~(is_out | nodes["known"][:size] | nodes["queued"][:size])
+    new = np.flatnonzero(behind & is_news)
     chances = np.zeros(size)
     if len(new):
         chances[new] = np.minimum(1.0, np.exp(score(new)))
@@ -135,7 +133,7 @@ def _shut_gateways(table: LinkTable, score: Score) -> _Shut:
 
 def _still_shut(table: LinkTable, before: _Shut) -> _Shut:
     """What is left of them, with the chances of before; what has come into reach is no news."""
-    is_shut = ~table.nodes["done"][before.gateways]
+    is_shut = ~(table.nodes["done"] | table.nodes["closed"])[before.gateways]
     behind = is_shut[before.owners]
     size = len(before.chances)
     is_news = ~(table.nodes["known"][:size] | table.nodes["queued"][:size])

@@ -11,7 +11,7 @@ for those of the session.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
 import numpy as np
 
@@ -58,6 +58,7 @@ class LinkTable:
                 "done": "?",
                 "queued": "?",
                 "elsewhere": "?",
+                "closed": "?",
                 "told": "f4",
                 "page": "i4",
                 "host": "i4",
@@ -93,6 +94,7 @@ class LinkTable:
         self._browsed_pages = 0
         self.owns: Callable[[str], bool] | None = None
         """Of one of several copies: which addresses are fetched here."""
+        self._in_scope: Callable[[str], bool] | None = None
         self.hits = self.seen = 0.0
         self.gained = self.fetched = 0.0
         """The same without pages of the session."""
@@ -129,11 +131,24 @@ class LinkTable:
             nodes[column][first : nodes.size] = values
         if self.owns is not None:
             nodes["elsewhere"][first : nodes.size] = [not self.owns(url) for url in urls]
+        if self._in_scope is not None:
+            nodes["closed"][first : nodes.size] = [not self._in_scope(url) for url in urls]
 
     def leave_to_others(self, owns: Callable[[str], bool]) -> None:
         """What the crawl does not own waits elsewhere, and is fetched there."""
         self.owns = owns
         self.nodes["elsewhere"][: self.nodes.size] = [not owns(url) for url in self.urls]
+
+    def keep_to(self, in_scope: Callable[[str], bool]) -> None:
+        """The crawl fetches nothing else; what is closed to it is worth nothing to anybody."""
+        self._in_scope = in_scope
+        self.nodes["closed"][: self.nodes.size] = [not in_scope(url) for url in self.urls]
+
+    def close_absent(self, nodes: Ids, waiting: Container[str]) -> Ids:
+        """Those of the nodes that wait; others cannot be fetched, failed, or are under way."""
+        waits = np.fromiter((self.urls[node] in waiting for node in nodes.tolist()), np.bool_)
+        self.nodes["closed"][nodes[~waits]] = True
+        return nodes[waits]
 
     def _places_of(self, url: str) -> tuple[int, int, int]:
         """Host and folder of an address, and how deep that is."""
@@ -246,10 +261,10 @@ class LinkTable:
         return self.links["child"][span].astype(np.int64)
 
     def open_children(self, node: int) -> Ids:
-        """Those of the page at an address that were not fetched yet."""
+        """Those of the page at an address that may be fetched, and were not yet."""
         children = self.children(int(self.nodes["page"][node]))
-        done: Flags = self.nodes["done"][children]
-        return children[~done]
+        is_out: Flags = self.nodes["done"][children] | self.nodes["closed"][children]
+        return children[~is_out]
 
     def await_children(self, node: int) -> Ids:
         """What the page at an address leads to waits, by another's word: it is to be ranked."""

@@ -249,10 +249,9 @@ class TrailStrategy:
 
     def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
         """The best of what waits, and what has new links, by what is known by now."""
-        del candidates  # the table knows those that matter
         table, self.is_rank_due = self._table, False
         self._crowding = crowding(table)
-        nodes = self._to_rank_anew()
+        nodes = table.close_absent(self._to_rank_anew(), candidates)
         scores = self._model.score(nodes) - against_hosts(table, nodes, self._crowding)
         moved = np.abs(scores - table.nodes["told"][nodes]) >= MOVED
         moved |= self._is_read_again
@@ -269,13 +268,13 @@ class TrailStrategy:
 
     def _to_rank_anew(self) -> Ids:
         nodes, size = self._table.nodes, self._table.nodes.size
-        is_here = nodes["queued"][:size] & ~nodes["done"][:size] & ~nodes["elsewhere"][:size]
-        waiting = np.flatnonzero(is_here)
+        is_out = nodes["done"] | nodes["elsewhere"] | nodes["closed"]
+        waiting = np.flatnonzero((nodes["queued"] & ~is_out)[:size])
         limit = RANKED_ANEW if self._is_fitted else RANKED_BETWEEN
         self._is_fitted = False
         if len(waiting) > limit:
             relinked = np.fromiter(self._relinked, np.int64, len(self._relinked))[-limit:]
-            relinked = relinked[~nodes["done"][relinked]]
+            relinked = relinked[~is_out[relinked]]
             held = is_held_back(nodes["told"][waiting])
             too_many = ~held & np.isin(nodes["host"][waiting], self._crowding)
             best = self._best(waiting, limit), self._best(waiting[held], limit)
@@ -304,10 +303,11 @@ class TrailStrategy:
 
         Others may fetch some of them: what those open is counted, and they are left to them.
         """
+        table = self._table
+        table.keep_to(in_scope)
         if not self._enters:
             return []
-        table = self._table
-        worth = ways_in(table, self._model.score, self._gate, MOST_ENTRANCES, in_scope)
+        worth = ways_in(table, self._model.score, self._gate, MOST_ENTRANCES)
         return [
             Candidate(table.urls[node], value)
             for node, value in worth.items()
