@@ -27,7 +27,7 @@ from trailhound.crawling.build import (
 from trailhound.crawling.driving import Driver, VirtualTimeLoop
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.sinks import Sink
-from trailhound.errors import TrailhoundError
+from trailhound.errors import PLUGIN_FAULTS, TrailhoundError
 from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.lab import metrics
@@ -97,7 +97,7 @@ class TopicRunner:
             return self.run(task)
         except TrailhoundError as error:
             return RunFailure(task, str(error))
-        except Exception as error:
+        except PLUGIN_FAULTS as error:
             return RunFailure(task, f"{type(error).__name__}: {error}")
 
     def run(self, task: RunTask) -> RunResult:
