@@ -79,6 +79,8 @@ def import_corpus(
     chosen = corpus_kind(kind)
     if chosen.needs_source and source is None:
         raise UsageError(f"Importing {kind} needs a file or folder: corpus import {kind} PATH")
+    if source is not None and _is_same_file(source, destination):
+        raise UsageError(f"{source} is to be read. Name another file to write: --out FILE.")
     request = ImportRequest(source or Path(), seed, progress or no_progress)
     parameters = {"source": source.name} if source is not None else {"seed": str(seed)}
     with CorpusWriter(destination, chosen.name, parameters, jobs) as writer:
@@ -92,6 +94,10 @@ def import_corpus(
                 "was written. Check the source, or tell whoever wrote the kind."
             ) from error
     return writer.info
+
+
+def _is_same_file(some: Path, other: Path) -> bool:
+    return some.exists() and other.exists() and some.samefile(other)
 
 
 # Answers to questions that a crawler never asks: part of a file, or nothing new.
