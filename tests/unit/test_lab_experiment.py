@@ -31,7 +31,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def plan(corpus: Path) -> ExperimentPlan:
     return plan_experiment(
-        corpus, STRATEGIES, max_requests=BUDGET, seed_sets=2, settings=ONE_BY_ONE
+        corpus, STRATEGIES, max_requests=BUDGET, seed_sets=2, judge="cosine", settings=ONE_BY_ONE
     )
 
 
@@ -197,6 +197,15 @@ def test_runs_depend_on_the_sessions_of_a_topics_file(corpus: Path, tmp_path: Pa
         ("crawl.max_requests", "--max-requests"),
         ("crawl.strategy", "--strategy"),
         ("crawl.give_up_after", "--max-requests"),
+        ("judge.kind", "--judge"),
+        ("crawl.frontier", "recorded web"),
+        ("crawl.min_free", "recorded web"),
+        ("crawl.sitemaps", "recorded web"),
+        ("sources.trace", "recorded web"),
+        ("fetch.fetcher", "recorded web"),
+        ("fetch.render", "recorded web"),
+        ("fetch.documents", "recorded web"),
+        ("output.sinks", "recorded web"),
     ],
 )
 def test_settings_that_would_change_nothing_are_refused(

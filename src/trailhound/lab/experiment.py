@@ -22,6 +22,7 @@ import msgspec
 
 from trailhound import __version__
 from trailhound.config.layers import checked_settings
+from trailhound.config.settings import all_settings
 from trailhound.counting import counted
 from trailhound.errors import TrailhoundError, UsageError, unknown_name
 from trailhound.judges.choosing import check_judge
@@ -107,7 +108,13 @@ def plan_experiment(
     return ExperimentPlan(corpus, parameters, topics_file)
 
 
-_NOT_BY_SET = {
+_OF_USE = frozenset(
+    {"crawl.avoid_traps", "crawl.host_budgets", "crawl.near_duplicates", "crawl.obey_nofollow"}
+    | {"crawl.charge_sources", "crawl.concurrency", "crawl.max_idle", "crawl.wait_for_better"}
+    | {"judge.threshold", "fetch.delay_seconds", "fetch.as_me"}
+)
+"""Settings of live crawls that change those of recorded webs, too."""
+_INSTEAD = {
     "crawl.strategy": "Name strategies with --strategy.",
     "crawl.max_requests": "Give each crawl's budget with --max-requests.",
     "crawl.max_time": "Crawls end with their budget: give it with --max-requests.",
@@ -117,16 +124,17 @@ _NOT_BY_SET = {
     "crawl.same_domain": "Close parts of the web with --without URL.",
     "crawl.seeds": "Crawls start from the topic's seeds: name some in a file for --topics.",
     "crawl.seeds_from": "Crawls start from the topic's seeds: name some in a file for --topics.",
-    "crawl.sitemaps": "A recorded web has none.",
     "crawl.workers": "Make several runs at once with --jobs.",
+    "judge.kind": "Name the judge with --judge.",
 }
-"""Settings of live crawls that mean nothing here, and what does."""
+"""What does here what others are for in live crawls."""
 
 
 def _check_of_use(settings: Mapping[str, Any]) -> None:
     """UsageError for what would change no crawl, and let the report say that it had."""
-    for name, instead in _NOT_BY_SET.items():
-        if name in settings:
+    for name in settings:
+        if name not in _OF_USE and name in {each.key for each in all_settings()}:
+            instead = _INSTEAD.get(name, "It changes nothing in the crawl of a recorded web.")
             raise UsageError(f"The setting {name} is of no use in the lab. {instead}")
 
 
