@@ -127,6 +127,17 @@ def test_an_interrupted_experiment_continues(
     assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
 
 
+def test_two_experiments_do_not_write_into_one_folder(plan: ExperimentPlan, tmp_path: Path) -> None:
+    def second(done: int, total: int) -> None:
+        with pytest.raises(StorageError, match="Another 'trailhound lab run' is writing into"):
+            run_experiment(plan, tmp_path)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(plan, tmp_path, progress=second)
+    assert [path.name for path in tmp_path.iterdir()] == [PARTIAL_NAME]
+
+
 def test_runs_of_another_experiment_are_not_taken_over(
     plan: ExperimentPlan, results: ExperimentResults, tmp_path: Path
 ) -> None:

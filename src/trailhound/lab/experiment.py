@@ -40,6 +40,7 @@ from trailhound.lab.results_files import (
     PartialHeader,
     PartialRuns,
     check_replaceable,
+    only_here,
     write_results,
 )
 from trailhound.lab.runner import RunFailure, TopicRunner
@@ -153,7 +154,7 @@ def run_experiment(
 
     Finished runs are kept in ``runs.partial.jsonl`` until all are there, so that an interrupted
     experiment continues where it stopped. Unless it may ``replace`` them, UsageError where results
-    of another experiment are.
+    of another experiment are; StorageError while another is writing there.
     """
     with Corpus.open(plan.corpus) as opened:
         held = opened.info()
@@ -161,15 +162,16 @@ def run_experiment(
     asked = msgspec.structs.asdict(plan.parameters)
     origin = {"created_by": CREATED_BY, "fingerprint": corpus.fingerprint}
     header = msgspec.convert(asked | origin | _plugin_digests(plan.parameters), PartialHeader)
-    if not replace:
-        check_replaceable(folder, plan.parameters, header)
-    with PartialRuns(folder, header) as partial:
-        failures = _run_missing(plan, partial, run_tasks or finished_in(jobs), progress)
-        if failures:
-            raise _failed(failures, plan, folder)
-        results = _with_statistics(plan, corpus, [partial.runs[task] for task in plan.tasks()])
-        write_results(results, folder)
-        partial.remove()
+    with only_here(folder):
+        if not replace:
+            check_replaceable(folder, plan.parameters, header)
+        with PartialRuns(folder, header) as partial:
+            failures = _run_missing(plan, partial, run_tasks or finished_in(jobs), progress)
+            if failures:
+                raise _failed(failures, plan, folder)
+            results = _with_statistics(plan, corpus, [partial.runs[task] for task in plan.tasks()])
+            write_results(results, folder)
+            partial.remove()
     return results
 
 
