@@ -258,7 +258,10 @@ class Traces:
 
 def _text(url: bytes) -> str:
     """An address as text; bytes that are no UTF-8 stay what they are, in percent."""
-    text = url.decode("utf-8", "surrogateescape")
+    try:
+        return url.decode()
+    except UnicodeDecodeError:
+        text = url.decode("utf-8", "surrogateescape")
     return _NO_UTF8.sub(lambda byte: f"%{ord(byte[0]) & 0xFF:02X}", text)
 
 
