@@ -165,6 +165,7 @@ def run_experiment(
     with only_here(folder):
         if not replace:
             check_replaceable(folder, plan.parameters, header)
+        _check_options(plan)
         with PartialRuns(folder, header) as partial:
             failures = _run_missing(plan, partial, run_tasks or finished_in(jobs), progress)
             if failures:
@@ -173,6 +174,12 @@ def run_experiment(
             write_results(results, folder)
             partial.remove()
     return results
+
+
+def _check_options(plan: ExperimentPlan) -> None:
+    """UsageError for options that a strategy refuses, before hours are spent on the others."""
+    if with_options := [spec for spec in plan.parameters.strategies if ":" in spec]:
+        TopicRunner(plan).try_out(with_options)
 
 
 def _plugin_digests(parameters: Parameters) -> dict[str, Any]:
