@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from test_engine import WEB, TinyWeb, TitleJudge, u
 
+from trailhound.crawling.choosing import open_frontier
 from trailhound.crawling.engine import Crawler
+from trailhound.errors import FrontierError
 from trailhound.fetching.base import Fetcher, MayGoOn, always
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.records import (
@@ -166,3 +168,16 @@ def test_a_plug_in_that_ends_the_program_costs_its_page(tmp_path: Path) -> None:
     assert events["b"].why == "SystemExit: 7"
     assert events["c"].why == "the fetcher failed: SystemExit: 7"
     assert {events["b"].outcome, events["c"].outcome} == {Outcome.BROKEN}
+
+
+def test_a_frontier_that_ends_the_program_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import sys\nfrom trailhound.frontier.memory import MemoryFrontier\n"
+        "class Mine(MemoryFrontier):\n"
+        "    @classmethod\n    def open(cls, path):\n        return cls()\n"
+        "    def outcome_of(self, url):\n        sys.exit(7)\n"
+    )
+    frontier = open_frontier(str(path), None)
+    with pytest.raises(FrontierError, match=r"mine.py' failed in outcome_of: SystemExit: 7"):
+        frontier.outcome_of(u("a"))
