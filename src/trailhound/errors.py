@@ -27,6 +27,8 @@ import msgspec
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What readers of JSON raise: it is none or of another shape, no UTF-8, or nested too deeply."""
+PLUGIN_FAULTS = (Exception, SystemExit)
+"""What a plug-in may raise at its own cost: it is not for it to end the program."""
 
 
 class TrailhoundError(Exception):

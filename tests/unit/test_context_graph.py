@@ -432,7 +432,9 @@ def test_in_the_lab_learning_is_reported_and_questions_cost(runner: TopicRunner)
 
 def test_in_the_lab_learning_may_cost_the_whole_budget(tmp_path: Path) -> None:
     corpus = write_tiny_web(tmp_path / "tiny.thc")
-    parameters = Parameters(["context-graph"], ["bees"], 20, 1, 7, settings=ONE_BY_ONE)
+    parameters = Parameters(
+        ["context-graph"], ["bees"], 20, 1, 7, judge="cosine", settings=ONE_BY_ONE
+    )
     result = run(TopicRunner(ExperimentPlan(corpus, parameters)), "context-graph")
     assert result.learning_queries + result.learning_pages > 20
     assert result.curve == [0] * 20

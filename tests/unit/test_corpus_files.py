@@ -158,6 +158,25 @@ def test_a_folder_cannot_be_overwritten(tmp_path: Path) -> None:
         CorpusWriter(tmp_path, "made-up")
 
 
+def test_what_is_no_corpus_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "thesis.odt"
+    path.write_text("years of work")
+    with pytest.raises(CorpusError, match=r"Cannot write .*thesis\.odt: .* no corpus"):
+        CorpusWriter(path, "made-up")
+    assert path.read_text() == "years of work"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_empty_file_and_a_damaged_corpus_may_be_written_anew(tmp_path: Path) -> None:
+    (tmp_path / "empty.thc").touch()
+    write(tmp_path / "empty.thc")
+    path = write(tmp_path / "web.thc")
+    path.write_bytes(path.read_bytes()[:5000])
+    write(path)
+    with Corpus.open(path) as corpus:
+        assert len(corpus) == 1
+
+
 def test_an_unwritable_destination_is_named_at_once(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(CorpusError, match=r"Cannot write .*web\.thc.*another destination"):

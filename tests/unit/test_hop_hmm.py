@@ -109,6 +109,15 @@ def test_observing_the_target_cluster_raises_the_nearest_state() -> None:
     assert model.first(0)[0] > model.first(1)[0] > 0
 
 
+@pytest.mark.parametrize("evidence", [0.5, 300.0, 1000.0, 1e15, -1000.0])
+def test_words_that_say_much_leave_probabilities(evidence: float) -> None:
+    states = np.array([0.2, 0.8])
+    (told,) = SMALL.told(states, np.array([evidence]))
+    odds = 0.25 * math.exp(min(max(evidence, -600.0), 600.0))
+    np.testing.assert_allclose(told[0], odds / (1 + odds), atol=1e-12)
+    assert told.sum() == pytest.approx(1.0)
+
+
 def test_a_belief_travels_as_four_bytes_per_state() -> None:
     belief = np.array([0.7, 0.2, 0.1 - 1e-12, 1e-12])
     memory = pack_belief(belief)

@@ -70,6 +70,29 @@ def test_pages_become_visits_in_order_of_time_with_source_and_title() -> None:
     assert (found.tally.read, found.tally.kept) == (2, 2)
 
 
+@pytest.mark.parametrize("half", ["\\ud83d", "\\uDE00", "\\ud83d\\ud83d", "\\\\\\ud83d"])
+def test_half_a_character_spoils_nothing_else(half: str) -> None:
+    smile = "\\ud83d\\ude00 \\\\ud83d"
+    entries = [entry(GARDEN, 1, html=f"a{number}z") for number in range(2)]
+    log = json.dumps({"log": {"entries": entries}}).replace("a0z", half).replace("a1z", smile)
+    broken, whole = visits(parse_har(log.encode(), "x.har", "bees"))
+    assert broken.html is not None
+    assert "\ufffd" in broken.html
+    assert whole.html == "\U0001f600 \\ud83d"
+
+
+def test_a_page_that_the_browser_had_already_is_a_visit() -> None:
+    found = imported(
+        entry(GARDEN, 1, status=304),
+        entry(GARDEN + "a", 2, status=304, mime="", html=None, Sec_Fetch_Dest="document"),
+        entry(GARDEN + "b", 3, status=304, mime="x-unknown", html=None, Sec_Fetch_Dest="document"),
+        entry(GARDEN + "c.png", 4, status=304, mime="image/png"),
+        entry(GARDEN + "d", 5, status=304, mime="", html=None),
+    )
+    assert [visit.url for visit in visits(found)] == [GARDEN, GARDEN + "a", GARDEN + "b"]
+    assert found.tally.skipped == {"not HTML": 2}
+
+
 def test_a_chain_of_redirects_is_one_visit() -> None:
     found = imported(
         entry(GARDEN + "a", 1, status=301, redirect="/b", Referer=GARDEN),

@@ -188,7 +188,9 @@ def test_a_predicate_that_raises_costs_its_page_and_nothing_else(spec: str, tmp_
 def test_a_whole_experiment_on_a_tiny_web(tmp_path: Path) -> None:
     corpus = write_tiny_web(tmp_path / "tiny.thc")
     specs = ("intelligent", "intelligent:literal=true", "random")
-    plan = plan_experiment(corpus, specs, max_requests=60, seed_sets=2, settings=ONE_BY_ONE)
+    plan = plan_experiment(
+        corpus, specs, max_requests=60, seed_sets=2, judge="cosine", settings=ONE_BY_ONE
+    )
     results = run_experiment(plan, tmp_path / "out")
     assert len(results.runs) == 12
     nauc = {spec: results.summary[spec]["nauc"].mean for spec in specs}

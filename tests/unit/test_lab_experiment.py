@@ -31,7 +31,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def plan(corpus: Path) -> ExperimentPlan:
     return plan_experiment(
-        corpus, STRATEGIES, max_requests=BUDGET, seed_sets=2, settings=ONE_BY_ONE
+        corpus, STRATEGIES, max_requests=BUDGET, seed_sets=2, judge="cosine", settings=ONE_BY_ONE
     )
 
 
@@ -127,6 +127,50 @@ def test_an_interrupted_experiment_continues(
     assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
 
 
+def test_two_experiments_do_not_write_into_one_folder(plan: ExperimentPlan, tmp_path: Path) -> None:
+    def second(done: int, total: int) -> None:
+        with pytest.raises(StorageError, match="Another 'trailhound lab run' is writing into"):
+            run_experiment(plan, tmp_path)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(plan, tmp_path, progress=second)
+    assert [path.name for path in tmp_path.iterdir()] == [PARTIAL_NAME]
+
+
+def test_options_that_cannot_be_meant_are_told_before_anything_is_run(
+    corpus: Path, tmp_path: Path
+) -> None:
+    plan = plan_experiment(corpus, ["breadth-first", "trail:hub=-1"], max_requests=5)
+
+    def run(done: int, total: int) -> None:
+        raise AssertionError
+
+    with pytest.raises(UsageError, match="hub"):
+        run_experiment(plan, tmp_path, progress=run)
+    assert not list(tmp_path.iterdir())
+
+
+LEAVING = """
+import sys
+from trailhound.strategies.baselines import BreadthFirstStrategy
+class Leaving(BreadthFirstStrategy):
+    name, summary, paper = "leaving", "ends the program", ""
+    @classmethod
+    def from_briefing(cls, briefing, *, at_once=True):
+        sys.exit(0)
+"""
+
+
+def test_a_strategy_that_ends_the_program_fails_its_own_runs(corpus: Path, tmp_path: Path) -> None:
+    path = tmp_path / "leaving.py"
+    path.write_text(LEAVING)
+    plan = plan_experiment(corpus, [str(path), "breadth-first"], max_requests=5, seed_sets=1)
+    with pytest.raises(TrailhoundError, match=r"cannot be made: SystemExit: 0"):
+        run_experiment(plan, tmp_path / "out")
+    assert (tmp_path / "out" / PARTIAL_NAME).read_text().count("breadth-first") == 2
+
+
 def test_runs_of_another_experiment_are_not_taken_over(
     plan: ExperimentPlan, results: ExperimentResults, tmp_path: Path
 ) -> None:
@@ -197,6 +241,15 @@ def test_runs_depend_on_the_sessions_of_a_topics_file(corpus: Path, tmp_path: Pa
         ("crawl.max_requests", "--max-requests"),
         ("crawl.strategy", "--strategy"),
         ("crawl.give_up_after", "--max-requests"),
+        ("judge.kind", "--judge"),
+        ("crawl.frontier", "recorded web"),
+        ("crawl.min_free", "recorded web"),
+        ("crawl.sitemaps", "recorded web"),
+        ("sources.trace", "recorded web"),
+        ("fetch.fetcher", "recorded web"),
+        ("fetch.render", "recorded web"),
+        ("fetch.documents", "recorded web"),
+        ("output.sinks", "recorded web"),
     ],
 )
 def test_settings_that_would_change_nothing_are_refused(

@@ -28,7 +28,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
 @pytest.fixture(scope="module")
 def bench(corpus: Corpus) -> SearchTurnsBench:
     topic = topic_source(corpus).build("bees", n_seed_sets=1, seed=SEED)
-    return SearchTurnsBench(corpus, topic, Settings().changed(ONE_BY_ONE))
+    return SearchTurnsBench(
+        corpus, topic, Settings().changed(ONE_BY_ONE | {"judge.kind": "cosine"})
+    )
 
 
 PLAN = TurnsPlan("best-first", rounds=3, max_requests=45, limits=TurnLimits(words=3, seeds=4))
@@ -129,6 +131,7 @@ def test_a_query_for_the_topics_words_is_charged(corpus: Corpus) -> None:
         max_requests=30,
         seed_sets=1,
         seed=SEED,
+        judge="cosine",
         settings=ONE_BY_ONE,
     )
     result = TopicRunner(ExperimentPlan(corpus.path, parameters)).run(RunTask("bees", 0, spec))

@@ -46,6 +46,13 @@ def test_the_published_ratio_by_hand() -> None:
     assert math.exp(log_ratio(LITERAL, 6, 20, base)) == pytest.approx(0.06 / (0.1 * 0.2))
 
 
+def test_what_was_never_seen_says_nothing() -> None:
+    for smoothing in (0.0, 4.0):
+        rule = InterestRule(smoothing=smoothing)
+        assert log_ratio(rule, 0, 0, 0.3) == pytest.approx(0.0)
+    assert log_ratio(InterestRule(smoothing=0), 0, 1, 0.3) == pytest.approx(-math.log(20))
+
+
 def test_the_repaired_ratio_is_drawn_towards_one() -> None:
     # P(U) = 10.5 / 101; (6 + 4 P) / (20 + 4) / P
     base = REPAIRED.base_rate(10, 100)

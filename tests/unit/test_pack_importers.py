@@ -217,6 +217,21 @@ def test_a_kind_that_reads_files_needs_one(tmp_path: Path) -> None:
         import_corpus("webkb", None, tmp_path / "x.thc")
 
 
+def test_a_source_is_never_overwritten(tmp_path: Path) -> None:
+    web = tmp_path / "w.thc"
+    do_import("wikispeedia", wikispeedia_pack(tmp_path / "pack"), web)
+    (tmp_path / "same.thc").symlink_to(web)
+    before = web.read_bytes()
+    for spelling in (web, tmp_path / "same.thc"):
+        with pytest.raises(UsageError, match=r"w\.thc is to be read"):
+            import_corpus("webkb", web, spelling)
+    assert web.read_bytes() == before
+    page = next((tmp_path / "pack").glob("pages.jsonl*"))
+    with pytest.raises(CorpusError, match="no corpus"):
+        do_import("wikispeedia", tmp_path / "pack", page)
+    assert page.stat().st_size
+
+
 def test_progress_is_reported_and_unicode_paths_work(tmp_path: Path) -> None:
     seen: list[tuple[int, int | None, str]] = []
     pack = webkb_pack(tmp_path / "пакет 包")

@@ -182,6 +182,18 @@ def test_a_child_that_is_linked_twice_takes_one_place() -> None:
     ]
 
 
+def test_a_child_has_the_place_of_its_first_link() -> None:
+    links = tuple(Link(f"http://h.test/{n}", f"link {at}") for at, n in enumerate((1, 2, 3, 1)))
+    page = Page("http://h.test/p", links=links)
+    crawled = CrawledPage(page, Relevance(0.1, False), Candidate(page.url, 1.0))
+    found = list(FishSearchStrategy(width=2).score_links(crawled))
+    assert [(each.link.anchor, each.priority) for each in found] == [
+        ("link 0", 0.5),
+        ("link 1", 0.5),
+        ("link 2", 0.0),
+    ]
+
+
 def test_another_threshold_than_the_judges() -> None:
     strategy = make_strategy("fish-search:threshold=0.25", BRIEFING)
     assert isinstance(strategy, FishSearchStrategy)
@@ -190,7 +202,7 @@ def test_another_threshold_than_the_judges() -> None:
     assert not learns_online(strategy)
 
 
-@pytest.mark.parametrize("options", ["width=0", "depth=-1", "boost=0"])
+@pytest.mark.parametrize("options", ["width=0", "depth=-1", "depth=99999999999", "boost=0"])
 def test_impossible_options_are_refused(options: str) -> None:
     with pytest.raises(UsageError, match="fish-search needs"):
         make_strategy(f"fish-search:{options}", BRIEFING)

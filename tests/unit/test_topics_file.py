@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from small_webs import record_web
 
-from trailhound.errors import ConfigError, TopicError, TrailhoundError, UsageError
+from trailhound.errors import ConfigError, TopicError, UsageError
 from trailhound.lab.corpora import Corpus
-from trailhound.lab.topics import topic_source
+from trailhound.lab.topics import describe_topics, topic_source
 from trailhound.lab.topics.assembly import LabTopic
 from trailhound.lab.topics.topics_file import EXAMPLE, read_topics_file
-from trailhound.sessions.events import Mark, Session, Visit
+from trailhound.sessions.events import Mark, Session, Visit, header_line
 from trailhound.sessions.files import write_session
 
 HOME = "https://w.test/"
@@ -88,6 +88,24 @@ def test_a_recorded_session_is_taken_from_beside_the_file(corpus: Corpus, tmp_pa
     assert topic.session.events == events
 
 
+def test_a_session_that_cannot_be_read_is_a_fault_of_its_topic(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    (tmp_path / "damaged.jsonl").write_bytes(header_line("mine") + b"{broken}\n")
+    topics_file = tmp_path / "topics.toml"
+    sound, fitting = 'words = "granite"', f"urls = {BEES}"
+    topics_file.write_text(
+        f'[topics.a]\n{fitting}\nsession = "damaged.jsonl"\n'
+        f'[topics.b]\n{fitting}\nsession = "none.jsonl"\n[topics.c]\n{sound}\n'
+    )
+    damaged, missing, whole = describe_topics(corpus.path, topics_file, n_seed_sets=1, seed=1)
+    assert "Topic 'a'" in damaged.problem
+    assert "line 2 is damaged" in damaged.problem
+    assert "lenient" not in damaged.problem
+    assert "Topic 'b'" in missing.problem
+    assert (whole.problem, whole.relevant > 0) == ("", True)
+
+
 def test_given_seeds_are_the_first_set(corpus: Corpus, tmp_path: Path) -> None:
     topic = build(corpus, tmp_path, f'words = "granite"\nseeds = ["{LOBBY}"]')
     assert topic.seed_sets[0] == (LOBBY,)
@@ -105,7 +123,7 @@ def test_given_seeds_are_the_first_set(corpus: Corpus, tmp_path: Path) -> None:
         ('words = [" "]', ConfigError, "empty word"),
         ('start = "https://w.test/"', ConfigError, "does not say which pages"),
         (f'urls = {BEES}\nstart = "{HOME}"\nsession = "s.jsonl"', ConfigError, "Keep the session"),
-        (f'urls = {BEES}\nsession = "none.jsonl"', TrailhoundError, "none.jsonl"),
+        (f'urls = {BEES}\nsession = "none.jsonl"', TopicError, "Topic 'x'.*none.jsonl"),
         (f'urls = {BEES}\nstart = "https://else.test/"', TopicError, "start page https://else"),
         (f'urls = {BEES}\nseeds = "https://else.test/"', TopicError, "seed https://else.test/"),
         (f'urls = {BEES}\nseeds = "{HALLS[0]}"', TopicError, "cannot be a seed"),

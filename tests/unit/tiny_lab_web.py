@@ -87,5 +87,5 @@ def _session(topic: str) -> Session:
     return Session(topic=topic, events=(*events, Submit(time=99.0)))
 
 
-ONE_BY_ONE = {"crawl.concurrency": 1, "fetch.delay_seconds": 0.0, "judge.kind": "cosine"}
+ONE_BY_ONE = {"crawl.concurrency": 1, "fetch.delay_seconds": 0.0}
 """Settings of an experiment on a web so small that sixteen fetches at once reach all of it."""

@@ -150,12 +150,15 @@ def _parameters(**chosen: Any) -> TopicParameters:
 
 def _read(sources: Sequence[Path], *, strict: bool) -> dict[str, Session]:
     """All sessions by file; what was wrong with their files goes to stderr."""
-    from trailhound.sessions.events import problem_summary
+    from trailhound.sessions.events import DamagedLineError, problem_summary
     from trailhound.sessions.files import read_with_problems, session_paths
 
     sessions = {}
     for path in [path for source in sources for path in session_paths(source)]:
-        reading = read_with_problems(path, strict=strict)
+        try:
+            reading = read_with_problems(path, strict=strict)
+        except DamagedLineError as error:
+            raise DamagedLineError(f"{error} Or skip such lines with --lenient.") from error
         summary = problem_summary(str(path), reading.problems)
         if summary:
             say(f"Note: {summary}.")

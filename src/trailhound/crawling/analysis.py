@@ -7,15 +7,15 @@ is :mod:`trailhound.crawling.digestion`.
 
 from __future__ import annotations
 
-import math
 import traceback
 from collections.abc import Callable
-from numbers import Real
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from trailhound.records import Candidate, CrawledPage, FetchResult, Page, Relevance, ScoredLink
+from trailhound.crawling.answers import LinkScore, checked_verdict, link_score
+from trailhound.errors import PLUGIN_FAULTS
+from trailhound.records import Candidate, CrawledPage, FetchResult, Page, Relevance
 from trailhound.text.documents import UnreadableDocumentError
 from trailhound.text.extract import extract_apart, extract_harmless
 from trailhound.text.parse_guard import BEARABLE, ParseLimits
@@ -26,8 +26,6 @@ if TYPE_CHECKING:  # a strong room has neither, and starts in half the time with
 
 JUDGE_FAILED = "the judge failed: "
 """What the reason begins with when it was the judge that raised."""
-_ROUNDING = 1e-6
-"""By so much a score may miss its bounds."""
 
 
 class PageJob(msgspec.Struct, frozen=True, array_like=True):
@@ -47,15 +45,6 @@ class PageJob(msgspec.Struct, frozen=True, array_like=True):
     def of(cls, candidate: Candidate, result: FetchResult) -> PageJob:
         """What an analyst needs of a fetch."""
         return cls(candidate, result.final_url, result.content_type, result.body, result.page)
-
-
-class LinkScore(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A strategy's verdict on one link, as the frontier needs it."""
-
-    url: str
-    priority: float
-    memory: bytes = b""
-    nofollow: bool = False
 
 
 class Analysis(msgspec.Struct, array_like=True):
@@ -116,7 +105,7 @@ class Analyst:
             self._fill(analysis, job)
         except UnreadableDocumentError as error:
             analysis.failure, analysis.is_unreadable = str(error), True
-        except Exception as error:
+        except PLUGIN_FAULTS as error:
             note_failure(analysis, error)
             if analysis.page is not None and analysis.relevance is None:
                 analysis.failure = f"{JUDGE_FAILED}{analysis.failure}"
@@ -156,27 +145,7 @@ AnalystRecipe = Callable[[], Analyst]
 """Makes the analyst of a worker process; it is pickled on its way there."""
 
 
-def link_score(scored: ScoredLink) -> LinkScore:
-    """A strategy's verdict without the link's surroundings."""
-    link = scored.link
-    return LinkScore(link.url, float(scored.priority), scored.memory, link.nofollow)
-
-
-def checked_verdict(verdict: object) -> Relevance:
-    """What a judge gives, as stores can keep it; ValueError for what is no verdict."""
-    if isinstance(verdict, Relevance):
-        is_as_our_own = type(verdict.score) is float and type(verdict.relevant) is bool
-        if is_as_our_own and 0.0 <= verdict.score <= 1.0:
-            return verdict
-        given: object = verdict.score  # of any kind of number, NumPy's among them
-        score = float(given) if isinstance(given, Real) else math.nan
-        bounded = min(1.0, max(0.0, score))
-        if abs(bounded - score) <= _ROUNDING and verdict.relevant in (True, False):
-            return Relevance(bounded, bool(verdict.relevant))
-    raise ValueError(f"a judge gives a Relevance with a score from 0 to 1, not {verdict!r}")
-
-
-def note_failure(analysis: Analysis, error: Exception) -> None:
+def note_failure(analysis: Analysis, error: BaseException) -> None:
     """Let the analysis tell of an error of our own."""
     analysis.failure = f"{type(error).__name__}: {error}"
     analysis.trace = "".join(traceback.format_exception(error))

@@ -13,7 +13,9 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from trailhound.crawling.analysis import Analysis, LinkScore, link_score, note_failure
+from trailhound.crawling.analysis import Analysis, note_failure
+from trailhound.crawling.answers import LinkScore, checked_verdict, link_score
+from trailhound.errors import PLUGIN_FAULTS
 from trailhound.frontier.base import Frontier
 from trailhound.records import (
     Candidate,
@@ -128,7 +130,7 @@ def opinion_of(
     if scores is None:
         scores = list(map(link_score, strategy.score_links(crawled)))
     own = strategy.verdict(crawled) if isinstance(strategy, Judging) else None
-    return scores, own or crawled.relevance
+    return scores, crawled.relevance if own is None else checked_verdict(own, "a strategy")
 
 
 class Digestion:
@@ -193,7 +195,7 @@ class Digestion:
         if not analysis.failure:
             try:
                 story.scores = await self._opinion(story, analysis)
-            except Exception as error:
+            except PLUGIN_FAULTS as error:
                 note_failure(analysis, error)
         if analysis.is_unreadable:
             story.outcome, story.why = Outcome.UNREADABLE, analysis.failure
@@ -230,7 +232,7 @@ class Digestion:
                 self._queue_redirect(story)
             elif story.page is not None and story.outcome is Outcome.FETCHED:
                 self._queue_links(story, story.page)
-        except Exception as error:
+        except PLUGIN_FAULTS as error:
             analysis = Analysis()
             note_failure(analysis, error)
             story.fail(analysis.failure, analysis.trace)

@@ -19,7 +19,8 @@ from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from trailhound.crawling.analysis import Analysis, AnalystRecipe, PageJob, link_score
+from trailhound.crawling.analysis import Analysis, AnalystRecipe, PageJob
+from trailhound.crawling.answers import link_score
 from trailhound.crawling.between_pages import BetweenPages
 from trailhound.crawling.budget import Allowance, Attempts, Budget, StopReason
 from trailhound.crawling.digestion import Digestion, KnownTexts, Story
@@ -35,7 +36,7 @@ from trailhound.crawling.page_reading import PageReading
 from trailhound.crawling.ranking import Ranking
 from trailhound.crawling.sinks import Sink, SinkChain
 from trailhound.crawling.troubles import Troubles
-from trailhound.errors import SourceError, StorageError, UsageError
+from trailhound.errors import PLUGIN_FAULTS, SourceError, StorageError, UsageError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.polite_settings import UNHURRIED
 from trailhound.fetching.politeness import Politeness
@@ -476,7 +477,7 @@ class Crawler:
             crawled = CrawledPage(story.page, story.relevance, story.candidate)
             try:
                 story.scores = list(map(link_score, self.strategy.score_links(crawled)))
-            except Exception as error:
+            except PLUGIN_FAULTS as error:
                 self.troubles.note("The strategy, shown a page again,", error)
         self._digestion.take_in(story)
         self._note_page(number)

@@ -14,10 +14,12 @@ from typing import Self
 import msgspec
 
 from trailhound.crawling.analysis import Analysis, Analyst, PageJob
+from trailhound.crawling.answers import checked_verdict
 from trailhound.crawling.driving import Driver
 from trailhound.crawling.page_limits import PageLimits
 from trailhound.crawling.page_reading import COSTLY_PAGES
 from trailhound.crawling.worker_pool import WorkerPool
+from trailhound.errors import PLUGIN_FAULTS
 from trailhound.judges.base import RelevanceJudge, may_take_long
 from trailhound.records import Page, Relevance
 from trailhound.urls import host_key
@@ -45,8 +47,8 @@ class GuardedReading:
         if self._is_judge_apart:
             return None
         try:
-            return self._judge.judge(page)
-        except Exception:  # an error of the judge costs that page
+            return checked_verdict(self._judge.judge(page))
+        except PLUGIN_FAULTS:  # an error of the judge costs that page
             _log.exception("Page %s could not be judged again", page.url)
             return None
 

@@ -21,7 +21,7 @@ from trailhound.crawling.analysis import Analysis, PageJob
 from trailhound.crawling.budget import Allowance
 from trailhound.crawling.digestion import Story, leads_to_known
 from trailhound.crawling.worker_pool import WorkerPool
-from trailhound.errors import ConfigError, TrailhoundError
+from trailhound.errors import PLUGIN_FAULTS, ConfigError, TrailhoundError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.records import Candidate, FetchResult, Outcome
@@ -162,7 +162,7 @@ class InFlight:
             check_result(result)
         except TrailhoundError:  # the frontier keeps hosts' times, and its disk may be full
             raise
-        except (Exception, asyncio.CancelledError) as error:  # it may break; that costs the page
+        except (*PLUGIN_FAULTS, asyncio.CancelledError) as error:  # that costs the page
             if isinstance(error, asyncio.CancelledError) and _is_cancelled():
                 raise
             _log.exception("The fetcher failed on %s", url)

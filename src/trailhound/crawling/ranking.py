@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
+from trailhound.crawling.answers import checked_candidate
 from trailhound.crawling.troubles import Troubles
-from trailhound.errors import StorageError
-from trailhound.frontier.base import Rescore, checked_priority
+from trailhound.errors import PLUGIN_FAULTS, StorageError
+from trailhound.frontier.base import Rescore
 from trailhound.records import Candidate
 from trailhound.strategies.base import (
     RESCORE_EVERY,
@@ -78,13 +79,12 @@ class Ranking:
     def _add(self, ask: Callable[[], Iterable[Candidate]], asked: str) -> tuple[int, int]:
         """Queue what the strategy names: how many, and how many were new; none when it fails."""
         try:
-            found = list(ask())
-            for candidate in found:
-                checked_priority(candidate)
-        except Exception as error:
+            found = [checked_candidate(each) for each in ask()]
+            wanted = [each for each in found if self._in_scope(each.url)]
+        except PLUGIN_FAULTS as error:
             self._troubles.note(f"The strategy, asked {asked},", error)
             return 0, 0
-        return len(found), self._frontier.add(each for each in found if self._in_scope(each.url))
+        return len(found), self._frontier.add(wanted)
 
     def rank_anew(self, pages: int) -> None:
         """After so many pages: what waits by what was learned since, if it is time for that."""
@@ -99,7 +99,7 @@ class Ranking:
             return
         try:
             self._sharing.heed(news)
-        except Exception as error:
+        except PLUGIN_FAULTS as error:
             self._troubles.note("The strategy, told what others have learned,", error)
         if self._rescoring is not None:
             self._frontier.rescore(self._new_scores, self._rescore_best)
@@ -114,7 +114,7 @@ class Ranking:
                 raise ValueError("a priority is not a number")
         except StorageError:  # of the frontier, whose mapping it is
             raise
-        except Exception as error:
+        except PLUGIN_FAULTS as error:
             self._troubles.note("The strategy, ranking anew what waits,", error)
             return None
         return scores

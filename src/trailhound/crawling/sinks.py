@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol, Self
 import msgspec
 
 from trailhound.crawling.troubles import Troubles
-from trailhound.errors import UNREADABLE, StorageError, TrailhoundError
+from trailhound.errors import PLUGIN_FAULTS, UNREADABLE, StorageError, TrailhoundError
 from trailhound.records import FinishedPage, Outcome, PageEvent
 from trailhound.storage.files import explaining
 from trailhound.storage.warc import ArchiveWriter
@@ -99,10 +99,10 @@ class SinkChain:
                 self._useful.add(id(sink))
             except TrailhoundError:
                 raise
-            except Exception as error:
+            except PLUGIN_FAULTS as error:
                 self._note_failure(sink, error, finished.event)
 
-    def _note_failure(self, sink: Sink, error: Exception, event: PageEvent) -> None:
+    def _note_failure(self, sink: Sink, error: BaseException, event: PageEvent) -> None:
         who = _name(sink)
         self._troubles.note(who, error, f" on {event.final_url}")
         self._useless[id(sink)] = who
@@ -134,7 +134,7 @@ async def close_sinks(sinks: Iterable[Sink], troubles: Troubles) -> None:
             closed = sink.close()
             if isawaitable(closed):
                 await closed
-        except Exception as error:
+        except PLUGIN_FAULTS as error:
             troubles.note(f"{_name(sink)}, being closed,", error)
 
 

@@ -25,7 +25,7 @@ class Troubles:
         """The first failure of each, in words."""
         self._tell = tell
 
-    def note(self, who: str, error: Exception, where: str = "") -> None:
+    def note(self, who: str, error: BaseException, where: str = "") -> None:
         """``who`` failed, at ``where`` (in words, with a blank in front)."""
         self.counts[who] += 1
         if self.counts[who] == 1:

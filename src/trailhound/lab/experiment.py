@@ -22,6 +22,7 @@ import msgspec
 
 from trailhound import __version__
 from trailhound.config.layers import checked_settings
+from trailhound.config.settings import all_settings
 from trailhound.counting import counted
 from trailhound.errors import TrailhoundError, UsageError, unknown_name
 from trailhound.judges.choosing import check_judge
@@ -39,6 +40,7 @@ from trailhound.lab.results_files import (
     PartialHeader,
     PartialRuns,
     check_replaceable,
+    only_here,
     write_results,
 )
 from trailhound.lab.runner import RunFailure, TopicRunner
@@ -107,7 +109,13 @@ def plan_experiment(
     return ExperimentPlan(corpus, parameters, topics_file)
 
 
-_NOT_BY_SET = {
+_OF_USE = frozenset(
+    {"crawl.avoid_traps", "crawl.host_budgets", "crawl.near_duplicates", "crawl.obey_nofollow"}
+    | {"crawl.charge_sources", "crawl.concurrency", "crawl.max_idle", "crawl.wait_for_better"}
+    | {"judge.threshold", "fetch.delay_seconds", "fetch.as_me"}
+)
+"""Settings of live crawls that change those of recorded webs, too."""
+_INSTEAD = {
     "crawl.strategy": "Name strategies with --strategy.",
     "crawl.max_requests": "Give each crawl's budget with --max-requests.",
     "crawl.max_time": "Crawls end with their budget: give it with --max-requests.",
@@ -117,16 +125,17 @@ _NOT_BY_SET = {
     "crawl.same_domain": "Close parts of the web with --without URL.",
     "crawl.seeds": "Crawls start from the topic's seeds: name some in a file for --topics.",
     "crawl.seeds_from": "Crawls start from the topic's seeds: name some in a file for --topics.",
-    "crawl.sitemaps": "A recorded web has none.",
     "crawl.workers": "Make several runs at once with --jobs.",
+    "judge.kind": "Name the judge with --judge.",
 }
-"""Settings of live crawls that mean nothing here, and what does."""
+"""What does here what others are for in live crawls."""
 
 
 def _check_of_use(settings: Mapping[str, Any]) -> None:
     """UsageError for what would change no crawl, and let the report say that it had."""
-    for name, instead in _NOT_BY_SET.items():
-        if name in settings:
+    for name in settings:
+        if name not in _OF_USE and name in {each.key for each in all_settings()}:
+            instead = _INSTEAD.get(name, "It changes nothing in the crawl of a recorded web.")
             raise UsageError(f"The setting {name} is of no use in the lab. {instead}")
 
 
@@ -145,7 +154,7 @@ def run_experiment(
 
     Finished runs are kept in ``runs.partial.jsonl`` until all are there, so that an interrupted
     experiment continues where it stopped. Unless it may ``replace`` them, UsageError where results
-    of another experiment are.
+    of another experiment are; StorageError while another is writing there.
     """
     with Corpus.open(plan.corpus) as opened:
         held = opened.info()
@@ -153,16 +162,24 @@ def run_experiment(
     asked = msgspec.structs.asdict(plan.parameters)
     origin = {"created_by": CREATED_BY, "fingerprint": corpus.fingerprint}
     header = msgspec.convert(asked | origin | _plugin_digests(plan.parameters), PartialHeader)
-    if not replace:
-        check_replaceable(folder, plan.parameters, header)
-    with PartialRuns(folder, header) as partial:
-        failures = _run_missing(plan, partial, run_tasks or finished_in(jobs), progress)
-        if failures:
-            raise _failed(failures, plan, folder)
-        results = _with_statistics(plan, corpus, [partial.runs[task] for task in plan.tasks()])
-        write_results(results, folder)
-        partial.remove()
+    with only_here(folder):
+        if not replace:
+            check_replaceable(folder, plan.parameters, header)
+        _check_options(plan)
+        with PartialRuns(folder, header) as partial:
+            failures = _run_missing(plan, partial, run_tasks or finished_in(jobs), progress)
+            if failures:
+                raise _failed(failures, plan, folder)
+            results = _with_statistics(plan, corpus, [partial.runs[task] for task in plan.tasks()])
+            write_results(results, folder)
+            partial.remove()
     return results
+
+
+def _check_options(plan: ExperimentPlan) -> None:
+    """UsageError for options that a strategy refuses, before hours are spent on the others."""
+    if with_options := [spec for spec in plan.parameters.strategies if ":" in spec]:
+        TopicRunner(plan).try_out(with_options)
 
 
 def _plugin_digests(parameters: Parameters) -> dict[str, Any]:

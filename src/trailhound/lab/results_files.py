@@ -6,6 +6,8 @@ one finished run, so that an interruption costs little. A last line cut off by a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -21,11 +23,13 @@ from trailhound.lab.results import (
     RunResult,
     RunTask,
 )
-from trailhound.storage.files import cannot_write, write_whole
+from trailhound.storage.files import cannot_write, make_folder, write_whole
+from trailhound.storage.locks import Ownership
 
 RESULTS_NAME = "results.json"
 REPORT_NAME = "report.html"
 PARTIAL_NAME = "runs.partial.jsonl"
+LOCK_NAME = "runs.lock"
 
 Record = TypeVar("Record")
 
@@ -181,6 +185,23 @@ def _difference(before: PartialHeader, now: PartialHeader) -> str:
         if key not in _DOERS and value != new[key]
     ]
     return "; ".join(told)
+
+
+@contextmanager
+def only_here(folder: Path) -> Iterator[None]:
+    """One experiment at a time writes into ``folder``; StorageError for a second."""
+    path = folder / LOCK_NAME
+    make_folder(folder)
+    in_use = StorageError(
+        f"Another 'trailhound lab run' is writing into the folder {folder}. Wait until it has "
+        "ended, or choose another folder with -o."
+    )
+    with Ownership(path, in_use=in_use):
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # where files that are open stay
+                path.unlink()
 
 
 class PartialRuns:

@@ -27,7 +27,7 @@ from trailhound.crawling.build import (
 from trailhound.crawling.driving import Driver, VirtualTimeLoop
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.sinks import Sink
-from trailhound.errors import TrailhoundError
+from trailhound.errors import PLUGIN_FAULTS, TrailhoundError, UsageError
 from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.lab import metrics
@@ -97,8 +97,22 @@ class TopicRunner:
             return self.run(task)
         except TrailhoundError as error:
             return RunFailure(task, str(error))
-        except Exception as error:
+        except PLUGIN_FAULTS as error:
             return RunFailure(task, f"{type(error).__name__}: {error}")
+
+    def try_out(self, strategies: Iterable[str]) -> None:
+        """Make each strategy once, for the first topic; raises what its options are refused for.
+
+        Whatever else is wrong is told by its runs, with their topics.
+        """
+        topic = self._parameters.topics[0]
+        seed = run_seed(self._parameters.seed, topic, 0)
+        for strategy in strategies:
+            try:
+                self._bench_for(topic).crawl(RunTask(topic, 0, strategy), seed, max_requests=0)
+            except PLUGIN_FAULTS as error:
+                if isinstance(error, UsageError):
+                    raise
 
     def run(self, task: RunTask) -> RunResult:
         """Crawl and measure."""

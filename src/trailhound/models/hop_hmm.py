@@ -29,6 +29,8 @@ Matrix = NDArray[np.float64]
 
 BELIEF_FLOOR = 1e-12
 """No state is ever ruled out: one misleading page must not blind the rest of the path."""
+MOST_EVIDENCE = 500.0
+"""Logarithm of the largest factor that one observation may be worth: what any float can bear."""
 
 _STORED = np.dtype("<f4")
 
@@ -85,7 +87,7 @@ class HopHMM:
         target than to another page: α'(0) counts exp(evidence) times, and all is normalised.
         """
         expected = np.tile(states, (len(evidence), 1))
-        expected[:, 0] *= np.exp(evidence)
+        expected[:, 0] *= np.exp(np.clip(evidence, -MOST_EVIDENCE, MOST_EVIDENCE))
         return np.asarray(expected / expected.sum(axis=1, keepdims=True))
 
     def judged(self, states: Vector, relevance: float, observation: int | None) -> Vector:

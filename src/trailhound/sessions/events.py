@@ -139,6 +139,10 @@ class Reading:
     problems: tuple[Problem, ...] = ()
 
 
+class DamagedLineError(SessionError):
+    """A line that who does not read strictly may skip."""
+
+
 class UnsafeReferenceError(ValueError):
     """An ``html_ref`` that points outside the session's folder."""
 
@@ -269,9 +273,8 @@ def _damage(name: str, number: int, error: Exception, *, complete: bool, strict:
     if not complete:
         return Problem(number, f"the last line is incomplete and was left out ({error})")
     if strict:
-        raise SessionError(
-            f"{name}, line {number} is damaged: {error}. "
-            "Mend or delete the line, or read the session leniently (--lenient) to skip it."
+        raise DamagedLineError(
+            f"{name}, line {number} is damaged: {error}. Mend or delete the line."
         ) from error
     return Problem(number, f"skipped, it is damaged ({error})")
 

@@ -13,6 +13,8 @@ from trailhound.text.tfidf import TargetSimilarity
 from trailhound.text.tokens import count_terms
 
 _LIFE = struct.Struct("<i")
+MAX_DEPTH = 2**31 - 1
+"""What fits into the memory of a link; no path is as long."""
 
 
 class FishSearchStrategy:
@@ -32,10 +34,10 @@ class FishSearchStrategy:
     def __init__(
         self, *, width: int = 10, depth: int = 3, boost: float = 1.5, threshold: float = 0.0
     ) -> None:
-        if width < 1 or depth < 0 or not boost > 0:
+        if width < 1 or not 0 <= depth <= MAX_DEPTH or not boost > 0:
             raise UsageError(
-                f"fish-search needs width of at least 1, depth of at least 0 and boost above 0, "
-                f"not {width}, {depth} and {boost:g}."
+                f"fish-search needs width of at least 1, depth from 0 to {MAX_DEPTH:,} and boost "
+                f"above 0, not {width}, {depth} and {boost:g}."
             )
         self._width = width
         self._depth = depth
@@ -68,11 +70,13 @@ class FishSearchStrategy:
         width = self._boosted_width if is_relevant else self._width
         potential = 1.0 if is_relevant else 0.5
         packed = _LIFE.pack(left)
-        # Children, not links: a page that is linked to twice takes one place.
-        children = {link.url: link for link in reversed(crawled.page.links)}
+        # Children, not links: a page that is linked to twice takes one place, the first.
+        children: dict[str, Link] = {}
+        for link in crawled.page.links:
+            children.setdefault(link.url, link)
         return [
             ScoredLink(link, potential if place < width else 0.0, packed)
-            for place, link in enumerate(reversed(children.values()))
+            for place, link in enumerate(children.values())
         ]
 
     def observe(self, crawled: CrawledPage) -> None:
@@ -90,8 +94,9 @@ class SharkSearchStrategy:
         context      = 1 if sim(anchor) > 0 else sim(words around the anchor)
         potential    = inherited_weight · inherited + (1 - inherited_weight) · neighbourhood
 
-    The query of the paper is here the mean of the target pages. ``inherited`` belongs to the
-    path, so it travels in the candidate's memory.
+    The query of the paper is here the target pages: sim(page) is to the nearest of them, all other
+    similarities are to their mean. ``inherited`` belongs to the path, so it travels in the
+    candidate's memory.
     """
 
     name: ClassVar[str] = "shark-search"

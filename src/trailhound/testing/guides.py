@@ -11,6 +11,7 @@ from functools import partial
 from inspect import isawaitable
 from typing import Any
 
+from trailhound.crawling.answers import checked_candidate, checked_verdict, link_score
 from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Candidate, CrawledPage, Relevance, ScoredLink
 from trailhound.strategies.base import (
@@ -20,6 +21,7 @@ from trailhound.strategies.base import (
     Explaining,
     FoundLink,
     Inheriting,
+    Judging,
     Lesson,
     News,
     Reason,
@@ -88,8 +90,17 @@ def _scored(strategy: Strategy, shown: CrawledPage) -> list[ScoredLink]:
     for each in scored:
         expect(isinstance(each, ScoredLink), "score_links gives ScoredLinks")
         expect(not math.isnan(each.priority), "A priority is a number that can be compared")
-        expect(isinstance(each.memory, bytes), "The memory of a link is bytes")
+        with never_raising("score_links gives what a queue can keep"):
+            link_score(each)
     return scored
+
+
+def _check_verdict(strategy: Judging) -> None:
+    shown = crawled(pages()[0])
+    with never_raising("verdict gives a Relevance or None"):
+        own = strategy.verdict(shown)
+        if own is not None:
+            checked_verdict(own, "a strategy")
 
 
 def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
@@ -112,6 +123,8 @@ def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
         with never_raising("lessons takes any pages"):
             learned = strategy.lessons(pages())
         expect(all(isinstance(each, Lesson) for each in learned), "lessons gives Lessons")
+    if isinstance(strategy, Judging):
+        _check_verdict(strategy)
     if isinstance(strategy, Asking):
         with never_raising("ask takes any page"):
             asyncio.run(strategy.ask(crawled(pages()[0])))
@@ -131,6 +144,8 @@ def _check_named(strategy: Strategy) -> None:
         with never_raising(f"{name} may be asked at any time"):
             found = list(ask())
         expect(all(isinstance(each, Candidate) for each in found), f"{name} gives Candidates")
+        with never_raising(f"{name} gives what a queue can keep"):
+            list(map(checked_candidate, found))
 
 
 def _check_memory(strategy: Any) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.progress import CrawlProgress
-from trailhound.errors import StorageError
+from trailhound.errors import PLUGIN_FAULTS, StorageError
 from trailhound.records import Outcome
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.crawl_stores import CrawlStores
@@ -35,7 +35,7 @@ class CrawlEnd:
         troubles = self.crawler.troubles
         try:
             await self.crawler.fetcher.close()
-        except Exception as error:
+        except PLUGIN_FAULTS as error:
             troubles.note("The fetcher, being closed,", error)
         await self.stores.unplug(troubles)
         for sentence in troubles.summary():

@@ -19,9 +19,10 @@ import msgspec
 
 from trailhound.errors import StorageError, UsageError
 from trailhound.sessions.events import Event, Mark, Session, Submit, Visit
-from trailhound.sessions.files import read_session, write_session
+from trailhound.sessions.files import write_session
 from trailhound.sessions.importers.base import Bookmark, Imported
 from trailhound.storage.files import write_private
+from trailhound.topics.earlier_imports import EarlierImports, united
 from trailhound.topics.workspace import TopicFolder, session_file_name
 from trailhound.urls import canonicalize
 
@@ -128,8 +129,8 @@ def _urls_in(path: Path) -> set[str]:
 class ChosenSessions:
     """What a topic is to keep of an import; may be gone through several times.
 
-    Each session in turn is cut to the period, given a name and marks, and completed with the page
-    contents that an earlier copy of it in the topic has.
+    Each session in turn is cut to the period, given a name, completed with the page contents and
+    visits that earlier copies of it in the topic have, and marked.
     """
 
     imported: Imported
@@ -141,14 +142,14 @@ class ChosenSessions:
     _counted: bool = False
 
     def __iter__(self) -> Iterator[Session]:
-        may_be_known = bool(self.folder.session_names())
+        earlier = EarlierImports(self.folder)
         outside = 0
         for session in self.imported.sessions:
             kept = tuple(event for event in session.events if event.time in self.period)
             outside += len(session.events) - len(kept)
             if kept:
-                chosen = self.useful.marked(self._named(session, kept))
-                yield self._recalled(chosen) if may_be_known else chosen
+                named = self._named(session, kept)
+                yield self.useful.marked(united(named, earlier.of(named).values()))
         if outside and not self._counted:
             self.imported.tally.skip("outside the time asked for", outside)
         self._counted = True
@@ -156,23 +157,6 @@ class ChosenSessions:
     def _named(self, session: Session, events: tuple[Event, ...]) -> Session:
         user = session.user if self.name_of is None else self.name_of(session.user.encode())
         return msgspec.structs.replace(session, events=events, user=user)
-
-    def _recalled(self, session: Session) -> Session:
-        path = recording_path(self.folder, session)
-        return _with_contents_of(path, session) if path.exists() else session
-
-
-def _with_contents_of(path: Path, session: Session) -> Session:
-    earlier = read_session(path, strict=False)
-    visits = (event for event in earlier.events if isinstance(event, Visit) and event.html)
-    known = {(visit.time, visit.requested_url or visit.url): visit for visit in visits}
-    events = tuple(
-        known.get((event.time, event.requested_url or event.url), event)
-        if isinstance(event, Visit) and event.html is None
-        else event
-        for event in session.events
-    )
-    return msgspec.structs.replace(session, events=events)
 
 
 @dataclass
@@ -208,9 +192,10 @@ def keep_import(
 
 
 def keep_sessions(folder: TopicFolder, sessions: Iterable[Session]) -> Kept:
-    """Add sessions to a topic, where each replaces an earlier copy of itself; nothing is made when
+    """Add sessions to a topic, where each replaces earlier copies of itself; nothing is made when
     there are none."""
     kept = Kept()
+    earlier = EarlierImports(folder)
     pages: set[str] = set()
     with_content: set[str] = set()
     marks: dict[str, bool | None] = {}
@@ -218,8 +203,11 @@ def keep_sessions(folder: TopicFolder, sessions: Iterable[Session]) -> Kept:
         if not kept.sessions:
             folder.prepare()
         path = recording_path(folder, session)
-        kept.known += path.exists()
+        copies = earlier.of(session)
+        kept.known += bool(copies) or path.exists()
         write_session(session, path, sync=kept.sessions < SYNCED_SESSIONS)
+        for copy in copies.keys() - {path}:
+            copy.unlink()
         kept.sessions += 1
         for event in session.events:
             if isinstance(event, Visit):

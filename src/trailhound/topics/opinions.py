@@ -10,7 +10,7 @@ from functools import cached_property
 from trailhound.config.settings import Settings
 from trailhound.crawling.build import Guides, make_guides
 from trailhound.crawling.driving import run_alone
-from trailhound.errors import ModelError, SourceError, TrailhoundError, UsageError
+from trailhound.errors import PLUGIN_FAULTS, ModelError, SourceError, TrailhoundError, UsageError
 from trailhound.judges.base import WordingJudge
 from trailhound.records import Page
 from trailhound.sessions.shown_pages import page_from_source
@@ -62,7 +62,7 @@ class Opinions:
             return [], []
         try:
             moved = sorted(judge.words(page).items(), key=lambda each: -abs(each[1]))
-        except Exception:  # of a plug-in, which costs itself
+        except PLUGIN_FAULTS:  # of a plug-in, which costs itself
             _log.exception("The judge cannot tell which words of %s count", address)
             return [], []
         told = [

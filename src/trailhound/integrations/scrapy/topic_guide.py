@@ -23,13 +23,14 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.job import job_dir
 
 from trailhound.config.settings import Settings
-from trailhound.crawling.analysis import Analyst, LinkScore, PageJob
+from trailhound.crawling.analysis import Analyst, PageJob
+from trailhound.crawling.answers import LinkScore
 from trailhound.crawling.build import Guides, Knowledge, make_guides
 from trailhound.crawling.digestion import opinion_of
 from trailhound.crawling.driving import Driver
 from trailhound.crawling.ranking import RankedQueue, Ranking
 from trailhound.crawling.troubles import Troubles
-from trailhound.errors import UNREADABLE, StorageError, UsageError
+from trailhound.errors import PLUGIN_FAULTS, UNREADABLE, StorageError, UsageError
 from trailhound.integrations.scrapy.request_queue import UNRANKED
 from trailhound.judges.choosing import check_judge
 from trailhound.library.learning import load_topic
@@ -156,7 +157,7 @@ class TopicGuide:
         own_rank = crawled.candidate.priority
         try:
             scores, relevance = opinion_of(self.strategy, crawled, scores)
-        except Exception as error:
+        except PLUGIN_FAULTS as error:
             self._troubles.note("The strategy", error, f" on {crawled.page.url}")
             return Reading(crawled.relevance, usual_rank=own_rank)
         self._count_page()

@@ -70,6 +70,14 @@ def open_database(path: Path) -> sqlite3.Connection:
         raise damaged(path, error) from error
 
 
+def may_be_replaced(path: Path) -> bool:
+    """Whether nothing is lost but a corpus, whole or damaged, by another file of this name."""
+    if not path.is_file():
+        return True
+    header, size = _read_header(path)
+    return not size or _is_marked(header)
+
+
 def damaged(path: Path, error: Exception) -> CorpusError:
     """The error for a corpus whose inside cannot be read."""
     return CorpusError(
@@ -92,9 +100,13 @@ def _read_header(path: Path) -> tuple[bytes, int]:
         ) from error
 
 
-def _check_header(path: Path, header: bytes, size: int) -> None:
+def _is_marked(header: bytes) -> bool:
     application_id = int.from_bytes(header[68:72], "big")
-    if not header.startswith(SQLITE_MAGIC) or application_id != APPLICATION_ID:
+    return header.startswith(SQLITE_MAGIC) and application_id == APPLICATION_ID
+
+
+def _check_header(path: Path, header: bytes, size: int) -> None:
+    if not _is_marked(header):
         found = "it is empty" if not size else f"it starts with {header[:16]!r}"
         if header.startswith(SQLITE_MAGIC):
             found = "it is some other SQLite database"

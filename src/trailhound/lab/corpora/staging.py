@@ -21,6 +21,7 @@ from trailhound.lab.corpora.file_format import (
     META_INDPTR,
     META_INFO,
     TABLES,
+    may_be_replaced,
     new_compressor,
 )
 from trailhound.lab.corpora.link_graph import LinkGraph
@@ -117,6 +118,11 @@ class StagedCorpus:
         self.destination = destination
         if destination.is_dir():
             raise CorpusError(f"Cannot write {destination}: it is a folder. Name a file in it.")
+        if not may_be_replaced(destination):
+            raise CorpusError(
+                f"Cannot write {destination}: there is a file that is no corpus. Choose another "
+                "name, or remove it first."
+            )
         token = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._temporary = destination.with_name(f".{destination.name}.{token}.partial")
         self._compress = new_compressor().compress

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from trailhound.errors import ConfigError, CorpusError, TrailhoundError, UsageError
+from trailhound.errors import PLUGIN_FAULTS, ConfigError, CorpusError, TrailhoundError, UsageError
 from trailhound.fetching.base import REDIRECT_STATUSES
 from trailhound.lab.corpora.contents import CorpusInfo
 from trailhound.lab.corpora.writer import CorpusWriter
@@ -79,6 +79,8 @@ def import_corpus(
     chosen = corpus_kind(kind)
     if chosen.needs_source and source is None:
         raise UsageError(f"Importing {kind} needs a file or folder: corpus import {kind} PATH")
+    if source is not None and _is_same_file(source, destination):
+        raise UsageError(f"{source} is to be read. Name another file to write: --out FILE.")
     request = ImportRequest(source or Path(), seed, progress or no_progress)
     parameters = {"source": source.name} if source is not None else {"seed": str(seed)}
     with CorpusWriter(destination, chosen.name, parameters, jobs) as writer:
@@ -86,12 +88,16 @@ def import_corpus(
             chosen.record(request, writer)
         except TrailhoundError:
             raise
-        except Exception as error:
+        except PLUGIN_FAULTS as error:
             raise CorpusError(
                 f"The corpus kind '{chosen.name}' failed: {type(error).__name__}: {error}. Nothing "
                 "was written. Check the source, or tell whoever wrote the kind."
             ) from error
     return writer.info
+
+
+def _is_same_file(some: Path, other: Path) -> bool:
+    return some.exists() and other.exists() and some.samefile(other)
 
 
 # Answers to questions that a crawler never asks: part of a file, or nothing new.

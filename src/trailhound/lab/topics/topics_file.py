@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from trailhound.errors import ConfigError, TopicError, unknown_name
+from trailhound.errors import ConfigError, SessionError, TopicError, UsageError, unknown_name
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.topics.assembly import Draft
 from trailhound.lab.topics.base import TopicSource
@@ -228,6 +228,15 @@ def _checked(where: str, table: object) -> TopicTable:
     return written
 
 
+def _recorded(topic: FileTopic) -> Session | None:
+    if topic.session is None:
+        return None
+    try:
+        return read_session(topic.session)
+    except (SessionError, UsageError) as error:
+        raise TopicError(f"Topic '{topic.name}' cannot have its session. {error}") from error
+
+
 class FileTopics(TopicSource):
     """The topics of one file. All of them are listed; a topic's faults show when it is built."""
 
@@ -249,8 +258,7 @@ class FileTopics(TopicSource):
                 f"Topic '{name}' is empty: no recorded page fits it. Check its URLs and patterns "
                 "against the corpus, in full and with their scheme."
             )
-        recorded = topic.session and read_session(topic.session)
-        session = recorded or self._walk(topic, members, rng)
+        session = _recorded(topic) or self._walk(topic, members, rng)
         given = tuple(self._page(name, "seed", url) for url in topic.written.seeds)
         return Draft(name, session, members, frozenset(), given_seeds=given, insists=True)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import codecs
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import urldefrag, urljoin
@@ -16,6 +17,7 @@ from urllib.parse import urldefrag, urljoin
 import msgspec
 
 from trailhound.errors import UNREADABLE, SessionError
+from trailhound.media_types import is_html_type
 from trailhound.sessions.events import Reached, Session, Visit
 from trailhound.sessions.importers.base import Imported, Tally, file_to_read, title_of, unix_time
 from trailhound.text.encoding import decode
@@ -24,6 +26,8 @@ from trailhound.web_archives import ServerAnswer
 
 _FRAMES = ("iframe", "frame", "subdocument")
 _DOCUMENTS = ("document", *_FRAMES, "other", "")
+_NO_TYPES = ("", "x-unknown")
+_NOT_MODIFIED = 304
 _DAMAGED = "damaged entry"
 
 
@@ -90,6 +94,13 @@ class _File(msgspec.Struct):
 
 
 _decode_entry = msgspec.json.Decoder(_Entry).decode
+_decode_file = msgspec.json.Decoder(_File).decode
+_ESCAPES = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
+"""Every escape of JSON, pairs that are one character as one."""
+_NO_CHARACTER = rb"\ufffd"
 
 
 class HarImporter:
@@ -119,7 +130,7 @@ class HarImporter:
 def parse_har(content: bytes, name: str, topic: str) -> Imported:
     """The browsing in a HAR file's ``content``; ``name`` is for messages."""
     try:
-        log = msgspec.json.decode(content.removeprefix(codecs.BOM_UTF8), type=_File).log
+        log = _decoded(content.removeprefix(codecs.BOM_UTF8)).log
     except UNREADABLE as error:
         raise SessionError(
             f"{name} cannot be read as a HAR file: {error}. Save it again from the browser "
@@ -132,6 +143,18 @@ def parse_har(content: bytes, name: str, topic: str) -> Imported:
     if walk.visits and not any(visit.html for visit in walk.visits):
         tally.notes.append("the file holds no page contents: save it 'with content'")
     return Imported([Session(topic, tuple(walk.visits), recorder="har import")], tally)
+
+
+def _decoded(content: bytes) -> _File:
+    """The file; halves of characters, which scripts on pages make, do not spoil the rest of it."""
+    try:
+        return _decode_file(content)
+    except UNREADABLE:
+        return _decode_file(_ESCAPES.sub(_whole_escape, content))
+
+
+def _whole_escape(found: re.Match[bytes]) -> bytes:
+    return _NO_CHARACTER if found["half"] else found[0]
 
 
 def _titles(pages: Iterable[msgspec.Raw]) -> dict[str, str]:
@@ -241,9 +264,17 @@ def _why_no_page(entry: _Entry) -> str:
         return "asked for by a script or as a part of a page"
     if entry.request.method.upper() not in ("GET", "POST"):
         return "neither GET nor POST"
+    if answer.status == _NOT_MODIFIED:
+        return "" if _was_page(entry) else "not HTML"
     if not 200 <= answer.status < 300:
         return "no successful answer"
     return "" if answer.is_page else "not HTML"
+
+
+def _was_page(entry: _Entry) -> bool:
+    """Whether it was a page that the browser had already: such an answer need not say its type."""
+    kind = entry.response.content.mime_type
+    return is_html_type(kind) or (kind in _NO_TYPES and entry.purpose in ("document", *_FRAMES))
 
 
 def _source(entry: _Entry) -> str | None:

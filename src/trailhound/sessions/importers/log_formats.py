@@ -56,6 +56,12 @@ def is_success(status: bytes) -> bool:
     return status[:1] == b"2" or status == b"304"
 
 
+def is_whole_in_squid(line: bytes) -> bool:
+    """Whether a line that just ends may have broken off nowhere, its address least of all."""
+    return len(line.split(None, _SQUID_FIELDS - 1)) == _SQUID_FIELDS
+
+
+_SQUID_FIELDS = 10
 _HTML = (b"text/html", b"application/xhtml+xml")
 
 
@@ -65,7 +71,7 @@ def squid_accesses(batches: Iterable[list[bytes]], tally: Tally) -> Iterator[Acc
     for lines in batches:
         for line in lines:
             # One split is the fastest parser there is; the tenth field takes the rest.
-            fields = line.split(None, 9)
+            fields = line.split(None, _SQUID_FIELDS - 1)
             if not fields:
                 continue
             tally.read += 1
@@ -108,6 +114,7 @@ _WITHOUT_HOST = (
 )
 _LINE = re.compile(_WITHOUT_HOST)
 _LINE_WITH_HOST = re.compile(rb"(\S++) " + _WITHOUT_HOST)
+_ESCAPED = re.compile(rb'\\(?:x([0-9A-Fa-f]{2})|(["\\]))')
 _MONTHS = {
     name: number
     for number, name in enumerate(b"jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)
@@ -143,12 +150,21 @@ def combined_accesses(
                 skipped[NOT_A_LINE] += 1
                 continue
             method, _, target = request.partition(b" ")
-            target = target.rpartition(b" ")[0] or target
+            target = _unescaped(target.rpartition(b" ")[0] or target)
             reason = why_no_page(method, status, target)
             url = None if reason else _address(host, base, target)
             if url is None:
                 skipped[reason or NO_HOST] += 1
-            yield client, when, url, referer if referer and referer != b"-" else b""
+            yield client, when, url, _unescaped(referer) if referer and referer != b"-" else b""
+
+
+def _unescaped(text: bytes) -> bytes:
+    """What Apache and Nginx were sent: they write quotes, and bytes that do not print, escaped."""
+    return _ESCAPED.sub(_escaped_byte, text) if b"\\" in text else text
+
+
+def _escaped_byte(found: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(found[1].decode()) if found[1] else found[2]
 
 
 class _Minutes(dict[bytes, float]):

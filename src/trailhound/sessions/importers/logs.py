@@ -6,11 +6,12 @@ more than 2,000 accesses on any day, or more than 100 in any minute.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import re
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
@@ -29,6 +30,7 @@ from trailhound.sessions.importers.log_formats import (
     NOT_ON_THE_WEB,
     Access,
     combined_accesses,
+    is_whole_in_squid,
     squid_accesses,
 )
 from trailhound.urls import canonicalize
@@ -40,17 +42,23 @@ _GZIP = b"\x1f\x8b"
 _NO_PAGE = -1
 _MINUTE, _DAY = 60, 86_400
 _PLAIN_ORIGIN = re.compile(rb"https?://[A-Za-z0-9.:-]++(?=/)")
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
+"""What ``surrogateescape`` makes of a byte."""
 _TOO_LONG = f"longer than {MAX_LINE_BYTES // 1024} KB"
 
 
-def log_lines(path: Path, tally: Tally) -> Iterator[list[bytes]]:
+def log_lines(
+    path: Path, tally: Tally, is_whole: Callable[[bytes], bool] = lambda _: True
+) -> Iterator[list[bytes]]:
     """The lines of the file in batches, without line ends; blank ones may be among them.
 
-    Lines that are too long are counted. A file that breaks off is read as far as it goes.
+    Lines that are too long are counted. A file that breaks off is read as far as it goes;
+    ``is_whole`` is asked about a last line that has no end.
     """
     rest = b""
     try:
         with _opened(path) as file:
+            _pass_mark(file)
             # Not read(): it would lose what was unpacked before the end of a cut file.
             while piece := file.read1(_PIECE_BYTES):
                 *lines, rest = (rest + piece).split(b"\n")
@@ -61,14 +69,24 @@ def log_lines(path: Path, tally: Tally) -> Iterator[list[bytes]]:
         tally.notes.append(f"the file is damaged and was read only up to there: {error}")
     except OSError as error:
         raise SessionError(f"{path} cannot be read: {error.strerror or error}.") from error
-    if rest:
-        yield _without_long_ones(rest.split(b"\n"), tally)
+    *lines, last = rest.split(b"\n")
+    if last.strip() and not is_whole(last):
+        tally.read += 1
+        tally.skip(NOT_A_LINE)
+        last = b""
+    yield _without_long_ones([*lines, last], tally)
 
 
 def _opened(path: Path) -> BufferedReader:
     with file_to_read(path, "log").open("rb") as file:
         is_gzip = file.read(2) == _GZIP
     return cast("BufferedReader", gzip.open(path, "rb")) if is_gzip else path.open("rb")
+
+
+def _pass_mark(file: BufferedReader) -> None:
+    """Leave out the mark of UTF-8 at the beginning, which some editors write."""
+    if file.peek(len(codecs.BOM_UTF8)).startswith(codecs.BOM_UTF8):
+        file.read(len(codecs.BOM_UTF8))
 
 
 def _without_long_ones(lines: list[bytes], tally: Tally) -> list[bytes]:
@@ -239,7 +257,12 @@ class Traces:
 
 
 def _text(url: bytes) -> str:
-    return url.decode("utf-8", "replace")
+    """An address as text; bytes that are no UTF-8 stay what they are, in percent."""
+    try:
+        return url.decode()
+    except UnicodeDecodeError:
+        text = url.decode("utf-8", "surrogateescape")
+    return _NO_UTF8.sub(lambda byte: f"%{ord(byte[0]) & 0xFF:02X}", text)
 
 
 PerDay = Annotated[int, "Clients with more accesses on any day are no person."]
@@ -275,7 +298,9 @@ class SquidImporter:
         tally = Tally("line")
         traces = Traces(topic, "squid import")
         groups = GroupFilter(max_per_day, max_per_minute, min_pages)
-        traces.collect(squid_accesses(log_lines(source, tally), tally), tally, groups)
+        traces.collect(
+            squid_accesses(log_lines(source, tally, is_whole_in_squid), tally), tally, groups
+        )
         _check_format(tally, source, "Squid's native format")
         return Imported(traces, tally)
 

@@ -66,8 +66,10 @@ class InterestRule:
         if self.literal:
             ratios = np.maximum(hits / known / base, SMALLEST_RATIO)
             return np.where(seen > 0, np.log(ratios), 0.0)
-        shrunk = (hits + self.smoothing * base) / np.maximum(seen + self.smoothing, SMALLEST_RATIO)
-        return self.bounded(np.log(np.maximum(shrunk / base, SMALLEST_RATIO)))
+        pages = seen + self.smoothing
+        shrunk = (hits + self.smoothing * base) / np.maximum(pages, SMALLEST_RATIO)
+        logs = self.bounded(np.log(np.maximum(shrunk / base, SMALLEST_RATIO)))
+        return np.where(pages > 0, logs, 0.0)
 
     def are_significant(
         self, hits: Counts, seen: Counts, base: float, total: int

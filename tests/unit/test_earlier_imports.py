@@ -1,0 +1,125 @@
+"""Browsing that is imported again counts once, however the file or the choice has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from test_import_logs import AT, SITE, from_squid, squid, visits
+
+from trailhound.sessions.events import Mark, Session
+from trailhound.sessions.importers.base import Imported
+from trailhound.topics.importing import (
+    ChosenSessions,
+    Kept,
+    Period,
+    UsefulPages,
+    keep_sessions,
+    pseudonyms,
+)
+from trailhound.topics.workspace import TopicFolder, Workspace
+
+NAMES = ["hive", "queen", "wax", "honey", "comb"]
+
+
+def address(number: int) -> str:
+    return f"{SITE}/{NAMES[number]}"
+
+
+def lines(numbers: Sequence[int], client: str = "10.0.0.1") -> list[str]:
+    return [squid(client, 60.0 * number, address(number)) for number in numbers]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> TopicFolder:
+    return Workspace(tmp_path / "workspace").folder_for("bees")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Callable[..., Imported]:
+    return lambda *given: from_squid(tmp_path / "access.log", *given)
+
+
+def keep(
+    folder: TopicFolder, imported: Imported, *, addresses: bool = False, **how: object
+) -> Kept:
+    people = None if addresses else pseudonyms(folder.path.parent)
+    folder.prepare()
+    chosen = ChosenSessions(imported, folder, name_of=people, **how)  # type: ignore[arg-type]
+    return keep_sessions(folder, chosen)
+
+
+def seen(folder: TopicFolder) -> list[list[str]]:
+    """The visits of each session."""
+    return [[visit.url for visit in visits(each)] for each in folder.sessions().values()]
+
+
+def test_a_log_that_has_grown_replaces_its_sessions(
+    folder: TopicFolder, log: Callable[..., Imported]
+) -> None:
+    keep(folder, log(*lines([0, 1, 2])))
+    kept = keep(folder, log(*lines([0, 1, 2, 3])))
+    assert seen(folder) == [[address(number) for number in range(4)]]
+    assert (kept.sessions, kept.known) == (1, 1)
+
+
+def test_visits_that_the_file_has_lost_stay(
+    folder: TopicFolder, log: Callable[..., Imported]
+) -> None:
+    keep(folder, log(*lines([0, 1, 2])))
+    keep(folder, log(*lines([2, 3])))
+    assert seen(folder) == [[address(number) for number in range(4)]]
+
+
+def test_another_period_is_the_same_session(
+    folder: TopicFolder, log: Callable[..., Imported]
+) -> None:
+    keep(folder, log(*lines(range(5))), period=Period(until=AT + 130))
+    keep(folder, log(*lines(range(5))), period=Period(since=AT + 100))
+    assert seen(folder) == [[address(number) for number in range(5)]]
+
+
+def test_addresses_and_pseudonyms_are_the_same_people(
+    folder: TopicFolder, log: Callable[..., Imported]
+) -> None:
+    both = [*lines([0, 1]), *lines([0, 2, 3], "10.0.0.2")]
+    for addresses in (False, True, False):
+        keep(folder, log(*both), addresses=addresses)
+        assert sorted(seen(folder)) == [
+            [address(0), address(1)],
+            [address(0), address(2), address(3)],
+        ]
+    assert all(session.user.startswith("u") for session in folder.sessions().values())
+
+
+def test_who_did_the_same_at_the_same_time_stays_somebody_else(
+    folder: TopicFolder, log: Callable[..., Imported]
+) -> None:
+    twins = [*lines([0, 1]), *lines([0, 1], "10.0.0.2")]
+    for addresses in (False, False, True):
+        keep(folder, log(*twins), addresses=addresses)
+        assert seen(folder) == [[address(0), address(1)]] * 2
+
+
+def test_what_shares_no_visit_is_another_session(
+    folder: TopicFolder, log: Callable[..., Imported]
+) -> None:
+    keep(folder, log(*lines([0, 1])))
+    keep(folder, log(*lines([2, 3])))
+    assert len(seen(folder)) == 2
+
+
+def marks(session: Session) -> list[str]:
+    return [event.url for event in session.events if isinstance(event, Mark)]
+
+
+def test_marks_are_the_new_ones_on_all_visits(
+    folder: TopicFolder, log: Callable[..., Imported]
+) -> None:
+    keep(folder, log(*lines([0, 1, 2])), useful=UsefulPages({address(1)}))
+    useful = UsefulPages({address(0), address(3)})
+    keep(folder, log(*lines([2, 3])), useful=useful)
+    (session,) = folder.sessions().values()
+    assert marks(session) == [address(0), address(3)]
+    assert not useful.unvisited
