@@ -163,11 +163,15 @@ def _serve(
 ) -> None:
     import asyncio
 
+    from trailhound.errors import TrailhoundError
     from trailhound.storage.files import make_folder
+    from trailhound.topics.removing import finish_removing
     from trailhound.web.presence import being_served
 
     listening.check()
     make_folder(place.folder)
+    with suppress(TrailhoundError):  # 'forget' tells why it cannot be deleted
+        finish_removing(place.folder / "topics")
     with being_served(place.folder) as before:
         if before is not None:
             say("The app was cut short last time: it was killed, or the machine went down.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Container, Iterator
 from contextlib import nullcontext, suppress
@@ -36,6 +35,7 @@ from trailhound.topics.crawl_folder import (
 from trailhound.topics.crawl_status import forget_status
 from trailhound.topics.learning import learn_into, same_request
 from trailhound.topics.marking import MARKS_FILE, MarksLock
+from trailhound.topics.removing import finish_removing, left_behind, remove_folder
 from trailhound.topics.schedule import SCHEDULE
 from trailhound.topics.workspace import (
     SessionsLock,
@@ -103,6 +103,8 @@ def forget_pages(
     """Remove pages from a topic's sessions, model, crawls and archives."""
     folder = workspace.topic(topic)
     with nullcontext() if dry_run else CrawlLock(folder):
+        if not dry_run:
+            finish_removing(folder.path)
         work = _Forgetting(folder, forgotten, dry_run)
         changed = work.in_sessions() + work.in_contents()
         work.in_sources()
@@ -112,7 +114,7 @@ def forget_pages(
         if work.report.removed and not dry_run:
             _forget_experience(folder)
             forget_status(folder.path, forgotten)
-            _remove(folder.path / EXPORTS)
+            remove_folder(folder.path / EXPORTS)
             folder.picture_path.unlink(missing_ok=True)
         if (changed and folder.model_path.exists()) or _model_knows(folder, forgotten):
             plan = "the model would be learned again from what is left, or removed"
@@ -137,12 +139,18 @@ def forget_session(workspace: Workspace, topic: str, name: str) -> ForgetReport:
 
 
 def forget_everything(workspace: Workspace, topic: str, *, dry_run: bool = False) -> ForgetReport:
-    """Remove a topic: sessions, model, crawls, archives."""
-    folder = workspace.topic(topic)
+    """Remove a topic: sessions, model, crawls, archives; also what an interruption left of it."""
+    place = workspace.folder_for(topic).path
+    left = left_behind(place.parent, place.name)
     report = ForgetReport()
-    files = [path for path in folder.path.rglob("*") if path.is_file()]
+    report.add("files in all", sum(map(_n_files, left)))
+    if not dry_run:
+        finish_removing(place.parent)
+    if left and not place.exists():
+        return report
+    folder = workspace.topic(topic)
     report.add("sessions", len(folder.session_names()))
-    report.add("files in all", len(files))
+    report.add("files in all", _n_files(folder.path))
     if folder.model_path.exists():
         report.model = "the model would be removed" if dry_run else "the model was removed"
     if not dry_run:
@@ -150,8 +158,12 @@ def forget_everything(workspace: Workspace, topic: str, *, dry_run: bool = False
     hosts = set(_hosts_as_me(folder))
     report.add(COOKIES, Access(workspace.folder).forget(hosts.__contains__, dry_run=dry_run))
     if not dry_run:
-        _remove(folder.path)
+        remove_folder(folder.path)
     return report
+
+
+def _n_files(folder: Path) -> int:
+    return sum(path.is_file() for path in folder.rglob("*"))
 
 
 def _hosts_as_me(folder: TopicFolder) -> Iterator[str]:
@@ -326,18 +338,6 @@ def _renew_model(workspace: Workspace, folder: TopicFolder) -> str:
     try:
         learn_into(workspace, same_request(folder, folder.load()))
     except TrailhoundError as error:
-        _remove(folder.model_path)
+        remove_folder(folder.model_path)
         return f"the model was removed, and nothing could be learned from what is left: {error}"
     return "the model was learned again from what is left"
-
-
-def _remove(path: Path) -> None:
-    """At once to other programs, even if deleting takes long or is interrupted."""
-    if not path.exists():
-        return
-    doomed = path.with_name(f".{path.name}.{os.getpid()}.forgotten")
-    try:
-        path.rename(doomed)
-        shutil.rmtree(doomed)
-    except OSError as error:
-        raise cannot_write(path, error) from error

@@ -297,7 +297,8 @@ class Workspace:
 
     def _records(self) -> list[Path]:
         try:
-            return sorted((self.folder / "topics").glob("*/topic.json"))
+            # What begins with a dot is being deleted, or an interruption has left it.
+            return sorted((self.folder / "topics").glob("[!.]*/topic.json"))
         except OSError as error:
             raise StorageError(
                 f"The workspace {self.folder} cannot be read: {error.strerror or error}. "
