@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from trailhound.config.settings import FetchSettings
 from trailhound.counting import counted
+from trailhound.errors import ConfigError
 from trailhound.fetching.base import MayGoOn, always
 from trailhound.fetching.browser.chromium import (
     BrowserOptions,
@@ -41,6 +42,9 @@ _OPEN_SECONDS = 20.0
 _CLOSE_SECONDS = 5.0
 _PARTS_PER_REST = 10
 """A host rests once more after so many parts of a page."""
+
+_LEAST_MEMORY = 100_000_000
+"""No browser shows a page with less."""
 
 
 class BrowserGoneError(Exception):
@@ -101,6 +105,11 @@ class BrowserFetcher:
         sandbox: bool | None = None,
     ) -> Self:
         """As ``[fetch]`` says; ``render = "never"`` means ``auto`` to who names this fetcher."""
+        _check_least("seconds", seconds, 0.1)
+        _check_least("tabs", tabs, 1)
+        _check_least("memory", memory, _LEAST_MEMORY)
+        for name, value in (("parts", parts), ("steps", steps), ("clicks", clicks)):
+            _check_least(name, value, 0)
         is_root = getattr(os, "geteuid", lambda: 1)() == 0  # Chromium has no sandbox as root
         options = BrowserOptions(
             find_browser(executable),
@@ -224,6 +233,13 @@ class BrowserFetcher:
         host = host_key(result.final_url)
         rests = 1 + parts.requests // _PARTS_PER_REST
         self._politeness.hold(host, rests * self._politeness.delay_seconds(host))
+
+
+def _check_least(name: str, value: float, least: float) -> None:
+    if value < least:
+        raise ConfigError(
+            f"Fetcher 'browser': option {name} is {value:g}, but it should be at least {least:,}."
+        )
 
 
 @contextmanager
