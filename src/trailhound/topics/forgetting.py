@@ -148,7 +148,7 @@ def forget_everything(workspace: Workspace, topic: str, *, dry_run: bool = False
         finish_removing(place.parent)
     if left and not place.exists():
         return report
-    folder = workspace.topic(topic)
+    folder = workspace.topic(topic, even_damaged=True)
     report.add("sessions", len(folder.session_names()))
     report.add("files in all", _n_files(folder.path))
     if folder.model_path.exists():
