@@ -85,6 +85,7 @@ class BrowserFetcher:
         self._part_limits = part_limits or PartLimits()
         self._learned = Learned(self._blocklist.holds)
         self._room = asyncio.Semaphore(tabs)
+        self._trouble = ""
 
     @classmethod
     def from_settings(
@@ -144,6 +145,16 @@ class BrowserFetcher:
             return _remarked(result, f"not rendered: {decision.why}")
         return await self._render(result, decision, may_go_on)
 
+    @property
+    def trouble(self) -> str:
+        """That the browser does not start, if it does not."""
+        return self._trouble
+
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether all pages were to be rendered, and none could be."""
+        return self._mode == "always" and bool(self._trouble) and not self._browser.has_started
+
     async def close(self) -> None:
         """End the browser, and close all connections."""
         await self._browser.close()
@@ -174,6 +185,12 @@ class BrowserFetcher:
             except Exception as error:  # of the browser, or what a page did to it
                 failure = str(error).partition("\n")[0][:200] or type(error).__name__
                 _log.info("%s could not be rendered: %s", result.final_url, failure)
+        if failure and not (self._browser.has_started or self._trouble):
+            self._trouble = (
+                f"Pages are read as they came, and not rendered: the browser does not start "
+                f"({failure}). Name another with --fetcher browser:executable=PATH, or crawl with "
+                "--render never."
+            )
         self._let_rest(result, parts)
         result = replace(result, requests=result.requests + parts.requests)
         if failure:
