@@ -318,9 +318,28 @@ def test_settings_of_a_crawl_forget_their_seeds(tmp_path: Path) -> None:
     ]
 
 
+def test_that_a_host_was_read_as_the_person_is_forgotten_with_it(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    crawl = workspace.topic("bees").path / "crawl"
+    crawl.mkdir()
+    settings = {"fetch": {"as_me": ["secret.test:8443", "a.test"]}}
+    (crawl / "crawl.json").write_bytes(msgspec.json.encode({"settings": settings}))
+    (crawl / "log.jsonl").write_bytes(
+        msgspec.json.encode({"event": "start", "settings": settings}) + b"\n"
+    )
+    assert not forget_pages(workspace, "bees", one_url("https://secret.test:8443/")).removed
+    report = forget_pages(workspace, "bees", one_host("secret.test"))
+    assert report.removed == {"lines of crawls' logs": 1, "settings of crawls": 1}
+    kept = msgspec.json.decode((crawl / "crawl.json").read_bytes())
+    assert kept["settings"]["fetch"]["as_me"] == ["a.test"]
+    assert (crawl / "log.jsonl").read_bytes() == b""
+
+
 @pytest.mark.parametrize(
     ("host", "url", "same"),
     [
+        ("*.secret.test", "https://www.secret.test/x", True),
+        (".secret.test", "https://secret.test/x", True),
         ("secret.test", "https://secret.test/x", True),
         ("Secret.Test", "http://www.secret.test:8080/", True),
         ("secret.test", "http://notsecret.test/", False),

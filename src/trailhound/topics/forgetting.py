@@ -20,7 +20,14 @@ from trailhound.sessions.files import read_session, write_session
 from trailhound.sources.crawled_links import forget_linked
 from trailhound.sources.kept_answers import forget_answers
 from trailhound.storage.files import cannot_write, explaining, write_whole
-from trailhound.storage.forgetting import forget_lines, forget_records, forget_results, leading_to
+from trailhound.storage.forgetting import (
+    AS_ME,
+    any_page_of,
+    forget_lines,
+    forget_records,
+    forget_results,
+    leading_to,
+)
 from trailhound.topics.access import Access
 from trailhound.topics.crawl_folder import (
     CRAWL_LINKS,
@@ -84,8 +91,9 @@ def one_url(url: str) -> Forgotten:
 
 def one_host(host: str) -> Forgotten:
     """All pages of this host and of the hosts below it (``www.``, …), at any port."""
-    address = canonicalize(f"http://{host.strip()}/")
-    if not host.strip() or address is None or host_key(address) != address[7:-1]:
+    name = host.strip().removeprefix("*").removeprefix(".")  # as in cookies and --scope
+    address = canonicalize(f"http://{name}/")
+    if not name or address is None or host_key(address) != address[7:-1]:
         raise UsageError(f"'{host}' is not the name of a host. Write it as: example.org")
     wanted = without_port(host_key(address))
 
@@ -229,9 +237,8 @@ class _Forgetting:
 
     def in_access(self, workspace: Path) -> None:
         """Cookies and headers of hosts that were read as the person, in any topic."""
-        # Any page of the host, and not only its first one, which may be forgotten by itself.
         forgotten = Access(workspace).forget(
-            lambda host: self._forgotten(f"https://{host}/any-page-of-it"), dry_run=self._dry_run
+            lambda host: self._forgotten(any_page_of(host)), dry_run=self._dry_run
         )
         self.report.add(COOKIES, forgotten)
 
@@ -298,12 +305,20 @@ def _forget_settings(path: Path, forgotten: Forgotten, *, dry_run: bool) -> int:
 
 def _without_items(value: Any, forgotten: Forgotten) -> tuple[Any, int]:
     if isinstance(value, dict):
-        pairs = {key: _without_items(each, forgotten) for key, each in value.items()}
+        of_hosts = partial(_is_of_host, forgotten)
+        pairs = {
+            key: _without_items(each, of_hosts if key.endswith(AS_ME) else forgotten)
+            for key, each in value.items()
+        }
         return {key: pair[0] for key, pair in pairs.items()}, sum(n for _, n in pairs.values())
     if isinstance(value, list):
         kept = [each for each in value if not (isinstance(each, str) and forgotten(each))]
         return kept, len(value) - len(kept)
     return value, 0
+
+
+def _is_of_host(forgotten: Forgotten, host: str) -> bool:
+    return forgotten(any_page_of(host))
 
 
 def _write_anew(path: Path, session: Session) -> None:
