@@ -65,7 +65,11 @@ class ExportFolder:
             )
 
     def _marker_lines(self) -> list[str]:
-        return self._marker.read_text("utf-8").splitlines() if self._marker.is_file() else []
+        return (
+            self._marker.read_text("utf-8", "replace").splitlines()
+            if self._marker.is_file()
+            else []
+        )
 
     def _written_earlier(self) -> set[str]:
         """Names of files in the sub-folders that are ours."""
