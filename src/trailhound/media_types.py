@@ -179,7 +179,9 @@ def document_kind(start: bytes, content_type: str) -> DocumentKind | None:
         return DocumentKind.OFFICE if is_office else None
     if announced is None and essence not in _HTML_TYPES and essence not in _UNKNOWN_TYPES:
         return None
-    if _FEED_START.match(start) or (essence.endswith("json") and b"jsonfeed.org/" in start):
+    if _FEED_START.match(_narrow(start)) or (
+        essence.endswith("json") and b"jsonfeed.org/" in start
+    ):
         return DocumentKind.FEEDS
     return announced if announced is DocumentKind.TEXT and not _is_binary(start) else None
 
@@ -209,6 +211,11 @@ def _what_it_is(start: bytes) -> str:
     if start[4:8] == b"ftyp":
         return "but the body is a film or an image"
     return "but the body is binary" if _is_binary(start) else ""
+
+
+def _narrow(start: bytes) -> bytes:
+    """How UTF-16 and UTF-32 would begin in ASCII, as far as they can; all else as it is."""
+    return start.replace(b"\0", b"").lstrip(b"\xff\xfe") if _WIDE_START.match(start) else start
 
 
 def _is_binary(start: bytes) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import lzma
 import zipfile
 import zlib
@@ -130,24 +132,81 @@ class ArchiveDamageError(Exception):
     """An archive could not be read to its end; the message says why."""
 
 
+_END = (
+    b"WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Record-ID: <urn:trailhound:end>\r\n"
+    b"Content-Length: 0\r\n\r\n\r\n\r\n"
+)
+_ENDS = {b"WARC": _END, b"\x1f\x8b": gzip.compress(_END, mtime=0)}
+"""A record to put behind an archive, by how that begins."""
+_CUT = "it ends in the middle of a record"
+
+
+class _WithEnd(io.RawIOBase):
+    """An archive with a last record of ours, which can be read only if all before it is whole.
+
+    The reader of archives tells nothing of one that is cut between two pages, or in a header.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._end: IO[bytes] | None = None
+        self._start = b""
+        self._size = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """What comes next, of the archive and then of the end."""
+        piece = self._file.read(size) if self._end is None else b""
+        self._start = self._start or piece[:4]
+        self._size += len(piece)
+        if piece or size == 0:
+            return piece
+        if self._end is None:
+            ends = (end for start, end in _ENDS.items() if self._start.startswith(start))
+            self._end = io.BytesIO(next(ends, b""))
+        return self._end.read(size)
+
+    def tell(self) -> int:
+        """Bytes that were read."""
+        return self._size + (self._end.tell() if self._end else 0)
+
+    def may_be_cut(self) -> bool:
+        """Whether an end was put there at all: there is none for other ways of compressing."""
+        return any(map(self._start.startswith, _ENDS))
+
+    def is_end(self, record: WarcRecord) -> bool:
+        """Whether a record is the end; one that was cut runs into it, and begins before."""
+        return bool(self._end) and record.stream_pos == self._size
+
+
 def read_captures(archive: Archive) -> Iterator[Capture]:
     """All captures up to the end of the archive, or up to its damage."""
     try:
         with archive.open() as file:
-            for record in ArchiveIterator(file, record_types=_KINDS, parse_http=False):
-                if record.content_length <= MAX_RECORD_BYTES:
+            whole = _WithEnd(file)
+            for record in ArchiveIterator(whole, parse_http=False):
+                if whole.is_end(record):
+                    return
+                if record.record_type & _KINDS and record.content_length <= MAX_RECORD_BYTES:
                     yield _capture(record, _block(record))
+                else:
+                    _check_length(record, record.reader.consume())
+            if whole.may_be_cut():
+                raise EOFError(_CUT)
     except UNREADABLE_ARCHIVE as error:
         raise ArchiveDamageError(str(error)) from error
 
 
 def _block(record: WarcRecord) -> bytes:
-    """Everything in the record, read at once: a block that is too short shows a cut file."""
-    expected = record.content_length
+    """Everything in the record, read at once."""
     block: bytes = record.reader.read()
-    if "Content-Length" not in record.headers or len(block) < expected:
-        raise EOFError("it ends in the middle of a record")
+    _check_length(record, len(block))
     return block
+
+
+def _check_length(record: WarcRecord, length: int) -> None:
+    """A block that is too short shows a cut file."""
+    if "Content-Length" not in record.headers or length < record.content_length:
+        raise EOFError(_CUT)
 
 
 def _capture(record: WarcRecord, block: bytes) -> Capture:

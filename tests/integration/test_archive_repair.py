@@ -52,7 +52,7 @@ def responses(folder: Path) -> list[str]:
 
 
 def test_a_whole_open_file_is_completed(abandoned: Path) -> None:
-    assert repair_archive(abandoned) == [Repair(NAME, 19, 0)]
+    assert repair_archive(str(abandoned)) == [Repair(NAME, 19, 0)]
     assert indexed_urls(abandoned) == [f"http://bees.test/{number}" for number in range(6)]
     names = {path.name for path in abandoned.iterdir()}
     assert names == {NAME, INDEX_NAME, "archive.lock"}

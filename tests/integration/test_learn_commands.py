@@ -217,6 +217,19 @@ def test_damaged_lines_stop_it_unless_it_is_lenient(trailhound: Command, recordi
     assert "line 4: skipped" in " ".join(done.err.split())
 
 
+def test_damaged_lines_of_the_topics_own_sessions_are_skipped_as_well(
+    trailhound: Command, tmp_path: Path, recording: Path
+) -> None:
+    trailhound("learn", "bees", "-s", recording)
+    (kept,) = (tmp_path / "workspace" / "topics" / "bees" / "sessions").iterdir()
+    lines = kept.read_bytes().splitlines(keepends=True)
+    kept.write_bytes(b"".join([*lines[:3], b"{broken}\n", *lines[3:]]))
+    assert_clean_failure(trailhound("learn", "bees"), 1, "line 4 is damaged", "--lenient")
+    done = trailhound("learn", "bees", "--lenient")
+    assert done.code == 0, done.err
+    assert "line 4: skipped" in " ".join(done.err.split())
+
+
 def test_inspect_as_text(trailhound: Command, recording: Path) -> None:
     trailhound("learn", "bees", "-s", recording)
     shown = trailhound("inspect", "bees")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import io
 import re
 import time
@@ -100,6 +101,16 @@ def test_a_resumed_crawl_goes_on_with_its_settings_and_numbers(demo: Site, web: 
     assert len(set(asked)) == len(asked)
     with pytest.raises(UsageError, match="begun with"), demo.resumed(crawl__strategy="random"):
         pass
+
+
+def test_a_login_in_a_seed_is_written_nowhere(demo: Site, web: DemoWeb) -> None:
+    seed = web.start_urls[0].replace("http://", "http://ann:hunter2@")
+    with demo.begun(crawl__seeds=(seed,), crawl__max_requests=3) as crawl:
+        run(crawl)
+    for path in crawl.folder.path.rglob("*"):
+        content = path.read_bytes() if path.is_file() else b""
+        content += gzip.decompress(content) if path.suffix == ".gz" else b""
+        assert b"hunter2" not in content, path.name
 
 
 def test_a_restart_sets_the_old_crawl_aside(demo: Site, web: DemoWeb) -> None:

@@ -11,14 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 
 from app_server import RefusedError, ServedApp, serving_app, wait_until
 from found_pages import Find, add_finds, crawl_of
 from trailhound.collector import guard
-from trailhound.portal.publishing import publication, publication_of, publish
+from trailhound.errors import ConfigError, UsageError
+from trailhound.portal.publishing import for_a_while, publication, publication_of, publish
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.workspace import Workspace
 from trailhound.web import PortalListening, PortalServer, connections, portal_server, server
@@ -195,6 +196,42 @@ def test_it_can_be_read_at_the_loopback_of_ipv6(tmp_path: Path) -> None:
 
     assert asyncio.run(look()) == 200
     assert portal.address() == ""
+
+
+def test_no_host_is_not_taken_for_everywhere() -> None:
+    with pytest.raises(ConfigError, match="--portal-host is empty"):
+        PortalListening(host=" ")
+
+
+def test_everywhere_is_told_with_an_address_that_works(tmp_path: Path) -> None:
+    crawl_of(tmp_path, FINDS)
+    workspace = Workspace(tmp_path)
+    workspace.folder_for("bees").prepare()
+    more = for_a_while(workspace, [workspace.folder_for("bees")])
+
+    async def look(host: str) -> int:
+        portal = PortalServer(workspace, PortalListening(port=0, host=host), more)
+        await portal.follow()
+        try:
+            return (await asyncio.to_thread(asked, portal.address("bees")))[0]
+        finally:
+            await portal.stop()
+
+    assert asyncio.run(look("0.0.0.0")) == asyncio.run(look("::")) == 200
+
+
+def test_names_made_of_other_letters_do_not_hide_one_another(app: ServedApp) -> None:
+    topics = [app.workspace.folder_for(name) for name in ("蜂", "黄蜂")]
+    for topic in topics:
+        crawl_of(app.workspace.folder, FINDS, topic=topic.name)
+        topic.prepare()
+    with pytest.raises(UsageError, match="'蜂' and '黄蜂' would both be published as 'portal'"):
+        for_a_while(app.workspace, topics)
+    app.server.app.portal.more.update(for_a_while(app.workspace, topics[:1]))
+    with pytest.raises(RefusedError, match="'蜂' is published as 'portal' already"):
+        app.put(f"/api/topics/{quote('黄蜂')}/portal", {})
+    app.put(f"/api/topics/{quote('黄蜂')}/portal", {"name": "wasps"})
+    assert for_a_while(app.workspace, topics[1:])["黄蜂"].name == "portal"
 
 
 def half_a_request(port: int) -> socket.socket:

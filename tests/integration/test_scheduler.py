@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import time
@@ -41,6 +42,7 @@ from trailhound.topics.scheduler import Done, Scheduler
 from trailhound.topics.seed_suggestions import suggested_seeds
 from trailhound.topics.workspace import TopicFolder, Workspace
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 VIENNA = ZoneInfo("Europe/Vienna")
 
 
@@ -245,3 +247,37 @@ def test_a_schedule_is_made_and_shown_on_the_command_line(
     wrong = trailhound("schedule", topic.name, "--nightly", "late")
     assert wrong.code == 2
     assert "22:00-06:00" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("option", "reason"),
+    [
+        ("--requests=99999999999999999999999", "too large"),
+        ("--delay=inf", "--delay inf is no time"),
+        ("--delay=0", "would be impolite"),
+        ("--days=", "no weekday"),
+        ("--days=monkey", "no weekday"),
+        ("--set=crawl.strategy=nosuch", "Unknown strategy 'nosuch'"),
+        ("--set=judge.kind=/nosuch.py", "There is no judge file"),
+        ("--set=fetch.fetcher=pigeon", "Unknown fetcher 'pigeon'"),
+        ("--set=fetch.resolve=a", "does not say where a host is"),
+    ],
+)
+def test_what_a_crawl_would_refuse_at_night_is_not_scheduled(
+    trailhound: Command, topic: TopicFolder, option: str, reason: str
+) -> None:
+    wrong = trailhound("schedule", topic.name, "--nightly", "22:00-06:00", option)
+    assert wrong.code == 2
+    assert reason in wrong.err
+    assert read_schedule(topic) is None
+
+
+def test_a_part_of_your_own_is_found_at_night_whatever_the_folder(
+    trailhound: Command, topic: TopicFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(EXAMPLES / "long_reads.py", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    trailhound("schedule", topic.name, "--on-submit", "--set", "judge.kind=long_reads.py")
+    schedule = read_schedule(topic)
+    assert schedule is not None
+    assert schedule.settings == {"judge.kind": str(tmp_path / "long_reads.py")}

@@ -320,6 +320,7 @@ class TestFeeds:
             ("euc-jp", "蜜蜂の巣"),
             ("euc-kr", "벌집"),
             ("windows-1251", "пчёлы"),
+            ("utf-16", "пчёлы 蜜蜂"),
         ],
     )
     def test_encodings(self, label: str, word: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -28,7 +29,7 @@ from trailhound.storage.results_reading import Results
 from trailhound.storage.warc import ArchiveWriter
 from trailhound.storage.warc_records import CaptureNotes
 from trailhound.topics import learning
-from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock, CrawlRecord, RejudgeLock
+from trailhound.topics.crawl_folder import EXPORTS, CrawlFolder, CrawlLock, CrawlRecord, RejudgeLock
 from trailhound.topics.explaining import FORGOTTEN, shown_path
 from trailhound.topics.forgetting import (
     ForgetReport,
@@ -252,6 +253,44 @@ def test_a_whole_topic_is_forgotten(tmp_path: Path) -> None:
     assert not any(path.is_file() for path in (tmp_path / "topics").rglob("*"))
 
 
+def test_a_topic_half_forgotten_is_no_topic_and_goes_on_the_next_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = learned(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", _be_killed)
+        with pytest.raises(KeyboardInterrupt):
+            forget_everything(workspace, "bees")
+    assert any((tmp_path / "topics").rglob("*.jsonl"))
+    assert workspace.topics() == ()
+    with pytest.raises(UsageError, match="Unknown topic 'bees'"):
+        workspace.topic("bees")
+    assert forget_everything(workspace, "bees", dry_run=True).removed["files in all"] > 1
+    assert forget_everything(workspace, "bees").removed["files in all"] > 1
+    assert list((tmp_path / "topics").iterdir()) == []
+    with pytest.raises(UsageError, match="Unknown topic 'bees'"):
+        forget_everything(workspace, "bees")
+
+
+def test_a_file_that_cannot_be_deleted_is_named_and_goes_on_the_next_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = learned(tmp_path)
+    exports = workspace.topic("bees").path / EXPORTS
+    exports.mkdir()
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", _be_refused)
+        with pytest.raises(StorageError, match=r"Cannot delete .*give the command again"):
+            forget_pages(workspace, "bees", one_host("park.test"))
+    assert list(exports.parent.glob(".exports.*"))
+    forget_pages(workspace, "bees", one_url(SECRET))
+    assert not list(exports.parent.glob(".exports.*"))
+
+
+def _be_refused(path: Path) -> None:
+    raise PermissionError(13, "Permission denied", str(path))
+
+
 def test_nothing_is_forgotten_under_a_running_crawl(tmp_path: Path) -> None:
     workspace = learned(tmp_path)
     with CrawlLock(workspace.topic("bees")):
@@ -279,9 +318,28 @@ def test_settings_of_a_crawl_forget_their_seeds(tmp_path: Path) -> None:
     ]
 
 
+def test_that_a_host_was_read_as_the_person_is_forgotten_with_it(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    crawl = workspace.topic("bees").path / "crawl"
+    crawl.mkdir()
+    settings = {"fetch": {"as_me": ["secret.test:8443", "a.test"]}}
+    (crawl / "crawl.json").write_bytes(msgspec.json.encode({"settings": settings}))
+    (crawl / "log.jsonl").write_bytes(
+        msgspec.json.encode({"event": "start", "settings": settings}) + b"\n"
+    )
+    assert not forget_pages(workspace, "bees", one_url("https://secret.test:8443/")).removed
+    report = forget_pages(workspace, "bees", one_host("secret.test"))
+    assert report.removed == {"lines of crawls' logs": 1, "settings of crawls": 1}
+    kept = msgspec.json.decode((crawl / "crawl.json").read_bytes())
+    assert kept["settings"]["fetch"]["as_me"] == ["a.test"]
+    assert (crawl / "log.jsonl").read_bytes() == b""
+
+
 @pytest.mark.parametrize(
     ("host", "url", "same"),
     [
+        ("*.secret.test", "https://www.secret.test/x", True),
+        (".secret.test", "https://secret.test/x", True),
         ("secret.test", "https://secret.test/x", True),
         ("Secret.Test", "http://www.secret.test:8080/", True),
         ("secret.test", "http://notsecret.test/", False),

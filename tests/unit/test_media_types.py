@@ -129,6 +129,8 @@ def test_an_unannounced_page_must_look_like_one() -> None:
         (LOCAL_HEADER + b"custom.xml", DOCX, "office"),
         (b"<?xml version='1.0'?><!-- a --><rss version='2.0'>", "text/html", "feeds"),
         (b"<feed xmlns='x'>", "text/plain", "feeds"),
+        ("<?xml version='1.0'?>\n<rss version='2.0'>".encode("utf-16"), "text/xml", "feeds"),
+        ("\ufeff<feed>".encode("utf-16-be"), "application/atom+xml", "feeds"),
         (b"\xef\xbb\xbf<rdf:RDF>", "application/xml", "feeds"),
         (b"<?xml version='1.0'?><urlset>", "application/xml", None),
         (b"<?xml version='1.0'?><html>", "application/xml", None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from trailhound.storage.files import MAKE_ROOM
 from trailhound.topics.crawl_status import CrawlState, Notice, RunningCrawl, Wish
 from trailhound.web.plain_words import crawl_in_app, in_app, wrong_request
 
@@ -28,6 +29,11 @@ from trailhound.web.plain_words import crawl_in_app, in_app, wrong_request
             "If it is meant to be visited, add --allow-address 127.0.0.1. More.",
             "If it is meant to be visited, add 127.0.0.1 to 'Hosts of your own network' under "
             "'Where it may go'. More.",
+        ),
+        (
+            f"bees.db cannot grow: the disk is full. {MAKE_ROOM}",
+            "bees.db cannot grow: the disk is full. Make room, then try again; for a crawl, press "
+            "Go on: everything up to the last finished page is safe.",
         ),
         (
             "delay_seconds = 0.1 would be impolite to the sites you visit. Change it, or set "

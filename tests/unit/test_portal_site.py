@@ -75,6 +75,19 @@ def test_every_page_is_in_the_index_best_first(tmp_path: Path) -> None:
     assert b"Rejected" not in everything
 
 
+def test_pages_beyond_the_limit_are_nowhere_in_the_site(tmp_path: Path) -> None:
+    finds = [
+        Find("https://a.test/1", "Honey", "bees make honey", score=0.9),
+        Find("https://left-out.test/2", "Wax", "bees make wax", score=0.6, language="de"),
+    ]
+    out = tmp_path / "site"
+    assert write_site(Portal(crawl_of(tmp_path, finds)), out, limit=1) == 1
+    for path in out.rglob("*"):
+        assert not path.is_file() or b"left-out.test" not in path.read_bytes(), path.name
+    assert re.search(r"1 page\b", (out / "about.html").read_text())
+    assert "a.test/1" in (out / "feed.xml").read_text()
+
+
 @pytest.mark.parametrize("limit", [None, 150])
 def test_a_large_site_is_in_many_small_files(tmp_path: Path, limit: int | None) -> None:
     generator = random.Random(7)

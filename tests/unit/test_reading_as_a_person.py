@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from command_line import Command
 from trailhound.config.settings import FetchSettings
-from trailhound.errors import ConfigError
+from trailhound.errors import ConfigError, UsageError
 from trailhound.fetching.cookies import (
     MAX_COOKIES,
     Cookie,
@@ -24,6 +26,7 @@ from trailhound.fetching.login_pages import LinksToLeave, has_password_field, wa
 from trailhound.fetching.proxies import proxy_rules, without_logins
 from trailhound.fetching.request_headers import headers_for_all, read_header
 from trailhound.records import Link
+from trailhound.topics.access import Access, named_host, unsendable
 
 NETSCAPE = (
     "# Netscape HTTP Cookie File\n\n"
@@ -76,6 +79,32 @@ def test_browsers_say_whether_a_cookie_is_for_one_host() -> None:
     said = {"name": "a", "value": "b", "domain": "example.org", "hostOnly": True}
     assert not from_browser([said], "x")[0].is_for("www.example.org")
     assert from_browser([said | {"hostOnly": False}], "x")[0].is_for("www.example.org")
+
+
+def test_an_odd_cookie_spoils_no_others(tmp_path: Path) -> None:
+    odd = NETSCAPE + "other.test\tFALSE\t/\tFALSE\t0\tnäme\tv\n"
+    odd += "example.org\tFALSE\t/\tFALSE\t0\tsmile\t\N{GRINNING FACE}\n"
+    cookies = read_cookies(odd.encode(), "cookies")
+    access = Access(tmp_path)
+    org, www, other = map(named_host, ("example.org", "www.example.org", "other.test"))
+    assert access.give_cookies([org, www], cookies, "file") == 1 + 2
+    assert [unsendable(cookies, host) for host in (org, www, other)] == [1, 0, 1]
+    with pytest.raises(
+        UsageError, match=r"1 cookie of it cannot be sent, and no other is for other\.test"
+    ):
+        access.give_cookies([other], cookies, "file")
+
+
+def test_a_file_without_a_header_takes_nothing_back(trailhound: Command, tmp_path: Path) -> None:
+    file = tmp_path / "headers.txt"
+    add = ("access", "add", "a.test", "--header", f"@{file}", "--workspace", tmp_path)
+    file.write_text("X-Api-Key: secret\n")
+    assert trailhound(*add).code == 0
+    file.write_text("# nothing yet\n\n")
+    done = trailhound(*add)
+    assert done.code == 2
+    assert "headers.txt holds no header" in " ".join(done.err.split())
+    assert Access(tmp_path).hosts()[0].headers == ("X-Api-Key",)
 
 
 @settings(max_examples=50)

@@ -238,8 +238,9 @@ def test_windows_as_people_write_them() -> None:
     for wrong in ("22-6", "25:00-06:00", "22:00-06:60", "night"):
         with pytest.raises(UsageError, match="22:00-06:00"):
             parse_window(wrong)
-    with pytest.raises(UsageError, match="weekday"):
-        parse_window("22:00-06:00", "someday")
+    for strange in ("someday", "", "monkey", "mo", "mon,"):
+        with pytest.raises(UsageError, match="weekday"):
+            parse_window("22:00-06:00", strange)
 
 
 def test_a_schedule_is_kept_and_a_damaged_one_is_told(tmp_path: Any) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -19,7 +22,8 @@ from trailhound.crawling.limited_process import (
     WorkFailedError,
 )
 from trailhound.crawling.page_limits import PageLimits
-from trailhound.errors import UsageError
+from trailhound.errors import StorageError, UsageError
+from trailhound.storage import export_folder
 from trailhound.storage.export_folder import MARKER, ExportFolder, file_stem
 from trailhound.storage.results_reading import Results
 from trailhound.text.main_content import TextForm, harmless_markdown
@@ -191,6 +195,52 @@ def test_a_folder_of_others_is_left_alone_and_an_earlier_export_is_renewed(tmp_p
     assert kept == {MARKER, "CNAME", "pages/new.txt"}
     with pytest.raises(UsageError, match="site"), ExportFolder(out, "site", []):
         pass
+
+
+def test_files_of_the_users_own_outlive_the_next_export(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with ExportFolder(out, "text", ["pages"]) as files:
+        files.write("pages/old.txt", b"old")
+    (out / "pages" / "notes.txt").write_text("years of work")
+    with ExportFolder(out, "text", ["pages"]) as files:
+        files.write("pages/new.txt", b"new")
+    assert {path.name for path in (out / "pages").iterdir()} == {"new.txt", "notes.txt"}
+
+
+def test_of_an_export_without_a_list_only_our_names_go(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    ours = ["terms-0.js", "pages-12.js", "site.js", "7.html", file_stem("Bées", "a") + ".md"]
+    for name in [*ours, "mine.js", "notes.md"]:
+        (tmp_path / "data" / name).write_text("")
+    (tmp_path / MARKER).write_text("site\n")
+    with ExportFolder(tmp_path, "site", ["data"]):
+        pass
+    assert {path.name for path in (tmp_path / "data").iterdir()} == {"mine.js", "notes.md"}
+
+
+def test_files_of_an_export_that_broke_off_go_with_the_next(tmp_path: Path) -> None:
+    with suppress(KeyboardInterrupt), ExportFolder(tmp_path, "text", ["pages"]) as files:
+        files.write("pages/old.txt", b"old")
+        raise KeyboardInterrupt
+    with ExportFolder(tmp_path, "text", ["pages"]) as files:
+        files.write("pages/new.txt", b"new")
+    assert [path.name for path in (tmp_path / "pages").iterdir()] == ["new.txt"]
+
+
+def test_an_export_that_found_the_disk_full_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", _disk_full)
+        patched.setattr(export_folder, "whole_file", _disk_full)
+        with pytest.raises(StorageError, match=r"disk full\. Free space"):
+            write_text_folder([], out, "text")
+    assert write_text_folder([], out, "text") == 0
+
+
+def _disk_full(*_: object, **__: object) -> NoReturn:
+    raise OSError(errno.ENOSPC, "disk full")
 
 
 def stubborn(form: TextForm) -> Work:

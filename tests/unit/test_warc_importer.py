@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
+import io
 import random
 import uuid
 import zipfile
@@ -15,6 +16,7 @@ import pytest
 from trailhound.errors import CorpusError
 from trailhound.lab.corpora import Corpus, CorpusInfo
 from trailhound.lab.importers import import_corpus
+from trailhound.web_archives import Archive, ArchiveDamageError, read_captures
 
 SITE = "http://site.test/"
 HTTP_RESPONSE = "application/http; msgtype=response"
@@ -41,6 +43,9 @@ class ArchiveBuilder:
 
     def resource(self, url: str, body: bytes, content_type: str) -> None:
         self._add("resource", url, body, content_type)
+
+    def metadata(self, url: str, block: bytes) -> None:
+        self._add("metadata", url, block, "application/warc-fields")
 
     def revisit(self, url: str, **headers: str) -> None:
         self._add("revisit", url, b"HTTP/1.1 200 OK\r\n\r\n", HTTP_RESPONSE, **headers)
@@ -177,6 +182,32 @@ def test_a_file_cut_short_is_read_as_far_as_it_goes(
     info = do_import(path, tmp_path / "x.thc")
     assert 2 <= info.pages <= 3
     assert any(note.startswith("Not read to its end: cut.warc") for note in info.notes)
+
+
+@pytest.mark.parametrize("gzipped", [True, False])
+def test_a_cut_is_told_wherever_in_a_record_it_is(gzipped: bool) -> None:
+    archive = ArchiveBuilder(gzipped)
+    archive.page("http://a.test/", b"<p>a")
+    before = len(archive.content())
+    archive.metadata("http://a.test/", b"via: http://b.test/")
+    content = archive.content()
+    blank_lines = 0 if gzipped else len(b"\r\n\r\n")  # nothing is lost with them
+    assert pages_and_damage(content) == (1, "")
+    assert pages_and_damage(content[:before]) == (1, "")
+    for size in range(before + 1, len(content) - blank_lines):
+        pages, damage = pages_and_damage(content[:size])
+        assert pages == 1
+        assert damage, size
+
+
+def pages_and_damage(content: bytes) -> tuple[int, str]:
+    pages = 0
+    try:
+        for _ in read_captures(Archive("a.warc", lambda: io.BytesIO(content))):
+            pages += 1
+    except ArchiveDamageError as error:
+        return pages, str(error)
+    return pages, ""
 
 
 def test_damaged_and_foreign_files_in_a_folder_are_named_and_passed_over(tmp_path: Path) -> None:

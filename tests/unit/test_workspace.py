@@ -16,13 +16,14 @@ from trailhound.records import Page
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import read_session
 from trailhound.text.extract import extract_page
+from trailhound.topics.forgetting import forget_everything
 from trailhound.topics.learning import LearningRequest, learn_each_label, learn_into
+from trailhound.topics.names import checked_name, folder_name
+from trailhound.topics.overview import overview
 from trailhound.topics.renaming import rename
 from trailhound.topics.workspace import (
     TopicRecord,
     Workspace,
-    checked_name,
-    folder_name,
     workspace_folder,
 )
 
@@ -335,6 +336,40 @@ def test_a_damaged_topic_file_is_named(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(ModelError, match=reason):
             workspace.topic("bees")
+
+
+def test_a_topic_whose_file_is_damaged_is_listed_and_learned_again(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    learn(workspace, park_session())
+    path = workspace.topic("bees").path / "topic.json"
+    path.write_bytes(b"{")
+    (listed,) = overview(workspace)
+    assert (listed.topic, listed.sessions, listed.learned) == ("bees", 1, True)
+    assert "topic.json is damaged" in listed.problem
+    path.unlink()  # as the error advises
+    learn(workspace)
+    (listed,) = overview(workspace)
+    assert (listed.topic, listed.sessions, listed.problem) == ("bees", 1, "")
+
+
+@pytest.mark.parametrize("content", [b"{", None])
+def test_a_topic_whose_file_is_damaged_or_gone_is_forgotten(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    workspace = Workspace(tmp_path)
+    learn(workspace, park_session())
+    path = workspace.topic("bees").path / "topic.json"
+    path.unlink() if content is None else path.write_bytes(content)
+    assert forget_everything(workspace, "bees").removed["sessions"] == 1
+    assert not path.parent.exists()
+
+
+def test_a_folder_of_another_topic_is_not_forgotten(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    learn(workspace, park_session())
+    (workspace.topic("bees").path / "topic.json").write_bytes(b'{"name": "wasps"}')
+    with pytest.raises(ModelError, match="belongs to the topic 'wasps'"):
+        forget_everything(workspace, "bees")
 
 
 def test_a_workspace_that_cannot_be_written_is_named(tmp_path: Path) -> None:

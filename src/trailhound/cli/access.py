@@ -10,6 +10,7 @@ import typer
 
 from trailhound.cli.options import JsonOption, WorkspaceOption, open_workspace
 from trailhound.cli.terminal import print_json, say, show_table
+from trailhound.counting import counted
 
 if TYPE_CHECKING:
     from trailhound.topics.workspace import Workspace
@@ -72,12 +73,16 @@ class GivenAccess(NamedTuple):
         UsageError for hosts for which there is nothing at all.
         """
         from trailhound.errors import UsageError
-        from trailhound.topics.access import Access, cookies_in, headers_in, named_host
+        from trailhound.topics.access import Access, cookies_in, headers_in, named_host, unsendable
 
         access, hosts = Access(workspace.folder, file), list(map(named_host, self.hosts))
         if self.cookies:
             found = [each for path in self.cookies for each in cookies_in(path)]
             access.give_cookies(hosts, found, "file")
+            for host in hosts:
+                if n_odd := unsendable(found, host):
+                    cookies = counted(n_odd, "cookie")
+                    say(f"Note: {cookies} for {host.key} cannot be sent, and stayed out.")
         if self.headers and hosts:
             access.give_headers(hosts[0], headers_in(self.headers))
         known = {each.host for each in access.hosts()} if hosts else set()

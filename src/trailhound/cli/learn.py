@@ -121,6 +121,9 @@ def learn(
         opened = open_content(content)
     with patiently("Reading sessions") as report, opened as look_up:
         recorded = _read(sources, strict=not lenient)
+        if lenient and not replace:  # what is skipped there is told, too
+            own = place.folder_for(topic)
+            _read([own.sessions_path / name for name in sorted(own.session_names())], strict=False)
         if label is None and not each_label:
             _tell_topics(recorded, topic)
         request = LearningRequest(
@@ -130,6 +133,7 @@ def learn(
             parameters=parameters,
             threshold=threshold,
             replace=replace,
+            lenient=lenient,
             content=look_up,
         )
         if each_label:

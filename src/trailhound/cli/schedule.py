@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -15,6 +16,9 @@ from trailhound.cli.terminal import print_json, say, show_pairs
 if TYPE_CHECKING:
     from trailhound.topics.schedule import Schedule
     from trailhound.topics.workspace import TopicFolder
+
+MOST = 2**63 - 1
+"""Requests that can be written down."""
 
 
 def schedule(
@@ -33,7 +37,8 @@ def schedule(
         ),
     ] = None,
     requests: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="The most of one night, or submit.")
+        int | None,
+        typer.Option(min=1, max=MOST, metavar="N", help="The most of one night, or submit."),
     ] = None,
     delay: Annotated[
         float | None,
@@ -65,6 +70,7 @@ def schedule(
     from trailhound.errors import UsageError
     from trailhound.topics.access import without_secrets
     from trailhound.topics.schedule import Schedule, read_schedule, write_schedule
+    from trailhound.topics.schedule_checks import checked_schedule
 
     place = options.open_workspace(workspace)
     folder = place.topic(topic)
@@ -82,7 +88,7 @@ def schedule(
                 f"The topic '{topic}' has no schedule. Say when to crawl: --nightly 22:00-06:00, "
                 "or --on-submit."
             )
-        present = wanted
+        present = checked_schedule(folder, wanted, options.settings_from({}, None))
         write_schedule(folder, present)
         _note_what_is_missing(folder, present)
     if present is None:
@@ -109,6 +115,8 @@ def _changes(
         if before.nightly is None:
             raise UsageError("--days says on which nights: give --nightly 22:00-06:00 with it.")
         nightly = f"{before.nightly.start}-{before.nightly.end}"
+    if delay is not None and not math.isfinite(delay):
+        raise UsageError(f"--delay {delay} is no time. Give seconds, for example 5.")
     chosen = {
         "nightly": None if nightly is None else parse_window(nightly, days),
         "on_submit": on_submit,

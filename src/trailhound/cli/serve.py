@@ -103,13 +103,13 @@ def serve(
 def _published(place: Workspace, topics: list[str], title: str) -> dict[str, Publication]:
     """Topics to publish while the server runs; UsageError names one without a crawl."""
     from trailhound.errors import UsageError
-    from trailhound.portal.publishing import publication
+    from trailhound.portal.publishing import for_a_while
     from trailhound.topics.crawl_folder import CrawlFolder
 
     if title and len(topics) != 1:
         raise UsageError("--portal-name goes with one --portal TOPIC. Name it, or leave it out.")
     folders = [CrawlFolder(place.topic(topic)).require().topic for topic in topics]
-    return {folder.name: publication(folder, title=title) for folder in folders}
+    return for_a_while(place, folders, title)
 
 
 def app(
@@ -163,11 +163,15 @@ def _serve(
 ) -> None:
     import asyncio
 
+    from trailhound.errors import TrailhoundError
     from trailhound.storage.files import make_folder
+    from trailhound.topics.removing import finish_removing
     from trailhound.web.presence import being_served
 
     listening.check()
     make_folder(place.folder)
+    with suppress(TrailhoundError):  # 'forget' tells why it cannot be deleted
+        finish_removing(place.folder / "topics")
     with being_served(place.folder) as before:
         if before is not None:
             say("The app was cut short last time: it was killed, or the machine went down.")

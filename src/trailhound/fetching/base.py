@@ -53,6 +53,21 @@ class Fetcher(Protocol):
 
 
 @runtime_checkable
+class Hampered(Protocol):
+    """A fetcher that may find out that it cannot do part of its work."""
+
+    @property
+    def trouble(self) -> str:
+        """What it cannot do and why, as a sentence; empty while nothing is amiss."""
+        ...
+
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether nothing of what was asked for has been done."""
+        ...
+
+
+@runtime_checkable
 class Excluding(Protocol):
     """A scope that knows what must never be asked for, be it but a script of a page in scope."""
 

@@ -55,7 +55,8 @@ class Cookie(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 class OwnedCookie(msgspec.Struct, frozen=True):
     """A cookie with the hosts that it is for."""
 
-    cookie: Cookie
+    cookie: Cookie | None
+    """``None`` for one that no header can carry."""
     domain: str
     """Lower case, without a dot in front."""
     with_subdomains: bool = False
@@ -68,7 +69,10 @@ class OwnedCookie(msgspec.Struct, frozen=True):
 
 
 def read_cookies(content: bytes, where: str) -> list[OwnedCookie]:
-    """All cookies in a file called ``where``; ConfigError when it has none of the three forms."""
+    """All cookies in a file called ``where``; ConfigError when it has none of the three forms.
+
+    What cannot be sent is no error: it may be another host's.
+    """
     try:
         text = content.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
@@ -102,8 +106,6 @@ def _from_object(found: Any, number: int, where: str) -> OwnedCookie:
     name, value, path = (said.get(key, "") for key in ("name", "value", "path"))
     expires = said.get("expires", said.get("expirationDate"))
     cookie = _checked(name, value, path or "/", said.get("secure") is True, expires)
-    if cookie is None:
-        raise _unreadable(where, f"cookie {number} is none that a header can carry")
     host_only = said.get("hostOnly")
     below = domain.startswith(".") if host_only is None else host_only is not True
     return OwnedCookie(cookie, domain.strip(".").lower(), below)
@@ -123,8 +125,8 @@ def _from_lines(lines: Sequence[str], where: str) -> Iterable[OwnedCookie]:
         domain, below, path, secure, expires, name, value = fields
         at = float(expires) if re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,9})?", expires) else 0.0
         cookie = _checked(name, value, path, secure.upper() == "TRUE", at)
-        if cookie is None or not domain.strip("."):
-            raise _unreadable(where, f"line {number} is no cookie that a header can carry")
+        if not domain.strip("."):
+            raise _unreadable(where, f"line {number} says no domain")
         yield OwnedCookie(cookie, domain.strip(".").lower(), below.upper() == "TRUE")
 
 

@@ -19,6 +19,7 @@ FEED_TYPES: dict[FeedKind, str] = {
 }
 """How each is to be served."""
 
+_DAY = 86_400
 _ATOM = "http://www.w3.org/2005/Atom"
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -78,7 +79,8 @@ def _escaped(text: str) -> str:
 
 
 def _time(hit: Hit) -> datetime:
-    return datetime.fromtimestamp(int(hit.found_at), UTC)
+    """The day, as on the pages: the second would tell when its owner crawls."""
+    return datetime.fromtimestamp(hit.found_at // _DAY * _DAY, UTC)
 
 
 def _name_of(address: str) -> str:

@@ -67,6 +67,14 @@ class Listing:
         is_listed[is_listed] = self.ids[places[is_listed]] == wanted[is_listed]
         return places[is_listed]
 
+    def best(self, limit: int | None) -> Listing:
+        """The same with at most ``limit`` pages, those with the best scores."""
+        if limit is None or limit >= len(self):
+            return self
+        kept = np.sort(np.argsort(-self.scores, kind="stable")[:limit])
+        facets = {name: Column(each.values, each.codes[kept]) for name, each in self.facets.items()}
+        return Listing(self.ids[kept], self.scores[kept], self.found_at[kept], facets)
+
 
 def read_listing(folder: CrawlFolder) -> Listing:
     """All that may be shown now; pages that the person has rejected are left out."""

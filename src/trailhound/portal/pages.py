@@ -110,23 +110,29 @@ class Portal:
         """All pages, as they are now."""
         return self._listing.get()
 
-    def about_page(self, **shared: Any) -> str:
-        """What this is, and how it came to be; ``shared`` are values for a static site."""
-        listing = self.listing
+    def about_page(self, listing: Listing | None = None, **shared: Any) -> str:
+        """What this is, and how it came to be; ``shared`` are values for a static site.
+
+        It tells of all pages, unless a ``listing`` of some is given.
+        """
+        listing = self.listing if listing is None else listing
         latest = float(listing.found_at.max()) if len(listing) else None
         hosts = len(set(listing.facets["host"].codes.tolist()))
         counts = {"pages": len(listing), "hosts": hosts, "latest": latest}
         return self._rendered("about.html.j2", **counts, **shared)
 
-    def feed(self, kind: FeedKind = "rss", site_url: str = "./") -> bytes:
+    def feed(
+        self, kind: FeedKind = "rss", site_url: str = "./", listing: Listing | None = None
+    ) -> bytes:
         """The latest finds; ``site_url`` is the address of the portal, for readers of the feed."""
         write = rss_feed if kind == "rss" else atom_feed
-        return write(self.title, self.description, site_url, self.latest())
+        return write(self.title, self.description, site_url, self.latest(listing))
 
-    def latest(self) -> tuple[Hit, ...]:
-        """What was found last, newest first."""
+    def latest(self, listing: Listing | None = None) -> tuple[Hit, ...]:
+        """What was found last, newest first; of all pages, or of those of a ``listing``."""
+        listing = self.listing if listing is None else listing
         return search_listing(
-            self.listing, self.folder.results, order="newest", page_size=FEED_ENTRIES
+            listing, self.folder.results, order="newest", page_size=FEED_ENTRIES
         ).hits
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 import msgspec
@@ -59,16 +59,45 @@ def name_for(title: str) -> str:
     return _NO_NAME.sub("-", plain)[:MAX_NAME_CHARS].strip("-") or "portal"
 
 
-def publish(workspace: Workspace, topic: TopicFolder, how: Publication) -> None:
-    """From now on, until :func:`unpublish`. UsageError when another topic has the name."""
-    for other, known in published(workspace):
-        if known.name == how.name and other.name != topic.name:
-            raise UsageError(
-                f"The topic '{other.name}' is published as '{how.name}' already. Choose "
-                "another name."
-            )
+def publish(
+    workspace: Workspace,
+    topic: TopicFolder,
+    how: Publication,
+    more: Mapping[str, Publication] | None = None,
+) -> None:
+    """From now on, until :func:`unpublish`. UsageError when another topic has the name, also one
+    of ``more``, which are published by topic for a while."""
+    other = _names(workspace, more or {}).get(how.name, topic.name)
+    if other != topic.name:
+        raise UsageError(
+            f"The topic '{other}' is published as '{how.name}' already. Choose another name."
+        )
     with explaining(topic.path / FILE_NAME):
         write_whole(topic.path / FILE_NAME, msgspec.json.encode(how))
+
+
+def for_a_while(
+    workspace: Workspace, topics: Iterable[TopicFolder], title: str = ""
+) -> dict[str, Publication]:
+    """Publications by topic, beside those that are kept. UsageError when two have one name."""
+    made: dict[str, Publication] = {}
+    for topic in topics:
+        how = publication(topic, title=title)
+        other = _names(workspace, made).get(how.name, topic.name)
+        if other != topic.name:
+            raise UsageError(
+                f"The topics '{other}' and '{topic.name}' would both be published as '{how.name}', "
+                "a name made of the letters a to z and the digits in theirs. Publish one of them "
+                "in the app, where you choose its name."
+            )
+        made[topic.name] = how
+    return made
+
+
+def _names(workspace: Workspace, more: Mapping[str, Publication]) -> dict[str, str]:
+    """Which topic has which name."""
+    kept = {how.name: topic.name for topic, how in published(workspace)}
+    return {how.name: topic for topic, how in more.items()} | kept
 
 
 def unpublish(topic: TopicFolder) -> None:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trailhound.portal.languages import language_name
+from trailhound.portal.listing import Listing
 from trailhound.portal.pages import Links, Portal, render
 from trailhound.portal.searching import Hit, hit_of
 from trailhound.portal.site_index import SiteIndex
@@ -58,31 +59,29 @@ def write_site(
     ``site_url`` is where the site will be, for readers of its feeds. Pages go through ``passing``.
     """
     with ExportFolder(folder, "site", OWNED) as files:
-        index, lists = SiteIndex(), _Lists(portal, _count(portal, limit))
+        listing = portal.listing.best(limit)
+        index, lists = SiteIndex(), _Lists(portal, len(listing))
         first: list[Hit] = []
-        for page in passing(_pages(portal, limit)):
+        for page in passing(_pages(portal, listing)):
             first += [page.hit] if len(first) < SHOWN_FIRST else []
             for name, content in (*index.add(*page), *lists.add(page.hit)):
                 files.write(name, content)
         stamp = hashlib.sha256()
-        languages = portal.listing.facets["language"].values
+        languages = listing.facets["language"].values
         names = {code: language_name(code) for code in languages if code}
         for name, content in (*index.files(names), *lists.rest()):
             files.write(name, content)
             stamp.update(content)
-        for name, content in _fixed_files(portal, len(index), first, site_url, stamp.hexdigest()):
+        for name, content in _about(portal, listing, site_url or "index.html"):
+            files.write(name, content)
+        for name, content in _fixed_files(portal, len(index), first, stamp.hexdigest()):
             files.write(name, content)
     return len(index)
 
 
-def _count(portal: Portal, limit: int | None) -> int:
-    return min(len(portal.listing), limit if limit is not None else len(portal.listing))
-
-
-def _pages(portal: Portal, limit: int | None) -> Iterator[SitePage]:
+def _pages(portal: Portal, listing: Listing) -> Iterator[SitePage]:
     """Best first."""
-    listing = portal.listing
-    best = np.argsort(-listing.scores, kind="stable")[: _count(portal, limit)]
+    best = np.argsort(-listing.scores, kind="stable")
     with ListedPages(portal.folder.results) as stored:
         for start in range(0, len(best), PAGES_PER_LIST):
             ids = listing.ids[best[start : start + PAGES_PER_LIST]].tolist()
@@ -92,16 +91,20 @@ def _pages(portal: Portal, limit: int | None) -> Iterator[SitePage]:
                     yield SitePage(hit_of(pages[each]), pages[each].snippet, text)
 
 
+def _about(portal: Portal, listing: Listing, site_url: str) -> Iterator[tuple[str, bytes]]:
+    """What tells of all pages of the site, and of no others."""
+    yield "feed.xml", portal.feed("rss", site_url, listing)
+    yield "atom.xml", portal.feed("atom", site_url, listing)
+    yield "about.html", portal.about_page(listing, **_shared()).encode()
+
+
 def _fixed_files(
-    portal: Portal, total: int, first: list[Hit], site_url: str, stamp: str
+    portal: Portal, total: int, first: list[Hit], stamp: str
 ) -> Iterator[tuple[str, bytes]]:
     for name in ("portal.css", "icon.svg", "search.js"):
         asset = portal.asset(name)
         if asset is not None:
             yield name, asset.content
-    yield "feed.xml", portal.feed("rss", site_url or "index.html")
-    yield "atom.xml", portal.feed("atom", site_url or "index.html")
-    yield "about.html", portal.about_page(**_shared()).encode()
     home = _rendered(portal, "site.html.j2", total=total, hits=first, stamp=stamp[:12])
     yield "index.html", home.encode()
 

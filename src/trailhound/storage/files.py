@@ -38,14 +38,15 @@ def explaining(path: Path) -> Iterator[None]:
 
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 _AGAIN = "then try again (a crawl: with --resume)."
+MAKE_ROOM = (
+    "Make room, then try again (a crawl that had begun: with --resume; everything up to the last "
+    "finished page is safe)."
+)
 
 
 def _advice(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return (
-            "cannot grow: the disk is full. Make room, and go on with --resume; everything up to "
-            "the last finished page is safe."
-        )
+        return f"cannot grow: the disk is full. {MAKE_ROOM}"
     if error.errno in _FORBIDDEN:
         return f"cannot be written. Check that you may write in its folder, {_AGAIN}"
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
@@ -55,8 +56,8 @@ def _advice(error: OSError) -> str:
     if error.errno == errno.EEXIST:
         return "cannot be made: something of that name is there. Choose another name."
     return (
-        "cannot be read or written. Once the disk is well, resume the crawl; everything up to the "
-        "last finished page is safe."
+        "cannot be read or written. See that the disk is well, then try again (a crawl that had "
+        "begun: with --resume; everything up to the last finished page is safe)."
     )
 
 

@@ -43,6 +43,8 @@ from trailhound.urls import canonicalize
 
 Forgotten = Callable[[str], bool]
 """Whether a URL is to be forgotten."""
+AS_ME = "as_me"
+"""The setting that lists hosts, and not addresses, which were read as the person."""
 CleanState = Callable[[bytes], bytes | None]
 """From what a part of the crawl has kept to what may stay of it."""
 
@@ -230,6 +232,14 @@ def _addresses(value: Any) -> Iterator[str]:
     """Everything in ``value`` that may be a URL, also inside sentences."""
     if isinstance(value, str):
         yield from (word.rstrip(".,;:)'\"") for word in value.split() if "://" in word)
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield from map(any_page_of, each) if name == AS_ME else _addresses(each)
+    elif isinstance(value, list):
+        for each in value:
             yield from _addresses(each)
+
+
+def any_page_of(host: str) -> str:
+    """An address that is forgotten with the host, and not with its first page alone."""
+    return f"https://{host}/any-page-of-it"

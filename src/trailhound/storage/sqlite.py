@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trailhound.errors import TrailhoundError
+from trailhound.storage.files import MAKE_ROOM
 
 _WRITE_AHEAD = ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL")
 Migration = Callable[[sqlite3.Connection], object]
@@ -16,8 +17,6 @@ Migration = Callable[[sqlite3.Connection], object]
 _PRIMARY_CODE = 0xFF
 """Extended error codes carry the primary one in their lowest byte."""
 
-_GO_ON = "Make room, and go on with --resume (a crawl that had not begun: with the same command);"
-_SAFE = "everything up to the last finished page is safe."
 _BUSY = "is locked by another program. Close it, or wait until it has ended, and try again."
 _UNWRITABLE = (
     "cannot be written to. Check that its folder exists, that you may write there, that the file "
@@ -29,7 +28,7 @@ _DAMAGED = (
 _ADVICE = {
     sqlite3.SQLITE_BUSY: _BUSY,
     sqlite3.SQLITE_LOCKED: _BUSY,
-    sqlite3.SQLITE_FULL: f"cannot grow: the disk is full. {_GO_ON} {_SAFE}",
+    sqlite3.SQLITE_FULL: f"cannot grow: the disk is full. {MAKE_ROOM}",
     sqlite3.SQLITE_READONLY: _UNWRITABLE,
     sqlite3.SQLITE_CANTOPEN: _UNWRITABLE,
     sqlite3.SQLITE_PERM: _UNWRITABLE,
@@ -37,7 +36,7 @@ _ADVICE = {
     sqlite3.SQLITE_NOTADB: _DAMAGED,
     sqlite3.SQLITE_IOERR: (
         "cannot be read or written: the disk reports an error (a full disk, a quota or a failing "
-        f"drive). {_GO_ON} {_SAFE}"
+        f"drive). {MAKE_ROOM}"
     ),
 }
 _OTHERWISE = "cannot be used. Report this as a bug, or {anew}."

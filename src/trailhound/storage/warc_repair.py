@@ -116,8 +116,9 @@ class KeptRecords:
     """Those that stay and are about an address; others describe the file itself."""
 
 
-def repair_archive(folder: Path) -> list[Repair]:
+def repair_archive(folder: Path | str) -> list[Repair]:
     """Mend an archive that no crawl is writing to, and complete its index."""
+    folder = Path(folder)
     with own_archive(folder):
         repairs = repair_open_files(folder)
         merge_index(folder)

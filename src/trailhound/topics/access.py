@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from trailhound.config.settings import FetchSettings, Settings
+from trailhound.counting import counted
 from trailhound.errors import ConfigError, StorageError, UsageError
 from trailhound.fetching.cookies import MAX_COOKIES, OwnedCookie, from_browser, read_cookies
 from trailhound.fetching.keyring import AccessFile, HostKeys, read_access
@@ -100,14 +101,12 @@ class Access:
         found, known = {}, read_access(self.path).hosts
         for host in hosts:
             name = without_port(host.key)
-            fitting = tuple(each.cookie for each in cookies if each.is_for(name))[:MAX_COOKIES]
+            sendable = (each.cookie for each in cookies if each.is_for(name) and each.cookie)
+            fitting = tuple(sendable)[:MAX_COOKIES]
             if not fitting and host.key not in known:
-                none = (
-                    f"None of the {len(cookies)} cookies is" if cookies else "There are no cookies"
-                )
                 raise UsageError(
-                    f"{none} for {host.key}. Log in there with your browser, and export its "
-                    "cookies again."
+                    f"{_none_of(cookies, host)} for {host.key}. Log in there with your browser, "
+                    "and export its cookies again."
                 )
             if fitting:
                 found[host.key] = fitting
@@ -171,13 +170,28 @@ def cookies_in(path: Path) -> list[OwnedCookie]:
     return read_cookies(_content(path), str(path))
 
 
+def unsendable(cookies: Iterable[OwnedCookie], host: NamedHost) -> int:
+    """How many of the cookies for a host no header can carry."""
+    name = without_port(host.key)
+    return sum(each.cookie is None and each.is_for(name) for each in cookies)
+
+
+def _none_of(cookies: Collection[OwnedCookie], host: NamedHost) -> str:
+    if n_odd := unsendable(cookies, host):
+        return f"{counted(n_odd, 'cookie')} of it cannot be sent, and no other is"
+    return f"None of the {len(cookies)} cookies is" if cookies else "There are no cookies"
+
+
 def cookies_of_browser(cookies: list[Any]) -> list[OwnedCookie]:
     """Those that the extension sends."""
     return from_browser(cookies, "What the browser sent")
 
 
 def headers_in(texts: Iterable[str]) -> list[Header]:
-    """Headers as they are given: ``Name: value``, or ``@FILE`` with one in each line."""
+    """Headers as they are given: ``Name: value``, or ``@FILE`` with one in each line.
+
+    ConfigError for what is no header, and for a file without any.
+    """
     return [read_header(line) for text in texts for line in _lines(text)]
 
 
@@ -185,7 +199,10 @@ def _lines(text: str) -> list[str]:
     if not text.startswith("@"):
         return [text]
     content = _content(Path(text[1:])).decode("utf-8-sig", "replace")
-    return [line for line in content.splitlines() if line.strip() and not line.startswith("#")]
+    lines = [line for line in content.splitlines() if line.strip() and not line.startswith("#")]
+    if not lines:
+        raise ConfigError(f"{text[1:]} holds no header. Write one in each line, as 'Name: value'.")
+    return lines
 
 
 def _content(path: Path) -> bytes:

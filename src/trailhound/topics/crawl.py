@@ -413,6 +413,7 @@ class TopicCrawl:
                 self._beacon.add(event)
                 self._notices.tell_lost_page(event, self.progress)
                 self._notices.tell_login(event)
+                self._notices.tell_fetcher(self._crawler.fetcher)
                 self._seeds.ended(event)
                 self._give_up_or_tell()
                 yield event

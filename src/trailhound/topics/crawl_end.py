@@ -12,6 +12,7 @@ from trailhound.crawling.budget import StopReason
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.progress import CrawlProgress
 from trailhound.errors import PLUGIN_FAULTS, StorageError
+from trailhound.fetching.base import Hampered
 from trailhound.records import Outcome
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.crawl_stores import CrawlStores
@@ -81,4 +82,6 @@ class CrawlEnd:
             ended = self.crawler.stop_reason is StopReason.FRONTIER_EMPTY
             if tried or (ended and not self.stores.results.has_pages()):
                 return "Nothing was fetched."
+        if isinstance(self.crawler.fetcher, Hampered) and self.crawler.fetcher.is_in_vain:
+            return "No page was rendered."
         return " ".join(f"{who} failed on every page." for who in self.crawler.sinks.useless)

@@ -168,6 +168,8 @@ def make_plan(
         settings, seeds = request.settings, request.settings.crawl.seeds
     settings, said = for_every_folder(settings), settings.fetch
     settings = _with_access(settings, folder)
+    # A name and a password may stand in an address as it was typed; they are written nowhere.
+    settings = settings.changed({"crawl.seeds": tuple(map(typed_url, settings.crawl.seeds))})
     if own.strategy is None:
         check_live_spec(settings.crawl.strategy)
     if record is None and settings.crawl.seeds_from:

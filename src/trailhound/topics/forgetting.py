@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Container, Iterator
 from contextlib import nullcontext, suppress
@@ -21,7 +20,14 @@ from trailhound.sessions.files import read_session, write_session
 from trailhound.sources.crawled_links import forget_linked
 from trailhound.sources.kept_answers import forget_answers
 from trailhound.storage.files import cannot_write, explaining, write_whole
-from trailhound.storage.forgetting import forget_lines, forget_records, forget_results, leading_to
+from trailhound.storage.forgetting import (
+    AS_ME,
+    any_page_of,
+    forget_lines,
+    forget_records,
+    forget_results,
+    leading_to,
+)
 from trailhound.topics.access import Access
 from trailhound.topics.crawl_folder import (
     CRAWL_LINKS,
@@ -36,6 +42,7 @@ from trailhound.topics.crawl_folder import (
 from trailhound.topics.crawl_status import forget_status
 from trailhound.topics.learning import learn_into, same_request
 from trailhound.topics.marking import MARKS_FILE, MarksLock
+from trailhound.topics.removing import finish_removing, left_behind, remove_folder
 from trailhound.topics.schedule import SCHEDULE
 from trailhound.topics.workspace import (
     SessionsLock,
@@ -84,8 +91,9 @@ def one_url(url: str) -> Forgotten:
 
 def one_host(host: str) -> Forgotten:
     """All pages of this host and of the hosts below it (``www.``, …), at any port."""
-    address = canonicalize(f"http://{host.strip()}/")
-    if not host.strip() or address is None or host_key(address) != address[7:-1]:
+    name = host.strip().removeprefix("*").removeprefix(".")  # as in cookies and --scope
+    address = canonicalize(f"http://{name}/")
+    if not name or address is None or host_key(address) != address[7:-1]:
         raise UsageError(f"'{host}' is not the name of a host. Write it as: example.org")
     wanted = without_port(host_key(address))
 
@@ -103,6 +111,8 @@ def forget_pages(
     """Remove pages from a topic's sessions, model, crawls and archives."""
     folder = workspace.topic(topic)
     with nullcontext() if dry_run else CrawlLock(folder):
+        if not dry_run:
+            finish_removing(folder.path)
         work = _Forgetting(folder, forgotten, dry_run)
         changed = work.in_sessions() + work.in_contents()
         work.in_sources()
@@ -112,7 +122,7 @@ def forget_pages(
         if work.report.removed and not dry_run:
             _forget_experience(folder)
             forget_status(folder.path, forgotten)
-            _remove(folder.path / EXPORTS)
+            remove_folder(folder.path / EXPORTS)
             folder.picture_path.unlink(missing_ok=True)
         if (changed and folder.model_path.exists()) or _model_knows(folder, forgotten):
             plan = "the model would be learned again from what is left, or removed"
@@ -137,12 +147,18 @@ def forget_session(workspace: Workspace, topic: str, name: str) -> ForgetReport:
 
 
 def forget_everything(workspace: Workspace, topic: str, *, dry_run: bool = False) -> ForgetReport:
-    """Remove a topic: sessions, model, crawls, archives."""
-    folder = workspace.topic(topic)
+    """Remove a topic: sessions, model, crawls, archives; also what an interruption left of it."""
+    place = workspace.folder_for(topic).path
+    left = left_behind(place.parent, place.name)
     report = ForgetReport()
-    files = [path for path in folder.path.rglob("*") if path.is_file()]
+    report.add("files in all", sum(map(_n_files, left)))
+    if not dry_run:
+        finish_removing(place.parent)
+    if left and not place.exists():
+        return report
+    folder = workspace.topic(topic, even_damaged=True)
     report.add("sessions", len(folder.session_names()))
-    report.add("files in all", len(files))
+    report.add("files in all", _n_files(folder.path))
     if folder.model_path.exists():
         report.model = "the model would be removed" if dry_run else "the model was removed"
     if not dry_run:
@@ -150,8 +166,12 @@ def forget_everything(workspace: Workspace, topic: str, *, dry_run: bool = False
     hosts = set(_hosts_as_me(folder))
     report.add(COOKIES, Access(workspace.folder).forget(hosts.__contains__, dry_run=dry_run))
     if not dry_run:
-        _remove(folder.path)
+        remove_folder(folder.path)
     return report
+
+
+def _n_files(folder: Path) -> int:
+    return sum(path.is_file() for path in folder.rglob("*"))
 
 
 def _hosts_as_me(folder: TopicFolder) -> Iterator[str]:
@@ -217,9 +237,8 @@ class _Forgetting:
 
     def in_access(self, workspace: Path) -> None:
         """Cookies and headers of hosts that were read as the person, in any topic."""
-        # Any page of the host, and not only its first one, which may be forgotten by itself.
         forgotten = Access(workspace).forget(
-            lambda host: self._forgotten(f"https://{host}/any-page-of-it"), dry_run=self._dry_run
+            lambda host: self._forgotten(any_page_of(host)), dry_run=self._dry_run
         )
         self.report.add(COOKIES, forgotten)
 
@@ -286,12 +305,20 @@ def _forget_settings(path: Path, forgotten: Forgotten, *, dry_run: bool) -> int:
 
 def _without_items(value: Any, forgotten: Forgotten) -> tuple[Any, int]:
     if isinstance(value, dict):
-        pairs = {key: _without_items(each, forgotten) for key, each in value.items()}
+        of_hosts = partial(_is_of_host, forgotten)
+        pairs = {
+            key: _without_items(each, of_hosts if key.endswith(AS_ME) else forgotten)
+            for key, each in value.items()
+        }
         return {key: pair[0] for key, pair in pairs.items()}, sum(n for _, n in pairs.values())
     if isinstance(value, list):
         kept = [each for each in value if not (isinstance(each, str) and forgotten(each))]
         return kept, len(value) - len(kept)
     return value, 0
+
+
+def _is_of_host(forgotten: Forgotten, host: str) -> bool:
+    return forgotten(any_page_of(host))
 
 
 def _write_anew(path: Path, session: Session) -> None:
@@ -326,18 +353,6 @@ def _renew_model(workspace: Workspace, folder: TopicFolder) -> str:
     try:
         learn_into(workspace, same_request(folder, folder.load()))
     except TrailhoundError as error:
-        _remove(folder.model_path)
+        remove_folder(folder.model_path)
         return f"the model was removed, and nothing could be learned from what is left: {error}"
     return "the model was learned again from what is left"
-
-
-def _remove(path: Path) -> None:
-    """At once to other programs, even if deleting takes long or is interrupted."""
-    if not path.exists():
-        return
-    doomed = path.with_name(f".{path.name}.{os.getpid()}.forgotten")
-    try:
-        path.rename(doomed)
-        shutil.rmtree(doomed)
-    except OSError as error:
-        raise cannot_write(path, error) from error

@@ -55,6 +55,8 @@ class LearningRequest:
     """The judge's γ; ``None``: calibrated on the sessions."""
     replace: bool = False
     """Forget the sessions that the topic already has."""
+    lenient: bool = False
+    """Skip damaged lines of the sessions that the topic already has."""
     content: Content | None = None
     """Where to look up pages whose source the sessions do not hold."""
 
@@ -85,7 +87,7 @@ def learn_into(
                 f"The topic '{folder.name}' was deleted or renamed while it was being learned. "
                 "Nothing was saved."
             )
-        if not _is_something_gone(folder, known, stamps):
+        if not _is_something_gone(folder, known, stamps, strict=not request.lenient):
             report("Saving")
             folder.save(learned, sessions, content, present)
             return learned
@@ -108,12 +110,17 @@ def _stamps(folder: TopicFolder) -> dict[str, tuple[int, int]]:
 
 
 def _is_something_gone(
-    folder: TopicFolder, known: Mapping[str, Session], before: Mapping[str, tuple[int, int]]
+    folder: TopicFolder,
+    known: Mapping[str, Session],
+    before: Mapping[str, tuple[int, int]],
+    *,
+    strict: bool,
 ) -> bool:
     """Whether a session that was read has gone, or was changed other than by recording on."""
     now = _stamps(folder)
     changed = [name for name in known if now.get(name) != before.get(name)]
-    later = {name: read_session(folder.sessions_path / name) for name in changed if name in now}
+    paths = {name: folder.sessions_path / name for name in changed if name in now}
+    later = {name: read_session(path, strict=strict) for name, path in paths.items()}
     goes_on = all(name in later and _continues(known[name], later[name]) for name in changed)
     content = folder.content_path.name
     return not goes_on or (bool(known) and now.get(content) != before.get(content))
@@ -179,10 +186,13 @@ def _known(
     folder: TopicFolder, request: LearningRequest
 ) -> tuple[dict[str, Session], KnownContent, str | None]:
     """What the topic brings along: sessions, content, label."""
-    if request.replace or not folder.exists():
+    if request.replace or not (folder.exists() or folder.session_names()):
         return {}, KnownContent(source=request.content), request.label
-    label = request.label if request.label is not None else folder.record().label
-    return folder.sessions(), folder.known_content().extended_by(request.content), label
+    label = request.label
+    if label is None and folder.exists():
+        label = folder.record().label
+    known = folder.known_content().extended_by(request.content)
+    return folder.sessions(strict=not request.lenient), known, label
 
 
 def _joined(known: Mapping[str, Session], added: Sequence[Session]) -> dict[str, Session]:

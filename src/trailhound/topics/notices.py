@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from trailhound.counting import counted
 from trailhound.crawling.progress import BARREN_PAGES, CrawlProgress
 from trailhound.errors import StorageError
+from trailhound.fetching.base import Hampered
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.event_log import EventLog, ProblemHandler
 from trailhound.urls import host_key
@@ -45,6 +46,7 @@ class CrawlNotices:
         self._notify = notify
         self._file: EventLog | None = None
         self._barren = 0
+        self._trouble = ""
         self._closed: set[str] = set()
         """Hosts of which it was told that they ask to log in."""
 
@@ -100,6 +102,13 @@ class CrawlNotices:
         if host not in self._closed:
             self._closed.add(host)
             self.tell(f"{event.final_url}: {event.why}.")
+
+    def tell_fetcher(self, fetcher: object) -> None:
+        """What the fetcher cannot do, once."""
+        trouble = fetcher.trouble if isinstance(fetcher, Hampered) else ""
+        if trouble and trouble != self._trouble:
+            self._trouble = trouble
+            self.tell(trouble)
 
     def tell_barren(self, pages: int) -> None:
         """So many pages have passed without a relevant one; said now and then."""

@@ -55,6 +55,9 @@ def overview(workspace: Workspace) -> Iterator[TopicOverview]:
             yield TopicOverview(name, sessions, _marked(folder), learned, _crawl(folder))
         except TrailhoundError as error:
             yield TopicOverview(name, sessions, 0, learned, problem=str(error))
+    for folder, problem in workspace.damaged():
+        sessions, learned = len(folder.session_names()), folder.is_learned()
+        yield TopicOverview(folder.name, sessions, 0, learned, problem=problem)
 
 
 def _marked(folder: TopicFolder) -> int:

@@ -42,6 +42,7 @@ SHORT_SECONDS = 60.0
 RETRY_SECONDS = 1800.0
 """After a start that failed, or when all hosts wanted to be left alone."""
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
@@ -310,16 +311,21 @@ def parse_window(text: str, days: str | None = None) -> Window:
     found = _NIGHTLY.fullmatch(text)
     if found is None:
         raise UsageError(f"'{text}' is no time of night. Write it as 22:00-06:00.")
-    names = [name.strip().lower()[:3] for name in days.split(",")] if days else list(DAYS)
-    unknown = [name for name in names if name not in DAYS]
-    if unknown:
-        raise UsageError(f"'{unknown[0]}' is no weekday. Write them as {','.join(DAYS)}.")
-    chosen = tuple(sorted({DAYS.index(name) for name in names}))
+    chosen = tuple(range(7)) if days is None else tuple(sorted(set(map(_weekday, days.split(",")))))
     window = Window(found[1].zfill(5), found[2].zfill(5), chosen)
     try:
         return msgspec.convert(msgspec.to_builtins(window), Window)
     except msgspec.ValidationError:
         raise UsageError(f"'{text}' is no time of night. Write it as 22:00-06:00.") from None
+
+
+def _weekday(text: str) -> int:
+    """From ``mon``, or more of the day's name."""
+    name = text.strip().lower()
+    for number, day in enumerate(_WEEKDAYS):
+        if len(name) >= 3 and day.startswith(name):
+            return number
+    raise UsageError(f"'{text}' is no weekday. Write them as {','.join(DAYS)}.")
 
 
 def read_schedule(topic: TopicFolder) -> Schedule | None:

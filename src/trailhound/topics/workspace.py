@@ -7,28 +7,18 @@
                           content.json     pages that came from elsewhere (--content)
                           model/           see model_folder
                           crawl/           see crawl_folder
-
-Different names give different folders, also where the file system ignores case (Windows, macOS):
-
-* letters of all alphabets, digits, blanks and ``-_.,()`` stay as they are;
-* what some system forbids or treats in its own way becomes ``%`` and two hexadecimal digits: the
-  characters ``/ \\ : * ? " < > | %`` and ``~``, a dot at the beginning, a dot at the end, the first
-  letter of the names of devices (``CON``, ``NUL`` …);
-* where that is not enough to tell names apart (capitals, very long names), ``~`` and a checksum of
-  the name follow.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import re
 import shutil
-import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import msgspec
 import platformdirs
@@ -39,6 +29,7 @@ from trailhound.sessions.events import Session, session_lines
 from trailhound.sessions.files import SESSION_SUFFIX, read_session, write_session
 from trailhound.storage.files import make_folder, write_whole
 from trailhound.storage.locks import Ownership
+from trailhound.topics.names import checked_name, folder_name
 
 WORKSPACE_VARIABLE = "TRAILHOUND_WORKSPACE"
 
@@ -56,15 +47,6 @@ def workspace_folder(chosen: Path | None, environment: Mapping[str, str]) -> Pat
 if TYPE_CHECKING:  # the learning is heavy; who only looks for a topic need not wait for it
     from trailhound.topics.learned import LearnedTopic
     from trailhound.topics.learning import KnownContent
-
-MAX_NAME_LENGTH = 200
-"""Characters of a topic's name."""
-MAX_STEM_BYTES = 80
-"""Of a folder's name, in UTF-8, before a checksum. Windows wants whole paths below 260
-characters, other systems each name below 256 bytes."""
-
-_FORBIDDEN = re.compile(r'[/\\:*?"<>|%~]')
-_DEVICE = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³]|conin\$|conout\$) *(\.|$)", re.IGNORECASE)
 
 FORMAT_NAME = "trailhound-topic"
 FORMAT_VERSION = 1
@@ -130,6 +112,14 @@ class TopicFolder:
         """Whether the topic was ever saved."""
         return (self.path / "topic.json").exists()
 
+    def is_damaged(self) -> bool:
+        """Whether something is there that has lost its ``topic.json``, or whose cannot be read."""
+        try:
+            read_record(self.path / "topic.json")
+        except ModelError:
+            return self.path.is_dir()
+        return False
+
     def is_learned(self) -> bool:
         """Whether there is a model, sound or not."""
         return (self.model_path / "model.json").exists()
@@ -155,10 +145,10 @@ class TopicFolder:
     def _write(self, record: TopicRecord) -> None:
         write_whole(self.path / "topic.json", msgspec.json.encode(record))
 
-    def sessions(self) -> dict[str, Session]:
-        """The sessions learned from, by file name."""
+    def sessions(self, *, strict: bool = True) -> dict[str, Session]:
+        """The sessions learned from, by file name; ``strict`` as for ``read_session``."""
         paths = sorted((self.path / "sessions").glob(f"[!.]*{SESSION_SUFFIX}"))
-        return {path.name: read_session(path) for path in paths}
+        return {path.name: read_session(path, strict=strict) for path in paths}
 
     def known_content(self) -> KnownContent:
         """Pages that an earlier learning found outside its sessions."""
@@ -269,11 +259,16 @@ class Workspace:
         """Where the topic with this name is or would be."""
         return TopicFolder(self.folder / "topics" / folder_name(name), checked_name(name))
 
-    def topic(self, name: str) -> TopicFolder:
-        """A topic that exists; UsageError with suggestions for one that does not."""
+    def topic(self, name: str, *, even_damaged: bool = False) -> TopicFolder:
+        """A topic that exists; UsageError with suggestions for one that does not.
+
+        ModelError when its ``topic.json`` cannot be read, unless that is no matter.
+        """
         folder = self.folder_for(name)
         if not folder.exists():
             self._finish_renaming(folder)
+        if even_damaged and folder.is_damaged():
+            return folder
         if not folder.exists():
             raise self._unknown(folder.name)
         folder.record()
@@ -295,9 +290,18 @@ class Workspace:
                 names.append(read_record(path).name)
         return tuple(sorted(names))
 
+    def damaged(self) -> Iterator[tuple[TopicFolder, str]]:
+        """Topics whose ``topic.json`` cannot be read, named after their folders, and why."""
+        for path in self._records():
+            try:
+                read_record(path)
+            except ModelError as error:
+                yield TopicFolder(path.parent, unquote(path.parent.name)), str(error)
+
     def _records(self) -> list[Path]:
         try:
-            return sorted((self.folder / "topics").glob("*/topic.json"))
+            # What begins with a dot is being deleted, or an interruption has left it.
+            return sorted((self.folder / "topics").glob("[!.]*/topic.json"))
         except OSError as error:
             raise StorageError(
                 f"The workspace {self.folder} cannot be read: {error.strerror or error}. "
@@ -341,53 +345,3 @@ def session_file_name(session: Session) -> str:
     for line in session_lines(session):
         digest.update(line)
     return f"{digest.hexdigest()[:16]}{SESSION_SUFFIX}"
-
-
-def checked_name(name: str) -> str:
-    """A topic's name in its one spelling; UsageError when no topic can be called that."""
-    tidy = " ".join(unicodedata.normalize("NFC", name).split())
-    if not tidy:
-        raise UsageError("A topic needs a name. Give it one, for example: bees")
-    if len(tidy) > MAX_NAME_LENGTH:
-        raise UsageError(
-            f"The topic name '{tidy[:40]}…' has {len(tidy)} characters, and {MAX_NAME_LENGTH} are "
-            "the most. Give it a shorter one."
-        )
-    if any(unicodedata.category(character) in ("Cc", "Cs", "Cn", "Co") for character in tidy):
-        raise UsageError(
-            f"The topic name {tidy!r} holds characters that cannot be shown. Leave them out."
-        )
-    return tidy
-
-
-def folder_name(name: str) -> str:
-    """The folder of the topic with this name. Always the same, and its own."""
-    name = checked_name(name)
-    stem = _encoded(name)
-    cut = _cut(stem)
-    # "Bees" and "bees" are the same folder to many file systems.
-    if cut == stem and name == name.casefold() == name.upper().lower():
-        return stem
-    checksum = hashlib.sha256(name.encode()).hexdigest()[:10]
-    return f"{cut}~{checksum}"
-
-
-def _encoded(name: str) -> str:
-    encoded = _FORBIDDEN.sub(lambda found: _escape(found[0]), name)
-    if encoded.startswith("."):
-        encoded = _escape(".") + encoded[1:]
-    if encoded.endswith("."):
-        encoded = encoded[:-1] + _escape(".")
-    if _DEVICE.match(encoded):
-        encoded = _escape(encoded[0]) + encoded[1:]
-    return encoded
-
-
-def _escape(character: str) -> str:
-    return f"%{ord(character):02x}"
-
-
-def _cut(stem: str) -> str:
-    """At most ``MAX_STEM_BYTES`` of a folder name, whole characters, nothing trailing."""
-    head = stem.encode()[:MAX_STEM_BYTES].decode("utf-8", "ignore")
-    return head if head == stem else head.rstrip(". ")

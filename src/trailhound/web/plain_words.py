@@ -72,6 +72,7 @@ _WORDS = tuple(
         (r"goes on with --resume", "goes on when you press Go on"),
         (r"go on with --resume( \(.+?\))?", "press Go on"),
         (r" \(a crawl: with --resume\)", ""),
+        (r" \(a crawl that had begun: with --resume; (.+?)\)", r"; for a crawl, press Go on: \1"),
         (r"give it as a seed: --resume --seed URL", "begin anew with it as a page to start from."),
         (r", or set allow_impolite = true \(--allow-impolite\) if they have agreed", ""),
         (r", or name a judge that needs no session with --judge, such as keywords", ""),

@@ -50,12 +50,21 @@ class PortalListening:
     port: int = DEFAULT_PORTAL_PORT
     host: str = LOOPBACK
 
+    def __post_init__(self) -> None:
+        if not self.host.strip():  # which the system takes for all addresses
+            raise ConfigError(
+                "--portal-host is empty. Name an address of this machine, or 0.0.0.0 to let "
+                "everybody read the portal."
+            )
+
     @property
-    def is_everywhere(self) -> bool:
-        """Whether it is at every address of this machine, which is none to name."""
+    def nameable_host(self) -> str:
+        """What to write in an address: all addresses of this machine are none to name."""
         with suppress(ValueError):  # a name
-            return ip_address(self.host).is_unspecified
-        return False
+            address = ip_address(self.host)
+            if address.is_unspecified:
+                return LOOPBACK if address.version == 4 else LOOPBACK_6
+        return self.host
 
     @property
     def is_local(self) -> bool:
@@ -77,7 +86,8 @@ class PortalServer:
     ) -> None:
         self._workspace = workspace
         self._listening = listening or PortalListening()
-        self._more = dict(more or {})
+        self.more = dict(more or {})
+        """By topic."""
         self._portals: dict[str, tuple[Publication, Portal]] = {}
         self._runner: web.AppRunner | None = None
         self._listener: asyncio.Server | None = None
@@ -91,7 +101,7 @@ class PortalServer:
     @property
     def is_asked_for(self) -> bool:
         """Whether it was started for certain topics, and is of no use without them."""
-        return bool(self._more)
+        return bool(self.more)
 
     @property
     def readers(self) -> int:
@@ -101,13 +111,13 @@ class PortalServer:
     def publications(self) -> dict[str, tuple[TopicFolder, Publication]]:
         """What is published now, by its name in addresses."""
         found = {how.name: (topic, how) for topic, how in published(self._workspace)}
-        for name, how in self._more.items():
+        for name, how in self.more.items():
             found[how.name] = self._workspace.folder_for(name), how
         return found
 
     def address(self, name: str = "") -> str:
         """Of a portal, or of all of them; empty while nothing is served."""
-        host = LOOPBACK if self._listening.is_everywhere else in_address(self._listening.host)
+        host = in_address(self._listening.nameable_host)
         return f"http://{host}:{self.port}/{f'{name}/' if name else ''}" if self.port else ""
 
     async def follow(self) -> None:

@@ -14,8 +14,9 @@ from trailhound.config.settings import Settings
 from trailhound.errors import UsageError
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.gathering import gather_first
+from trailhound.topics.names import checked_name
 from trailhound.topics.scheduler import Scheduler
-from trailhound.topics.workspace import TopicFolder, Workspace, checked_name
+from trailhound.topics.workspace import TopicFolder, Workspace
 from trailhound.web.api import NotThereError
 from trailhound.web.documents import Documents
 from trailhound.web.hub import Hub
@@ -80,11 +81,11 @@ class App:
         file = find_file(self.config_file, os.environ, Path.cwd())
         return configure(said or {}, os.environ, file).settings
 
-    def topic(self, name: str) -> TopicFolder:
+    def topic(self, name: str, *, even_damaged: bool = False) -> TopicFolder:
         """One that exists; NotThereError otherwise."""
         name = checked_name(name)
         try:
-            return self.workspace.topic(name)
+            return self.workspace.topic(name, even_damaged=even_damaged)
         except UsageError as error:
             told = f"There is no topic '{name}'. It may have been renamed or deleted."
             raise NotThereError(told) from error

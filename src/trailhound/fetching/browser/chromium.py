@@ -262,6 +262,8 @@ class Chromium:
         self._driver: Playwright | None = None
         self._browser: Browser | None = None
         self._pid = 0
+        self.has_started = False
+        """Whether it ever ran."""
         self._failed_starts = 0
         self._nowhere: socket.socket | None = None
         self._profile = ""
@@ -318,6 +320,7 @@ class Chromium:
                 reason = str(error).strip().partition("\n")[0]
                 _log.warning("Pages are not rendered, as the browser does not start: %s", reason)
             raise
+        self.has_started = True
         self._failed_starts = 0
 
     async def _start(self) -> None:

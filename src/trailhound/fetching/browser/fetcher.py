@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from trailhound.config.settings import FetchSettings
 from trailhound.counting import counted
+from trailhound.errors import ConfigError
 from trailhound.fetching.base import MayGoOn, always
 from trailhound.fetching.browser.chromium import (
     BrowserOptions,
@@ -41,6 +42,9 @@ _OPEN_SECONDS = 20.0
 _CLOSE_SECONDS = 5.0
 _PARTS_PER_REST = 10
 """A host rests once more after so many parts of a page."""
+
+_LEAST_MEMORY = 100_000_000
+"""No browser shows a page with less."""
 
 
 class BrowserGoneError(Exception):
@@ -81,6 +85,7 @@ class BrowserFetcher:
         self._part_limits = part_limits or PartLimits()
         self._learned = Learned(self._blocklist.holds)
         self._room = asyncio.Semaphore(tabs)
+        self._trouble = ""
 
     @classmethod
     def from_settings(
@@ -101,6 +106,11 @@ class BrowserFetcher:
         sandbox: bool | None = None,
     ) -> Self:
         """As ``[fetch]`` says; ``render = "never"`` means ``auto`` to who names this fetcher."""
+        _check_least("seconds", seconds, 0.1)
+        _check_least("tabs", tabs, 1)
+        _check_least("memory", memory, _LEAST_MEMORY)
+        for name, value in (("parts", parts), ("steps", steps), ("clicks", clicks)):
+            _check_least(name, value, 0)
         is_root = getattr(os, "geteuid", lambda: 1)() == 0  # Chromium has no sandbox as root
         options = BrowserOptions(
             find_browser(executable),
@@ -135,6 +145,16 @@ class BrowserFetcher:
             return _remarked(result, f"not rendered: {decision.why}")
         return await self._render(result, decision, may_go_on)
 
+    @property
+    def trouble(self) -> str:
+        """That the browser does not start, if it does not."""
+        return self._trouble
+
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether all pages were to be rendered, and none could be."""
+        return self._mode == "always" and bool(self._trouble) and not self._browser.has_started
+
     async def close(self) -> None:
         """End the browser, and close all connections."""
         await self._browser.close()
@@ -165,6 +185,12 @@ class BrowserFetcher:
             except Exception as error:  # of the browser, or what a page did to it
                 failure = str(error).partition("\n")[0][:200] or type(error).__name__
                 _log.info("%s could not be rendered: %s", result.final_url, failure)
+        if failure and not (self._browser.has_started or self._trouble):
+            self._trouble = (
+                f"Pages are read as they came, and not rendered: the browser does not start "
+                f"({failure}). Name another with --fetcher browser:executable=PATH, or crawl with "
+                "--render never."
+            )
         self._let_rest(result, parts)
         result = replace(result, requests=result.requests + parts.requests)
         if failure:
@@ -224,6 +250,13 @@ class BrowserFetcher:
         host = host_key(result.final_url)
         rests = 1 + parts.requests // _PARTS_PER_REST
         self._politeness.hold(host, rests * self._politeness.delay_seconds(host))
+
+
+def _check_least(name: str, value: float, least: float) -> None:
+    if value < least:
+        raise ConfigError(
+            f"Fetcher 'browser': option {name} is {value:g}, but it should be at least {least:,}."
+        )
 
 
 @contextmanager

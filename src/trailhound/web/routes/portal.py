@@ -71,7 +71,8 @@ async def publish_topic(app: App, asked: PublishRequest) -> PortalView:
     """
     topic = app.crawl(asked.topic).topic
     before = publication_of(topic)
-    publish(app.workspace, topic, publication(topic, asked.name, asked.title, asked.description))
+    how = publication(topic, asked.name, asked.title, asked.description)
+    publish(app.workspace, topic, how, app.portal.more)
     try:
         await app.portal.follow()
     except ConfigError as error:

@@ -20,6 +20,7 @@ from trailhound.topics.schedule import (
     read_state,
     write_schedule,
 )
+from trailhound.topics.schedule_checks import checked_schedule
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import OneTopic, Routes
 from trailhound.web.contact import remember_user_agent, remembered_user_agent, unless_made_up
@@ -95,7 +96,7 @@ def set_schedule(app: App, asked: SetSchedule) -> ScheduleView:
         refresh=asked.refresh,
         settings=_with_agent(before.settings, agent),
     )
-    write_schedule(topic, wanted)
+    write_schedule(topic, checked_schedule(topic, wanted, app.usual_settings()))
     app.hub.tell(Happening(kind="schedule", topic=topic.name))
     return _view(app, topic)
 

@@ -9,8 +9,8 @@ import msgspec
 from trailhound import __version__
 from trailhound.collector import extension_folder
 from trailhound.errors import UsageError
+from trailhound.topics.names import checked_name
 from trailhound.topics.overview import TopicOverview, overview
-from trailhound.topics.workspace import checked_name
 from trailhound.web.api import ConflictError, Nothing, NotThereError, OneTopic, Routes
 from trailhound.web.hub import Happening
 
@@ -94,7 +94,7 @@ def delete_topic(app: App, asked: OneTopic) -> Nothing:
     """Delete a topic with its sessions, model, crawls and archives. There is no way back."""
     from trailhound.topics.forgetting import forget_everything
 
-    folder = app.topic(asked.topic)
+    folder = app.topic(asked.topic, even_damaged=True)
     forget_everything(app.workspace, folder.name)  # raises while a crawl is running
     app.hub.tell(Happening(kind="topic", topic=folder.name))
     return Nothing()

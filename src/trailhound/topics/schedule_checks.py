@@ -1,0 +1,52 @@
+"""What a crawl would refuse at night, when nobody is there, is refused when it is scheduled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trailhound.config.layers import checked_settings
+from trailhound.config.settings import Settings
+from trailhound.crawling.choosing import check_parts
+from trailhound.fetching.polite_settings import check_politeness, polite_settings
+from trailhound.fetching.resolver import mapped_resolver
+from trailhound.judges.choosing import check_judge
+from trailhound.media_types import wanted_documents
+from trailhound.strategies.choosing import check_live_spec
+from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawl_plan import for_every_folder
+from trailhound.topics.schedule import Schedule
+from trailhound.topics.workspace import TopicFolder
+
+
+def checked_schedule(topic: TopicFolder, schedule: Schedule, usual: Settings) -> Schedule:
+    """A schedule with which crawls can begin, from whatever folder that happens.
+
+    ``usual`` are the settings of a new crawl. UsageError or ConfigError says what is wrong.
+    """
+    if not schedule.on:
+        return schedule
+    crawl = CrawlFolder(topic)
+    before = crawl.read().settings if crawl.exists() else usual
+    said: dict[str, Any] = checked_settings(schedule.settings)
+    settings = for_every_folder(before.changed(said))
+    if schedule.delay_seconds is not None:
+        settings = settings.changed({"fetch.delay_seconds": schedule.delay_seconds})
+    _check(settings)
+    in_every_folder = {key: settings.value(key) for key in said}
+    return msgspec.structs.replace(schedule, settings=in_every_folder)
+
+
+def _check(settings: Settings) -> None:
+    check_live_spec(settings.crawl.strategy)
+    check_judge(settings.judge.kind)
+    check_parts(settings)
+    if settings.fetch.is_over_http:
+        check_politeness(
+            polite_settings(settings.fetch),
+            obey_robots=settings.fetch.obey_robots,
+            allow_impolite=settings.fetch.allow_impolite,
+        )
+        mapped_resolver(settings.fetch.resolve)
+        wanted_documents(settings.fetch.documents)
