@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,7 +27,7 @@ from trailhound.records import (
     Relevance,
     ScoredLink,
 )
-from trailhound.strategies.base import Strategy
+from trailhound.strategies.base import Briefing, Strategy
 from trailhound.strategies.baselines import BreadthFirstStrategy
 from trailhound.testing import BrokenPromiseError, check_strategy
 
@@ -47,10 +48,10 @@ class Strange(BreadthFirstStrategy):
         if crawled.page.url == u("a"):
             yield from self._answers.get("scored", ())
 
-    def entrances(self, in_scope: Callable[[str], bool]) -> Iterable[Candidate]:
+    def entrances(self, in_scope: Callable[[str], bool]) -> Any:
         return self._answers.get("entrances", ())
 
-    def restock(self) -> Iterable[Candidate]:
+    def restock(self) -> Any:
         return self._answers.get("restock", ())
 
 
@@ -101,6 +102,10 @@ def strange_candidate(memory: Any) -> Candidate:
     return Candidate(LINK.url, 0.5, memory)
 
 
+def _given(strategy: Strategy, _: Briefing) -> Strategy:
+    return strategy
+
+
 @pytest.mark.parametrize("memory", MEMORIES, ids=repr)
 def test_a_memory_that_is_no_bytes_costs_the_page_or_the_occasion(
     tmp_path: Path, memory: Any
@@ -113,7 +118,7 @@ def test_a_memory_that_is_no_bytes_costs_the_page_or_the_occasion(
         folder.mkdir()
         assert set(crawled_with(folder, strategy, seeds=["d"])) == {"d"}
         with pytest.raises(BrokenPromiseError, match=f"{occasion} gives what a queue can keep"):
-            check_strategy(lambda _, strategy=strategy: strategy)
+            check_strategy(partial(_given, strategy))
 
 
 def test_a_memory_of_another_kind_of_bytes_is_kept(tmp_path: Path) -> None:
