@@ -102,14 +102,26 @@ def test_a_copy_that_heard_of_all_pages_ranks_as_one_that_saw_them(name: str) ->
 def test_trail_ranks_what_it_owns_by_what_others_found() -> None:
     one, copy = made("trail"), made("trail")
     copy.join(lambda url: "tax" not in url)
+    waiting = {link.url: b"" for page in WEB for link in page.links}
     told = crawl(one, WEB[:5])
     copy.heed(told[:2])
-    first = copy.rescore({})
+    first = copy.rescore(waiting)
     assert first
     assert not any("/tax/" in url for url in first), "others fetch those"
     copy.heed(told[2:])
-    then = copy.rescore({})
+    then = copy.rescore(waiting)
     assert then[H + "jam/5"] > first[H + "jam/5"], "two of its list were wanted"
+
+
+def test_trail_ranks_links_that_arrive_later_than_news_of_them() -> None:
+    one, copy = made("trail"), made("trail")
+    copy.join(lambda _: True)
+    told = crawl(one, WEB[:5])
+    copy.heed(told[:2])
+    assert H + "jam/5" not in (copy.rescore({}) or {}), "it is not here yet"
+    copy.heed(told[2:])
+    waiting = {link.url: b"" for page in WEB for link in page.links}
+    assert H + "jam/5" in copy.rescore(waiting)
 
 
 def test_trail_without_links_learns_how_pages_turned_out() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -119,7 +119,7 @@ def learn(
         from trailhound.lab.recorded_sources import open_content
 
         opened = open_content(content)
-    with patiently("Reading sessions") as report, opened as look_up:
+    with _naming_lenient(), patiently("Reading sessions") as report, opened as look_up:
         recorded = _read(sources, strict=not lenient)
         if lenient and not replace:  # what is skipped there is told, too
             own = place.folder_for(topic)
@@ -152,17 +152,25 @@ def _parameters(**chosen: Any) -> TopicParameters:
     return TopicParameters(**given)
 
 
+@contextmanager
+def _naming_lenient() -> Iterator[None]:
+    """Whoever meets a damaged line hears of the option that skips it."""
+    from trailhound.sessions.events import DamagedLineError
+
+    try:
+        yield
+    except DamagedLineError as error:
+        raise DamagedLineError(f"{error} Or skip such lines with --lenient.") from error
+
+
 def _read(sources: Sequence[Path], *, strict: bool) -> dict[str, Session]:
     """All sessions by file; what was wrong with their files goes to stderr."""
-    from trailhound.sessions.events import DamagedLineError, problem_summary
+    from trailhound.sessions.events import problem_summary
     from trailhound.sessions.files import read_with_problems, session_paths
 
     sessions = {}
     for path in [path for source in sources for path in session_paths(source)]:
-        try:
-            reading = read_with_problems(path, strict=strict)
-        except DamagedLineError as error:
-            raise DamagedLineError(f"{error} Or skip such lines with --lenient.") from error
+        reading = read_with_problems(path, strict=strict)
         summary = problem_summary(str(path), reading.problems)
         if summary:
             say(f"Note: {summary}.")

@@ -145,9 +145,13 @@ class LinkTable:
         self.nodes["closed"][: self.nodes.size] = [not in_scope(url) for url in self.urls]
 
     def close_absent(self, nodes: Ids, waiting: Container[str]) -> Ids:
-        """Those of the nodes that wait; others cannot be fetched, failed, or are under way."""
+        """Those of the nodes that wait; others cannot be fetched, failed, or are under way.
+
+        Of one of several copies, they may be on their way from another, later than its news.
+        """
         waits = np.fromiter((self.urls[node] in waiting for node in nodes.tolist()), np.bool_)
-        self.nodes["closed"][nodes[~waits]] = True
+        if self.owns is None:
+            self.nodes["closed"][nodes[~waits]] = True
         return nodes[waits]
 
     def _places_of(self, url: str) -> tuple[int, int, int]:
