@@ -64,12 +64,14 @@ def test_a_learning_crawl_is_explained_and_goes_on_with_what_it_learned(
 
 
 def waiting_links(crawl: TopicCrawl) -> set[str]:
-    """Addresses that trail has links to, and that were not fetched yet."""
+    """Addresses that trail has links to, beyond those of the session, and did not fetch yet."""
     strategy = crawl._memory._strategy
     assert isinstance(strategy, TrailStrategy)
     nodes, size = strategy._table.nodes, strategy._table.nodes.size
     linked = nodes["queued"][:size] & ~nodes["done"][:size] & (nodes["n_links"][:size] > 0)
-    return {strategy._table.urls[node] for node in linked.nonzero()[0].tolist()}
+    pages = crawl.folder.topic.load().model.graph.pages
+    shown = {link.url for page in pages for link in page.links}
+    return {strategy._table.urls[node] for node in linked.nonzero()[0].tolist()} - shown
 
 
 def test_the_links_that_trail_knew_come_back(web: DemoWeb, demo: Site) -> None:

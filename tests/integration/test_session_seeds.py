@@ -11,9 +11,11 @@ from trailhound.config.settings import Settings
 from trailhound.errors import UsageError
 from trailhound.records import Page
 from trailhound.sessions.page_graph import PageGraph
+from trailhound.storage.results_reading import Results
 from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_opening import open_crawl
 from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.explaining import Explainer
 from trailhound.topics.seed_suggestions import USUAL_SEEDS, seeds_of, suggested_seeds
 from trailhound.topics.workspace import Workspace
 from trailhound.urls import host_key
@@ -35,13 +37,24 @@ def test_a_crawl_starts_from_pages_of_the_session(demo: Site) -> None:
     assert not any("No seed" in notice for notice in demo.notices), "it has its seeds"
 
 
-def test_trail_goes_in_by_more_of_them_and_says_so(demo: Site) -> None:
+def test_trail_follows_links_that_they_have_shown(demo: Site) -> None:
     with demo.begun(crawl__strategy="trail", crawl__max_requests=60) as crawl:
         events = list(crawl.run())
-    begun = [event.url for event in events if event.parent is None]
-    visited = {page.url for page in demo.topic.load().model.graph.pages}
-    assert len(begun) > USUAL_SEEDS
-    assert visited.issuperset(begun)
+    fetched = {event.final_url for event in events}
+    shown = {
+        event.url: event.parent
+        for event in events
+        if event.parent is not None and event.parent not in fetched
+    }
+    pages = demo.topic.load().model.graph.pages
+    links = {page.url: {link.url for link in page.links} for page in pages}
+    assert len(shown) > USUAL_SEEDS
+    assert all(url in links[parent] for url, parent in shown.items())
+    url, parent = next(iter(shown.items()))
+    with Results(crawl.folder.results) as results:
+        told = Explainer(crawl.folder, results, lambda _: {}).explain(url)
+    assert told.path[:1] == [parent]
+    assert any(f"{parent}, a page of your sessions that was not" in each for each in told.details)
 
 
 def test_scope_chooses_among_all_pages_that_led_on() -> None:

@@ -7,71 +7,30 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from interest_pages import crawled
-from msgspec.structs import replace
+from trail_pages import (
+    ALL,
+    H,
+    hub,
+    page,
+    score,
+    session,
+    taught,
+    told,
+)
 
 from trailhound.errors import UsageError
-from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
+from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, FoundLink, learns_online
 from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.trail import link_model, link_table
 from trailhound.strategies.trail.columns import Columns, stretches
-from trailhound.strategies.trail.features import NAMES, PRIORS, describe
-from trailhound.strategies.trail.gateways import NOTHING, Gateways, finds_per_request
+from trailhound.strategies.trail.features import N_FEATURES, NAMES, PRIORS, by_name, describe
 from trailhound.strategies.trail.link_table import MAX_PARENTS, MAX_READ, LinkTable
 from trailhound.strategies.trail.link_words import read_links, read_links_of
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
 from trailhound.strategies.trail.reasons import PARTS, memories, told_parts
 from trailhound.strategies.trail.strategy import TrailStrategy
-
-H = "http://h.test/"
-
-
-class _All(dict[str, bytes]):
-    """Whatever one asks for waits."""
-
-    def __contains__(self, url: object) -> bool:
-        return True
-
-
-ALL = _All()
-
-
-def page(name: str, words: str, *links: tuple[str, str]) -> Page:
-    terms = dict.fromkeys(words.split(), 2)
-    linked = tuple(Link(H + target, anchor=anchor) for target, anchor in links)
-    return Page(H + name, title=words, terms=terms, links=linked, language="en")
-
-
-def session() -> PageGraph:
-    """From a portal to lists of staff, and from there to people, who were wanted."""
-    pages = (
-        page("", "portal", ("staff", "staff list"), ("news", "latest news")),
-        page("staff", "staff", ("people/ann", "Ann Smith"), ("people/bob", "Bob Jones")),
-        page("people/ann", "professor publication research", ("", "home")),
-        page("people/bob", "professor publication teaching", ("", "home")),
-        page("news", "weather football", ("news/1", "football"), ("news/2", "weather")),
-    )
-    return PageGraph(pages, (), frozenset({2, 3}))
-
-
-def taught() -> TrailStrategy:
-    return TrailStrategy.from_briefing(Briefing(session()))
-
-
-def score(strategy: TrailStrategy, shown: CrawledPage) -> dict[str, float]:
-    strategy.observe(shown)
-    return {each.link.url.removeprefix(H): each.priority for each in told(strategy, shown)}
-
-
-def told(strategy: TrailStrategy, shown: CrawledPage) -> list[ScoredLink]:
-    return list(strategy.score_links(shown))
-
-
-def hub(name: str, *links: tuple[str, str], relevance: float = 0.0) -> CrawledPage:
-    fetched = page(name, "list", *links)
-    return CrawledPage(fetched, Relevance(relevance, relevance >= 0.5), Candidate(fetched.url, 0.0))
 
 
 def test_links_like_those_of_the_session_come_first() -> None:
@@ -108,135 +67,11 @@ def test_what_links_promised_is_heard_beside_the_judge_who_alone_teaches() -> No
 @pytest.mark.parametrize("judged", [0.0, 1.0])
 def test_a_judge_who_is_sure_is_not_overruled(judged: float) -> None:
     model = taught()._model
-    row = np.zeros(len(NAMES))
+    row = np.zeros(N_FEATURES)
     for words in (-100.0, 100.0):
         assert model.believed(judged, row, np.array([words, 0.0])) == pytest.approx(
             judged, abs=0.01
         )
-
-
-def test_pages_of_the_session_are_worth_what_they_open() -> None:
-    strategy = taught()
-    found = score(strategy, crawled(f"{H}start", links=(f"{H}staff", f"{H}people/ann")))
-    assert "staff" in found, "it may open pages that were not fetched yet"
-    shut = TrailStrategy.from_briefing(Briefing(session()), gate=0.0)
-    assert score(shut, crawled(f"{H}start", links=(f"{H}staff", f"{H}people/ann"))) == {}
-
-
-def anywhere(url: str) -> bool:
-    """A scope without bounds."""
-    return True
-
-
-def with_more_staff(*more: Page) -> PageGraph:
-    """The session, whose list of staff names one more person than were visited."""
-    graph = session()
-    people = [(f"people/{name}", f"{name} Smith") for name in ("ann", "bob", "cyd")]
-    pages = (graph.pages[0], page("staff", "staff", *people), *graph.pages[2:], *more)
-    return PageGraph(pages, (), graph.targets)
-
-
-def test_the_session_gives_ways_in_those_that_promise_most_first() -> None:
-    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
-    ways = list(strategy.entrances(anywhere))
-    assert ways[0].url == f"{H}staff", "it names a person who was not visited"
-    assert [way.priority for way in ways] == sorted((way.priority for way in ways), reverse=True)
-    assert {(way.parent, way.depth) for way in ways} == {(None, 0)}
-
-
-def test_a_way_in_that_was_taken_is_none_any_more_and_the_others_are_ranked_anew() -> None:
-    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
-    before = {way.url: way.priority for way in strategy.entrances(anywhere)}
-    assert list(before) == [f"{H}staff", f"{H}news"], "the others bring nothing beyond these"
-    shown = hub("staff", ("people/ann", "Ann"), ("people/bob", "Bob"), ("people/cyd", "Cyd"))
-    due = [strategy.is_rank_due]
-    assert "people/cyd" in score(strategy, shown)
-    due.append(strategy.is_rank_due)
-    after = strategy.rescore(ALL) or {}
-    assert [*due, strategy.is_rank_due] == [False, True, False]
-    assert shown.page.url not in after
-    assert after[f"{H}news"] == pytest.approx(before[f"{H}news"]), "it opens as much as ever"
-
-
-@pytest.mark.parametrize("options", [{"enter": False}, {"gate": 0.0}])
-def test_a_crawl_need_not_enter_by_the_session(options: dict[str, Any]) -> None:
-    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()), **options)
-    assert list(strategy.entrances(anywhere)) == []
-
-
-def test_ways_in_that_are_elsewhere_or_asked_of_a_search_engine_are_left_out() -> None:
-    answers = page("?q=staff", "answers", ("people/dan", "Dan, professor"))
-    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff(answers)))
-    assert H + "?q=staff" not in {way.url for way in strategy.entrances(anywhere)}
-    assert len(list(strategy.entrances(anywhere))) == 2
-    strategy.join(lambda url: url == f"{H}news")
-    assert [way.url for way in strategy.entrances(anywhere)] == [f"{H}news"]
-
-
-def test_what_may_not_be_opened_takes_nothing_from_other_ways_in() -> None:
-    answers = page("?q=staff", "answers", ("people/cyd", "cyd Smith"), ("people/ann", "ann Smith"))
-    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff(answers)))
-    assert [way.url for way in strategy.entrances(anywhere)] == [f"{H}staff", f"{H}news"]
-    portal = replace(answers, url="http://portal.test/")
-    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff(portal)))
-    ways = strategy.entrances(lambda url: url.startswith(H))
-    assert [way.url for way in ways] == [f"{H}staff", f"{H}news"]
-
-
-def test_gateways_that_were_opened_stay_so_when_a_crawl_is_resumed() -> None:
-    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
-    score(strategy, hub("staff", ("people/ann", "Ann"), ("people/cyd", "Cyd")))
-    resumed = TrailStrategy.from_briefing(Briefing(with_more_staff()))
-    resumed.restore(strategy.snapshot())
-    assert f"{H}staff" not in {way.url for way in resumed.entrances(anywhere)}
-    assert (resumed.rescore(ALL) or {})[f"{H}news"] == pytest.approx(
-        (strategy.rescore(ALL) or {})[f"{H}news"]
-    )
-
-
-def test_a_gateway_whose_links_wait_opens_nothing_after_a_resume() -> None:
-    people = [("people/ann", "ann Smith"), ("people/cyd", "cyd Smith")]
-    graph = with_more_staff(page("list", "list", *people))
-    strategy = TrailStrategy.from_briefing(Briefing(graph))
-    score(strategy, hub("staff", *people))
-    resumed = TrailStrategy.from_briefing(Briefing(graph))
-    resumed.restore(strategy.snapshot())
-    for each in (strategy, resumed):
-        assert f"{H}list" not in {way.url for way in each.entrances(anywhere)}
-
-
-def test_ways_in_are_worth_nothing_by_what_is_out_of_scope() -> None:
-    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
-    ways = strategy.entrances(lambda url: "cyd" not in url)
-    assert [way.url for way in ways] == [f"{H}news"], "the list of staff opens nothing else"
-
-
-def test_gateways_are_worth_the_finds_a_request_that_they_open() -> None:
-    # 0 opens 3, 4 and 5; 1 opens 0 alone; 2 opens 3 alone.
-    chances = np.array([0.0, 0.0, 0.0, 0.9, 0.6, 0.3])
-    children, owners = np.array([3, 4, 5, 0, 3]), np.array([0, 0, 0, 1, 2])
-    found = finds_per_request(chances, children, owners, np.array([0, 1, 2]))
-    assert found == pytest.approx([1.5 / 3, 1.5 / 4, 0.9 / 2])
-
-
-def test_what_gateways_are_worth_follows_from_those_that_were_opened() -> None:
-    more = [page(f"list/{n}", "list", *((f"new/{m}", "x") for m in range(n, 9))) for n in range(6)]
-    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff(*more)))
-    table, pages = strategy._table, [strategy._table.node(each.url) for each in more]
-    gateways = Gateways(table, strategy._model.score, 1.0)
-    assert len(set(gateways.worth(np.array(pages), 0).tolist())) > 1
-    table.nodes["done"][pages[2]] = True
-    table.await_children(pages[2])
-    gateways.note_opened()
-    anew = Gateways(table, strategy._model.score, 1.0)
-    assert gateways.worth(np.array(pages), 1) == pytest.approx(anew.worth(np.array(pages), 1))
-    assert gateways.worth(np.array(pages[2:]), 1).tolist() == [NOTHING] * 4
-
-
-def test_a_page_of_the_session_that_has_changed_shows_its_new_links() -> None:
-    fetched = page("staff", "staff", ("people/ann", "Ann Smith"), ("people/new", "New, professor"))
-    shown = CrawledPage(fetched, Relevance(0.0, False), Candidate(fetched.url, 0.0))
-    assert "people/new" in score(taught(), shown)
 
 
 def test_what_waits_is_ranked_anew_by_what_was_learned() -> None:
@@ -372,18 +207,6 @@ def test_what_does_not_wait_any_more_is_not_ranked_anew_nor_what_only_it_would_o
     assert f"{H}jam/23" not in anew
 
 
-def test_what_the_crawl_may_not_fetch_is_neither_ranked_nor_worth_a_way() -> None:
-    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
-    before = {way.url: way.priority for way in strategy.entrances(anywhere)}
-    list(strategy.entrances(lambda url: "jam" not in url and "cyd" not in url))
-    first = score(strategy, hub("list", ("jam/1", "jam"), ("tax/1", "tax")))
-    assert set(first) == {"tax/1"}
-    strategy._is_read_again = True
-    anew = strategy.rescore(ALL) or {}
-    assert f"{H}jam/1" not in anew
-    assert anew[f"{H}staff"] < before[f"{H}staff"], "it would have opened Cyd's page"
-
-
 def test_links_seen_before_a_restart_are_ranked_anew_after_it() -> None:
     strategy = taught()
     links = [(f"jam/{n}", "jam") for n in range(40)] + [(f"tax/{n}", "tax") for n in range(40)]
@@ -424,12 +247,13 @@ def test_what_was_learned_before_a_feature_came_is_of_use() -> None:
 
 
 def test_reasons_of_before_a_feature_came_are_told() -> None:
-    parts = np.arange(len(PARTS) - 1, dtype=np.float64)[None, :]
-    (memory,) = memories(parts)
-    told = told_parts(memory)
-    assert NAMES[-1] not in told
-    assert list(told)[-2:] == list(PARTS[-2:])
-    assert told[PARTS[-1]] == len(PARTS) - 2
+    for missing in (2, 3):
+        (memory,) = memories(np.arange(len(PARTS) - missing, dtype=np.float64)[None, :])
+        told = told_parts(memory)
+        assert (NAMES[-1] in told) == (missing == 2)
+        assert list(told)[-2:] == list(PARTS[-2:])
+        assert len(told) == len(PARTS) - missing
+        assert told[PARTS[-1]] == len(PARTS) - missing - 1
 
 
 def test_a_snapshot_that_makes_no_sense_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -517,7 +341,7 @@ def test_rows_describe_what_is_known_and_leave_out_the_own_label() -> None:
     for name, label in (("a/1", 1.0), ("b/3", 0.0)):
         table.label({table.node(H + name): label})
     rows, _ = describe(table, np.array([table.node(H + name) for name in ("a/1", "a/2", "b/3")]))
-    named = [dict(zip(NAMES, row, strict=True)) for row in rows.tolist()]
+    named = list(map(by_name, rows))
     base = 1.5 / 3
 
     def ratio(hits: float, seen: float) -> float:

@@ -14,7 +14,7 @@ from trailhound.sources import Sources
 from trailhound.strategies.base import Briefing, FoundLink
 from trailhound.strategies.choosing import asks_for_trace
 from trailhound.strategies.trail import readers as readers_module
-from trailhound.strategies.trail.features import NAMES, describe
+from trailhound.strategies.trail.features import by_name, describe
 from trailhound.strategies.trail.readers import Readers, suggestions
 from trailhound.strategies.trail.strategy import TrailStrategy
 
@@ -129,7 +129,7 @@ def test_they_are_no_neighbours_of_the_pages_own_links() -> None:
     strategy.observe(shown("b", 0.0))
     table = strategy._table
     rows, _ = describe(table, np.array([table.node(url("z"))]))
-    told = dict(zip(NAMES, rows[0].tolist(), strict=True))
+    told = by_name(rows[0])
     assert told["success of neighbouring links"] == 0.0
     assert told["number of links on the page"] == pytest.approx(np.log1p(1) - 4)
 

@@ -17,6 +17,7 @@ _FIELDS = {
     "heading": "heading above it",
     "title": "title of its page",
     "place": "place on its page",
+    "meaning": "anchors that mean",
     "": "what else counts",
 }
 """Of links, in the order in which they are told."""

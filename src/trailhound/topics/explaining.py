@@ -162,14 +162,14 @@ class Explainer:
             other = page.address if url == page.url else page.url
             yield f"It redirects to {other}." if url == page.url else f"{other} redirects to it."
         asked = "It" if url == page.url else page.url
-        yield _how_it_was_queued(page.parent, page.priority, page.depth, asked)
+        yield _how_it_was_queued(page, self._was_fetched(page.parent), asked)
         if page.outcome is Outcome.FETCHED:
             yield from _what_it_gave(page)
 
     def _waiting(self, url: str, state: UrlState, home: CrawlFolder) -> Explanation:
         place = queue_place(home.frontier, url)
         candidate = state.candidate or Candidate(url, 0.0)
-        details = [_how_it_was_queued(candidate.parent, candidate.priority, candidate.depth)]
+        details = [_how_it_was_queued(candidate, self._was_fetched(candidate.parent))]
         if place is not None:
             details.append(f"{place.ahead:,} of {place.waiting:,} waiting URLs come before it.")
         return Explanation(
@@ -199,7 +199,13 @@ class Explainer:
         events = self._results.events_of(candidate.parent) if candidate.parent else []
         if events:
             return [*shown_path(self._results, events[0]), candidate.url]
-        return [*_before(candidate.parent, candidate.depth), candidate.url]
+        before = _before(candidate.parent, candidate.depth)
+        if candidate.parent and not before:  # a page of the sessions
+            before = [candidate.parent]
+        return [*before, candidate.url]
+
+    def _was_fetched(self, url: str | None) -> bool:
+        return url is not None and bool(self._results.events_of(url))
 
     def _unknown(self, url: str) -> Explanation:
         if not self._in_scope(url):
@@ -259,18 +265,27 @@ def _what_it_says(speak_for: list[str], against: list[str]) -> Iterator[str]:
         yield f"Words that speak against it: {', '.join(against)}."
 
 
-def _how_it_was_queued(parent: str | None, priority: float, depth: int, asked: str = "It") -> str:
-    if parent is None and depth == 0 and priority < SEED_PRIORITY / 100:
+def _how_it_was_queued(
+    place: Candidate | StoredPage, parent_was_fetched: bool, asked: str = "It"
+) -> str:
+    parent, priority = place.parent, place.priority
+    if parent is None and place.depth == 0 and priority < SEED_PRIORITY / 100:
         return f"{asked} was named by the strategy, with priority {priority:g}."
-    if parent is None and depth == 0:
+    if parent is None and place.depth == 0:
         return f"{asked} is a seed."
-    if parent is None or is_blanked(parent):
+    is_forgotten = parent is None or is_blanked(parent)
+    if is_forgotten:
         parent = "a page that was forgotten"
     if priority >= SEED_PRIORITY / 100:
         return (
             f"{asked} was queued next to the seeds: from a sitemap of {parent}, or to be refreshed."
         )
-    distance = counted(depth, "link")
+    if not (is_forgotten or parent_was_fetched):
+        return (
+            f"{asked} is linked from {parent}, a page of your sessions that was not fetched, and "
+            f"waited from the beginning, with priority {priority:g}."
+        )
+    distance = counted(place.depth, "link")
     return f"{asked} was found on {parent}, {distance} from a seed, with priority {priority:g}."
 
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from trailhound.strategies.trail.columns import Ids, Matrix, Vector
+from trailhound.strategies.trail.columns import Ids, Matrix, Reals, Vector
 from trailhound.strategies.trail.link_table import N_LIKE, N_MODELS, LinkTable
+from trailhound.strategies.trail.meaning import N_MEANINGS, as_features
 
 KAPPA = 2.0
 
@@ -42,11 +43,18 @@ PRIORS = {
 }
 """Names of the features, with the weights that are right before anything was learned."""
 NAMES = tuple(PRIORS)
-PRIOR_WEIGHTS: Vector = np.array(list(PRIORS.values()))
+N_FEATURES = len(NAMES) + N_MEANINGS
+"""With what the words of links mean, which has no names."""
+PRIOR_WEIGHTS: Vector = np.append(list(PRIORS.values()), np.zeros(N_MEANINGS))
+
+
+def by_name(numbers: Reals) -> dict[str, float]:
+    """What a row, or weights, have for the features that have names."""
+    return dict(zip(NAMES, numbers[: len(NAMES)].tolist(), strict=True))
 
 
 def describe(table: LinkTable, nodes: Ids) -> tuple[Matrix, Matrix]:
-    """Features, shape (n, len(NAMES)), in their order; and what both models say of the words.
+    """Features, shape (n, N_FEATURES), in their order; and what both models say of the words.
 
     A node's own label is left out of all counts.
     """
@@ -55,7 +63,7 @@ def describe(table: LinkTable, nodes: Ids) -> tuple[Matrix, Matrix]:
     of_links = _figures_of_links(table, nodes, links, owners, own)
     totals, best = _over_links(of_links, base, count)
     relevance, out, same_host, near_short, near_around = totals[6:11] / one
-    rows = np.empty((len(NAMES), len(nodes)))  # filled by number: names would take a sixth longer
+    rows = np.empty((N_FEATURES, len(nodes)))  # filled by number: names would take a sixth longer
     rows[0] = 1.0
     rows[1] = best[0]
     rows[2] = relevance
@@ -73,6 +81,7 @@ def describe(table: LinkTable, nodes: Ids) -> tuple[Matrix, Matrix]:
     rows[17] = table.nodes["depth"].take(nodes) / 4
     rows[18] = out - 4
     rows[19] = _by_readers(table, nodes, base)
+    rows[len(NAMES) :] = as_features(table.nodes["meaning"].take(nodes, axis=0)).T
     return rows.T, (totals[-N_MODELS:] / np.sqrt(one)).T
 
 

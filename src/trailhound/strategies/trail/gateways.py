@@ -6,8 +6,10 @@ request opens them and one more is paid for each that is followed, so that the g
 
     max over k of (v₁ + … + vₖ) / (1 + k)
 
-finds a request. Behind it there may be another gateway. Of these the best one, with all that is
-followed there, is one more thing to follow: its finds are added above, its requests below.
+finds a request. A page that was seen days ago may show more by now: of links that wait already, a
+tenth counts, as others like them may have come. Behind a gateway there may be another one. Of these
+the best, with all that is followed there, is one more thing to follow: its finds are added above,
+its requests below.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ import numpy as np
 
 from trailhound.strategies.trail.columns import Ids, Matrix, Vector, stretches
 from trailhound.strategies.trail.link_table import LinkTable
-from trailhound.urls import asks_a_search
 
 MOST_FOLLOWED = 10
 """Links behind one gateway that are counted: the chances of more would be overrated."""
@@ -28,6 +29,8 @@ ROUNDS = 4
 FOUND_OUT_EVERY = 50
 """Pages, at most, after which the chances behind gateways are found out anew; a fit does it sooner.
 """
+NEWS = 0.1
+"""Links that have come since the session, next to those that wait already."""
 NOTHING = -14.0
 """log of the worth of a page of the session that opens nothing."""
 
@@ -43,13 +46,29 @@ class _Shut(NamedTuple):
     children: Ids
     """Addresses behind them, those of one gateway after those of another."""
     owners: Ids
-    """The gateway of each, as a place among them; behind one, better chances come first."""
+    """The gateway of each, as a place among them."""
     chances: Vector
-    """Of all addresses; 0 for what is no news."""
+    """Of all addresses."""
 
     def finds_per_request(self) -> Vector:
         """What each gateway is worth."""
         return finds_per_request(self.chances, self.children, self.owners, self.gateways)
+
+    def as_of_now(self, table: LinkTable) -> _Shut:
+        """What is left of them, the best behind each first, with the chances of before.
+
+        What has come into reach counts as a sign of others like it, fetched pages not at all.
+        """
+        nodes, size = table.nodes, len(self.chances)
+        is_shut = ~(nodes["done"] | nodes["closed"])[self.gateways]
+        behind = is_shut[self.owners]
+        children, owners = self.children[behind], (np.cumsum(is_shut) - 1)[self.owners[behind]]
+        told = nodes["told"][:size]
+        of_waiting = NEWS * np.exp(np.minimum(told, 0.0)) * np.isfinite(told)
+        chances = np.where(nodes["queued"][:size], of_waiting, self.chances)
+        chances[(nodes["known"] | nodes["done"] | nodes["closed"])[:size]] = 0.0
+        order = np.lexsort((-chances[children], owners))
+        return _Shut(self.gateways[is_shut], children[order], owners, chances)
 
 
 class Gateways:
@@ -84,34 +103,16 @@ class Gateways:
 
     def _find_out(self, pages: int) -> None:
         if self._shut is None:
-            self._shut = _shut_gateways(self._table, self._score)
+            self._shut = shut_gateways(self._table, self._score)
             self._next = pages + FOUND_OUT_EVERY
         else:
-            self._shut = _still_shut(self._table, self._shut)
-        finds = _logs(self._gate * self._shut.finds_per_request())
+            self._shut = self._shut.as_of_now(self._table)
+        finds = logs(self._gate * self._shut.finds_per_request())
         self._worth = dict(zip(self._shut.gateways.tolist(), finds.tolist(), strict=True))
 
 
-def ways_in(table: LinkTable, score: Score, gate: float, most: int) -> dict[int, float]:
-    """The best of them, each by what it would bring beyond those before it.
-
-    Answers of search engines are left out.
-    """
-    shut, found = _shut_gateways(table, score), dict[int, float]()
-    urls = [table.urls[node] for node in shut.gateways.tolist()]
-    is_left = np.array([not asks_a_search(url) for url in urls], np.bool_)
-    for _ in range(min(most, len(shut.gateways))):
-        finds = shut.finds_per_request()
-        place = int(np.argmax(finds * is_left))
-        if finds[place] * is_left[place] <= 0:
-            break
-        found[int(shut.gateways[place])] = float(_logs(gate * finds[place]))
-        shut.chances[shut.children[shut.owners == place]] = 0.0
-        is_left[place] = False
-    return found
-
-
-def _shut_gateways(table: LinkTable, score: Score) -> _Shut:
+def shut_gateways(table: LinkTable, score: Score) -> _Shut:
+    """All of them, and the chances of what is behind them."""
     nodes, size = table.nodes, table.nodes.size
     is_out = (nodes["done"] | nodes["closed"])[:size]
     shut = nodes["browsed"][:size] & ~is_out & (nodes["page"][:size] >= 0)
@@ -122,30 +123,16 @@ def _shut_gateways(table: LinkTable, score: Score) -> _Shut:
     owners = np.repeat(np.arange(len(gateways)), last - first)
     behind = np.zeros(size, np.bool_)
     behind[children] = True
-    is_news = ~(is_out | nodes["known"][:size] | nodes["queued"][:size])
-    new = np.flatnonzero(behind & is_news)
+    is_over = is_out | nodes["known"][:size] | nodes["queued"][:size]
+    new = np.flatnonzero(behind & ~is_over)
     chances = np.zeros(size)
     if len(new):
         chances[new] = np.minimum(1.0, np.exp(score(new)))
-    order = np.lexsort((-chances[children], owners))
-    return _Shut(gateways, children[order], owners, chances)
+    return _Shut(gateways, children, owners, chances).as_of_now(table)
 
 
-def _still_shut(table: LinkTable, before: _Shut) -> _Shut:
-    """What is left of them, with the chances of before; what has come into reach is no news."""
-    is_shut = ~(table.nodes["done"] | table.nodes["closed"])[before.gateways]
-    behind = is_shut[before.owners]
-    size = len(before.chances)
-    is_news = ~(table.nodes["known"][:size] | table.nodes["queued"][:size])
-    return _Shut(
-        before.gateways[is_shut],
-        before.children[behind],
-        (np.cumsum(is_shut) - 1)[before.owners[behind]],
-        before.chances * is_news,
-    )
-
-
-def _logs(finds: Vector | np.float64) -> Vector:
+def logs(finds: Vector | np.float64) -> Vector:
+    """Of finds a request, never below :data:`NOTHING`."""
     return np.asarray(np.log(np.maximum(finds, np.exp(NOTHING))))
 
 

@@ -32,8 +32,9 @@ from trailhound.strategies.trail.columns import (
     renumbered,
 )
 from trailhound.strategies.trail.descent import descend
-from trailhound.strategies.trail.features import NAMES, PRIOR_WEIGHTS, describe
+from trailhound.strategies.trail.features import N_FEATURES, NAMES, PRIOR_WEIGHTS, describe
 from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
+from trailhound.strategies.trail.meaning import N_DIRECTIONS, N_MEANINGS
 from trailhound.strategies.trail.phrases import N_NUMBERS, Weights
 
 FIRST_STEPS = 40
@@ -49,8 +50,10 @@ MOST_PROMISED = 2.0
 SUREST = 0.999
 """A judge may say 0 or 1."""
 
-_SCALE: Vector = np.where(np.array(NAMES) == "bias", 3.0, 1.0)
+_IS_BIAS = np.arange(N_FEATURES) == NAMES.index("bias")
+_SCALE: Vector = np.where(_IS_BIAS, 3.0, 1.0)
 """The bias may go three times as far as others at the same cost."""
+_N_NAMED = len(NAMES)
 _COUNTS = ("count", "led", "sure")
 _Text = sparse.csr_array
 
@@ -72,6 +75,8 @@ class KeptModel(msgspec.Struct, frozen=True):
 
     Three numbers one after the other; records of an earlier version have none.
     """
+    basis: int = 0
+    """Of what words mean: the numbers behind the names, in rows and weights; 0 for none."""
 
 
 class Head:
@@ -110,17 +115,19 @@ class Head:
 class LinkModel:
     """Learns from how links were described and turned out; says what others are worth."""
 
-    def __init__(self, table: LinkTable, hub: float) -> None:
+    def __init__(self, table: LinkTable, hub: float, basis: int = 0) -> None:
         self.table = table
+        self._basis = basis
+        """Of the vectors that say what words mean."""
         self.hub = hub
         """What leading to a relevant page is worth, next to being one."""
-        leading = np.where(np.array(NAMES) == "bias", LEADING_BIAS, 0.0)
+        leading = np.where(_IS_BIAS, LEADING_BIAS, 0.0)
         self.wanted, self.leading = Head(PRIOR_WEIGHTS), Head(leading)
         self._examples = Columns(
             {"node": "i4", "label": "f8", "row": "f8", "first_word": "i4", "n_words": "i4"}
             | {"count": "f8", "led": "f8", "sure": "f8"},
             fill={"count": 1},
-            row=len(NAMES),
+            row=N_FEATURES,
         )
         self._words = Columns({"number": "i4", "weight": "f4"})
         self._from_session = 0
@@ -226,11 +233,15 @@ class LinkModel:
     def score_and_parts(self, rows: Matrix, words: Matrix) -> tuple[Vector, Matrix]:
         """The same of what was described, and what moved it.
 
-        That is each feature by its weight, the words, and the part of q.
+        That is each feature by its weight, what the words mean near the link and around it, the
+        words themselves, and the part of q.
         """
         score, wanted = self._score(rows, words)
-        parts = np.column_stack([rows * self.wanted.weights, words[:, 0], score - np.log(wanted)])
-        return score, parts
+        named, meant = rows[:, :_N_NAMED], rows[:, _N_NAMED:]
+        weights = self.wanted.weights
+        meant = (meant * weights[_N_NAMED:]).reshape(len(rows), 2, N_DIRECTIONS).sum(axis=2)
+        parts = named * weights[:_N_NAMED], meant, words[:, 0], score - np.log(wanted)
+        return score, np.column_stack(parts)
 
     def believed(self, judged: float, row: Vector, words: Vector) -> float:
         """How relevant a page is taken to be, by the judge and by how its links were described.
@@ -250,15 +261,17 @@ class LinkModel:
         span = slice(first, examples.size)
         start = slice(int(examples["n_words"][:first].sum()), words.size)
         counts = np.column_stack([examples[name][span] for name in _COUNTS])
+        width = _width(_N_NAMED, self._basis)
         return KeptModel(
-            [_kept_head(head) for head in (self.wanted, self.leading)],
+            [_kept_head(head, width) for head in (self.wanted, self.leading)],
             examples["label"][span].tobytes(),
-            examples["row"][span].astype("f4").tobytes(),
+            examples["row"][span, :width].astype("f4").tobytes(),
             examples["n_words"][span].tobytes(),
             words["number"][start].tobytes(),
             words["weight"][start].tobytes(),
             NAMES,
             counts.astype("f4").tobytes(),
+            self._basis,
         )
 
     def take(self, kept: KeptModel) -> None:
@@ -286,18 +299,34 @@ class LinkModel:
     def _kept_heads(self, kept: KeptModel) -> list[Head]:
         if kept.names != NAMES[: len(kept.names)]:
             raise ValueError("links were described by other features")
-        heads = (self.wanted, self.leading)
-        known = len(kept.names) or len(NAMES)
-        return [
-            _taken_head(head, known, *each) for head, each in zip(heads, kept.heads, strict=True)
-        ]
+        heads = []
+        for head, (weights, numbers, words) in zip(
+            (self.wanted, self.leading), kept.heads, strict=True
+        ):
+            taken = Head(head.prior)
+            taken.weights[:] = self._placed(kept, np.frombuffer(weights, "f8"), head.prior)
+            taken.words[np.frombuffer(numbers, "i4")] = np.frombuffer(words, "f4")
+            heads.append(taken)
+        return heads
+
+    def _placed(self, kept: KeptModel, numbers: Reals, otherwise: Reals) -> Reals:
+        """What was kept of each feature; ``otherwise`` of those that have come since.
+
+        What words mean by another session is left out.
+        """
+        known = len(kept.names) or _N_NAMED
+        numbers = numbers.reshape(*otherwise.shape[:-1], _width(known, kept.basis))
+        placed = otherwise.copy()
+        placed[..., :known] = numbers[..., :known]
+        if kept.basis and kept.basis == self._basis:
+            placed[..., _N_NAMED:] = numbers[..., known:]
+        return placed
 
     def _take_examples(self, kept: KeptModel) -> int:
         """Add what was kept; how many there were."""
         labels, lengths = np.frombuffer(kept.labels, "f8"), np.frombuffer(kept.lengths, "i4")
-        known = len(kept.names) or len(NAMES)  # features that have come since said nothing then
-        rows = np.zeros((len(labels), len(NAMES)), np.float32)
-        rows[:, :known] = np.frombuffer(kept.rows, "f4").reshape(len(labels), known)
+        unsaid = np.zeros((len(labels), N_FEATURES), np.float32)
+        rows = self._placed(kept, np.frombuffer(kept.rows, "f4"), unsaid)
         numbers, weights = np.frombuffer(kept.words, "i4"), np.frombuffer(kept.weights, "f4")
         counts = np.tile([1.0, 0.0, 0.0], (len(labels), 1))
         if kept.counts:
@@ -329,16 +358,11 @@ def _common(numbers: Ids) -> tuple[Integers, Integers]:
     return columns, places[numbers] - 1
 
 
-def _kept_head(head: Head) -> tuple[bytes, bytes, bytes]:
+def _width(known: int, basis: int) -> int:
+    """Numbers in a row, of which so many are of features with names."""
+    return known + (N_MEANINGS if basis else 0)
+
+
+def _kept_head(head: Head, width: int) -> tuple[bytes, bytes, bytes]:
     used = np.flatnonzero(head.words).astype("i4")
-    return head.weights.tobytes(), used.tobytes(), head.words[used].tobytes()
-
-
-def _taken_head(head: Head, known: int, weights: bytes, numbers: bytes, words: bytes) -> Head:
-    """``known`` features had weights; those that have come since have their prior."""
-    taken, kept = Head(head.prior), np.frombuffer(weights, "f8")
-    if len(kept) != known:
-        raise ValueError(f"{len(kept)} weights where there should be {known}")
-    taken.weights[:known] = kept
-    taken.words[np.frombuffer(numbers, "i4")] = np.frombuffer(words, "f4")
-    return taken
+    return head.weights[:width].tobytes(), used.tobytes(), head.words[used].tobytes()

@@ -19,6 +19,7 @@ from trailhound.records import Page
 from trailhound.sources import AccessTrace
 from trailhound.strategies.trail.columns import Columns, Flags, Ids, Matrix, Vector, renumbered
 from trailhound.strategies.trail.link_words import PageLinks
+from trailhound.strategies.trail.meaning import N_MEANINGS
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
 from trailhound.strategies.trail.readers import Readers
 from trailhound.urls import host_key
@@ -66,9 +67,11 @@ class LinkTable:
                 "depth": "f4",
                 "n_links": "i4",
                 "links": "i4",
+                "meaning": "f4",
             },
             fill={"page": -1, "links": -1},
             links=MAX_PARENTS,
+            meaning=N_MEANINGS,
         )
         self.pages = Columns(
             {"relevance": "f8", "out": "f4", "host": "i4", "first": "i4", "last": "i4"}

@@ -19,7 +19,7 @@ from trailhound.records import CrawledPage, Link
 from trailhound.strategies.base import News
 from trailhound.strategies.parts import kept_in
 from trailhound.strategies.trail.columns import Integers, Reals
-from trailhound.strategies.trail.features import NAMES
+from trailhound.strategies.trail.features import N_FEATURES
 from trailhound.strategies.trail.link_words import MAX_SAME, links_by_url
 from trailhound.strategies.trail.phrases import N_NUMBERS
 
@@ -52,7 +52,7 @@ class Example(msgspec.Struct, frozen=True, array_like=True):
         row = np.frombuffer(self.row, "<f4")
         numbers = np.frombuffer(self.numbers, "<u4")
         weights = np.frombuffer(self.weights, "<f2")
-        if len(row) != len(NAMES) or len(numbers) != len(weights):
+        if len(row) != N_FEATURES or len(numbers) != len(weights):
             raise ValueError("links were described by other features")
         if numbers.max(initial=0) >= N_NUMBERS:
             raise ValueError("words were numbered otherwise")

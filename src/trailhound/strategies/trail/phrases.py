@@ -94,17 +94,23 @@ def _checksums_of(language: str) -> _Checksums:
     return _Checksums(language)
 
 
-def _read(texts: list[str], language: str) -> tuple[Sums, Ids]:
-    """Checksums of the first words of all texts, and how many each has."""
+def word_sums(texts: list[str], language: str) -> tuple[Sums, Ids]:
+    """Checksums of the words of all texts, and how many each has."""
     chunks = chunk_lines([text.replace("\n", " ") for text in texts], language) if texts else []
     sums = np.frombuffer(b"".join(map(_checksums_of(language).__getitem__, chunks)), np.uint32)
     is_word = sums != _END
     lengths = np.flatnonzero(~is_word)
     lengths[1:] -= lengths[:-1] + 1
-    if lengths.max(initial=0) > MAX_WORDS:
-        is_word[is_word] = stretches(np.zeros(len(texts), np.int64), lengths) < MAX_WORDS
-        lengths = np.minimum(lengths, MAX_WORDS)
     return sums[is_word], lengths
+
+
+def _read(texts: list[str], language: str) -> tuple[Sums, Ids]:
+    """The same of the first words of each."""
+    sums, lengths = word_sums(texts, language)
+    if lengths.max(initial=0) > MAX_WORDS:
+        sums = sums[stretches(np.zeros(len(texts), np.int64), lengths) < MAX_WORDS]
+        lengths = np.minimum(lengths, MAX_WORDS)
+    return sums, lengths
 
 
 def _sums_of_few(words: Ids, lengths: Ids, tables: list[Weights]) -> Weights:
@@ -198,6 +204,16 @@ class Phrases:
         lengths = self.columns["n_words"][phrases]
         rows = stretches(self.columns["first_word"][phrases], lengths)
         return self.words["number"][rows], np.repeat(self.columns["weight"][phrases], lengths)
+
+    def sums_of(self, phrases: Ids) -> tuple[Sums, Ids]:
+        """Checksums of the words of links, and how many each phrase has.
+
+        A row for each link, a column for each of the first fields.
+        """
+        lengths = self.columns["n_words"].take(phrases)
+        rows = stretches(self.columns["first_word"].take(phrases).ravel(), lengths.ravel())
+        salts = np.repeat(np.resize(_SALTS[: phrases.shape[1]], phrases.size), lengths.ravel())
+        return self.words["number"].take(rows).astype(np.uint32) ^ salts, lengths
 
     def keep(self, used: Flags) -> Ids:
         """Forget the others; the new number of each, -1 for those."""

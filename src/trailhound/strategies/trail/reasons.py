@@ -14,16 +14,18 @@ import numpy as np
 
 from trailhound.strategies.base import FoundLink, Reason
 from trailhound.strategies.trail.columns import Matrix
-from trailhound.strategies.trail.features import NAMES
+from trailhound.strategies.trail.features import NAMES, by_name
 from trailhound.strategies.trail.link_model import LinkModel
 from trailhound.strategies.trail.spelled_words import SpelledWord, spelled_words
 from trailhound.strategies.trail.wanted_words import WantedWords
 from trailhound.urls import host_key
 
-PARTS = (*NAMES, "words of the link", "it may lead to wanted pages")
+_MEANT = ("what its anchor and address mean", "what the words around it mean")
+_LAST = ("words of the link", "it may lead to wanted pages")
+PARTS = (*NAMES, *_MEANT, *_LAST)
 """What the memory of a link holds, in half precision."""
-_PARTS_BEFORE = (*NAMES[:-1], *PARTS[len(NAMES) :])
-"""The same in crawls that were begun before traces counted."""
+_PARTS_BEFORE = ((*NAMES, *_LAST), (*NAMES[:-1], *_LAST))
+"""The same in crawls that were begun before the meaning of words counted, and before traces did."""
 LEAST = 0.05
 """What moved a link by less is not worth a line."""
 MAX_WORDS_TOLD = 8
@@ -91,7 +93,7 @@ def memories(parts: Matrix) -> list[bytes]:
 
 def told_parts(memory: bytes) -> dict[str, float]:
     """What moved a link when it was found, by name; nothing for a foreign memory."""
-    names = {2 * len(each): each for each in (PARTS, _PARTS_BEFORE)}.get(len(memory), ())
+    names = {2 * len(each): each for each in (PARTS, *_PARTS_BEFORE)}.get(len(memory), ())
     if not names:
         return {}
     return dict(zip(names, np.frombuffer(memory, "<f2").astype(float).tolist(), strict=True))
@@ -128,7 +130,7 @@ def _by_words(
 
 def _parts_of(words: Sequence[SpelledWord], model: LinkModel, wanted: WantedWords) -> list[float]:
     """What each word adds to the log odds."""
-    weights = dict(zip(NAMES, model.wanted.weights.tolist(), strict=True))
+    weights = by_name(model.wanted.weights)
     numbers = np.array([word.number for word in words])
     parts = model.wanted.words[numbers] * np.array([word.weight for word in words])
     for kind, fields in _FIELDS.items():

@@ -15,14 +15,16 @@ from trailhound.sources import AccessTrace
 from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
 from trailhound.strategies.trail.columns import Flags, Ids
+from trailhound.strategies.trail.entrances import shown_links, ways_in
 from trailhound.strategies.trail.features import describe
-from trailhound.strategies.trail.gateways import Gateways, ways_in
+from trailhound.strategies.trail.gateways import Gateways
 from trailhound.strategies.trail.hearing import Hearing
 from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_held_back
 from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
 from trailhound.strategies.trail.link_words import read_links_of
+from trailhound.strategies.trail.meaning import Meaning
 from trailhound.strategies.trail.news import Described, Example, make_news
 from trailhound.strategies.trail.readers import suggestions
 from trailhound.strategies.trail.reasons import memories, reasons
@@ -41,8 +43,6 @@ REFIT_AT_LEAST_EVERY = 1_000
 LEAST_OWN_SHARE, LEAST_OWN, MOST_OWN = 10, 5, 250
 """A fit takes time: one of several copies fits after a tenth of its own pages at the soonest,
 within these numbers, however many pages the others have."""
-MOST_ENTRANCES = 50
-"""Pages of the session that are queued from the beginning; others when a link to them is found."""
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -74,8 +74,9 @@ class TrailStrategy:
     ) -> None:
         check_at_least(0.0, hub=hub, gate=gate)
         self._table = LinkTable(trace)
-        self._model = LinkModel(self._table, hub)
         self._wanted = WantedWords(graph)
+        self._meaning = Meaning(graph.pages)
+        self._model = LinkModel(self._table, hub, self._meaning.basis)
         self._hearing = Hearing(self._table, self._model, self._read)
         self._gate = gate
         self._enters = enter and gate > 0
@@ -147,6 +148,8 @@ class TrailStrategy:
         if first < last:
             read = self._wanted.read(phrases, table.links["phrases"][first:last])
             table.links["words"][first:last, :N_LIKE] = read
+            meant = self._meaning.of_links(phrases, table.links["phrases"][first:last])
+            np.add.at(table.nodes["meaning"], table.links["child"][first:last], meant)
             self._model.read(first, last)
         return table.links["child"][first:last].astype(np.int64)
 
@@ -299,20 +302,13 @@ class TrailStrategy:
         return dict(zip(browsed.tolist(), worth.tolist(), strict=True))
 
     def entrances(self, in_scope: Callable[[str], bool]) -> Iterable[Candidate]:
-        """Pages of the session from which there is most to find.
-
-        Others may fetch some of them: what those open is counted, and they are left to them.
-        """
-        table = self._table
-        table.keep_to(in_scope)
+        """What the session has shown already, and its pages from which there is most to find."""
+        self._table.keep_to(in_scope)
         if not self._enters:
             return []
-        worth = ways_in(table, self._model.score, self._gate, MOST_ENTRANCES)
-        return [
-            Candidate(table.urls[node], value)
-            for node, value in worth.items()
-            if not table.nodes["elsewhere"][node]
-        ]
+        shown = shown_links(self._table, self._model, self._crowding)
+        self._is_read_again |= self._pages > 0  # what waits since an earlier run keeps its priority
+        return [*shown, *ways_in(self._table, self._model, self._gate)]
 
     def join(self, owns: Callable[[str], bool]) -> None:
         """Rank only what is fetched here."""
@@ -347,7 +343,7 @@ class TrailStrategy:
 
     def lessons(self, pages: Iterable[Page]) -> Sequence[Lesson]:
         """Weights of the first model, is it wanted: those that have moved most first."""
-        return lessons(self._model.wanted, pages)
+        return lessons(self._model.wanted, self._meaning, pages)
 
     def snapshot(self) -> bytes:
         """Both models, their examples, and how fetched pages turned out; links are read again."""
