@@ -93,7 +93,9 @@ def test_the_oracle_leads_and_chance_trails(results: ExperimentResults) -> None:
 
 
 def test_links_out_of_the_recorded_web_are_counted(results: ExperimentResults) -> None:
-    assert all(1 <= run.links_outside <= 4 for run in results.runs)
+    """Of what was fetched: the bound from above needs few pages for all answers."""
+    for run in results.runs:
+        assert (run.strategy != "oracle") <= run.links_outside <= 4
 
 
 def test_number_of_processes_does_not_change_the_results(

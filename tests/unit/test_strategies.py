@@ -117,6 +117,16 @@ def test_the_oracle_queues_answers_in_sight_and_one_way_when_there_are_none() ->
     assert list(strategy.restock()) == []
 
 
+def test_the_oracle_begins_with_what_the_session_has_shown() -> None:
+    seen = Page("http://seen.test/", links=LINKS)
+    strategy = OracleStrategy(Answers(), [seen])
+    (answer,) = strategy.entrances(lambda url: True)
+    assert (answer.url, answer.parent, answer.depth) == (LINKS[2].url, seen.url, 1)
+    assert list(strategy.score_links(crawled({"bee": 1}))) == [], "it waits already"
+    shut = OracleStrategy(Answers(), [seen])
+    assert list(shut.entrances(lambda url: url != LINKS[2].url)) == []
+
+
 def test_the_oracle_forgets_the_ways_to_what_is_found() -> None:
     strategy = OracleStrategy.from_briefing(BRIEFING)
     first = crawled({"bee": 1})

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar
 
 from trailhound.errors import UsageError
-from trailhound.records import Candidate, CrawledPage, Link, ScoredLink
+from trailhound.records import Candidate, CrawledPage, Link, Page, ScoredLink
 from trailhound.strategies.base import Briefing, Pursuit
 from trailhound.strategies.parts import BackCrawling, back_crawling
 from trailhound.text.tfidf import TargetSimilarity
@@ -124,8 +124,10 @@ class OracleStrategy:
     lab_only: ClassVar[bool] = True
     reads_surroundings: ClassVar[bool] = False
 
-    def __init__(self, pursuit: Pursuit) -> None:
+    def __init__(self, pursuit: Pursuit, session: Iterable[Page] = ()) -> None:
         self._pursuit = pursuit
+        self._session = session
+        """Pages that were seen before: they and their links are in reach from the beginning."""
         self._known: dict[str, Candidate] = {}
         """Pages in reach that have not been queued."""
         self._in_sight: set[int] = set()
@@ -139,24 +141,37 @@ class OracleStrategy:
                 "The strategy 'oracle' needs ground truth, which only the lab has. "
                 "Choose another for a live crawl: see 'trailhound strategies'."
             )
-        return cls(briefing.answers.pursuit())
+        return cls(briefing.answers.pursuit(), briefing.graph.pages)
+
+    def entrances(self, in_scope: Callable[[str], bool]) -> Iterable[Candidate]:
+        """Answers to which the session's pages have links: what these have shown is known."""
+        found = []
+        for page in self._session:
+            if in_scope(page.url):
+                self._known.setdefault(page.url, Candidate(page.url, 0.0))
+            links = [link for link in page.links if in_scope(link.url)]
+            news = self._news_among(links, page.url, 1)
+            found += [Candidate(link.url, 1.0, b"", page.url, depth=1) for link in news]
+        return found
 
     def observe(self, crawled: CrawledPage) -> None:
         """What has arrived is found, and so are its copies."""
         self._pursuit.arrived(crawled.page.url)
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
-        """Links to answers that nothing has led to so far; the others are remembered."""
-        scored = []
-        for link in crawled.page.links:
+        """Links to answers that nothing has led to so far."""
+        page, depth = crawled.page, crawled.candidate.depth + 1
+        return [ScoredLink(link, 1.0) for link in self._news_among(page.links, page.url, depth)]
+
+    def _news_among(self, links: Iterable[Link], parent: str, depth: int) -> Iterator[Link]:
+        """Those to answers that nothing has led to so far; the others are remembered."""
+        for link in links:
             answer = self._pursuit.answer(link.url)
             if answer is not None and answer not in self._in_sight:
                 self._in_sight.add(answer)
-                scored.append(ScoredLink(link, 1.0))
+                yield link
             elif link.url not in self._known:
-                depth = crawled.candidate.depth + 1
-                self._known[link.url] = Candidate(link.url, 0.0, b"", crawled.page.url, depth)
-        return scored
+                self._known[link.url] = Candidate(link.url, 0.0, b"", parent, depth)
 
     def restock(self) -> Iterable[Candidate]:
         """The first page of the best way. An answer that was queued in vain may be had by it."""

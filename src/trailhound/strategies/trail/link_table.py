@@ -20,7 +20,7 @@ from trailhound.sources import AccessTrace
 from trailhound.strategies.trail.columns import Columns, Flags, Ids, Matrix, Vector, renumbered
 from trailhound.strategies.trail.link_words import PageLinks
 from trailhound.strategies.trail.meaning import N_MEANINGS
-from trailhound.strategies.trail.phrases import FIELDS, Phrases
+from trailhound.strategies.trail.phrases import FIELDS, Phrases, Weights
 from trailhound.strategies.trail.readers import Readers
 from trailhound.urls import host_key
 
@@ -175,11 +175,18 @@ class LinkTable:
         return known
 
     def add_page(
-        self, node: int, found: PageLinks, relevance: float, *, beside: bool = False
+        self,
+        node: int,
+        found: PageLinks,
+        relevance: float,
+        meant: Weights | None = None,
+        *,
+        beside: bool = False,
     ) -> tuple[int, int]:
         """A page was read: the numbers of its first link, and of the one behind its last.
 
-        ``beside``: these are no links of the page, but what people opened near it.
+        ``meant`` is what the words of each link mean. ``beside``: these are no links of the page,
+        but what people opened near it.
         """
         nodes, pages, links = self.nodes, self.pages, self.links
         children = self.nodes_of(found.urls)
@@ -201,6 +208,8 @@ class LinkTable:
             self._keep_words_around(nodes["links"][children, place], first)
             nodes["links"][children, place] = np.arange(first, last)
             nodes["n_links"][children] += 1
+            if meant is not None:
+                nodes["meaning"][children] += meant
             self._count_known(page, children, groups)
         return first, last
 

@@ -73,12 +73,12 @@ class Meaning:
         Two vectors a link, one behind the other: of anchor and address, and of the words around.
         """
         sums, lengths = phrases.sums_of(found[:, :_READ])
-        ends = np.cumsum(lengths.ravel())[np.arange(found.shape[0] * _READ) % _READ > 0]
-        places = self._places.take(sums.astype(np.intp))
-        text = sparse.csr_array(
-            (np.ones(len(places), np.float32), places, np.append(0, ends)),
-            (len(ends), len(self._vectors)),
-        )
+        starts = np.zeros(2 * len(found) + 1, np.int32)
+        ends = lengths.cumsum().reshape(-1, _READ)
+        starts[1::2], starts[2::2] = ends[:, 1], ends[:, 2]
+        ones, places = np.ones(len(sums), np.float32), self._places.take(sums.astype(np.intp))
+        shape = len(starts) - 1, len(self._vectors)
+        text = sparse.csr_array((ones, places, starts), shape)
         return np.asarray(text @ self._vectors).reshape(-1, N_MEANINGS)
 
 

@@ -212,7 +212,8 @@ class Phrases:
         """
         lengths = self.columns["n_words"].take(phrases)
         rows = stretches(self.columns["first_word"].take(phrases).ravel(), lengths.ravel())
-        salts = np.repeat(np.resize(_SALTS[: phrases.shape[1]], phrases.size), lengths.ravel())
+        salts = np.broadcast_to(_SALTS[: phrases.shape[1]], phrases.shape)
+        salts = np.repeat(salts.ravel(), lengths.ravel())
         return self.words["number"].take(rows).astype(np.uint32) ^ salts, lengths
 
     def keep(self, used: Flags) -> Ids:

@@ -143,13 +143,12 @@ class TrailStrategy:
         found = read_links_of([page for page, _ in pages], phrases, said_enough)
         phrases.sum_up(new, likeness=self._wanted.tables, models=self._model.tables)
         for (page, relevance), links in zip(pages, found, strict=True):
-            table.add_page(table.node(page.url), links, relevance, beside=beside)
+            meant = self._meaning.of_links(phrases, links.phrases)
+            table.add_page(table.node(page.url), links, relevance, meant, beside=beside)
         last = table.links.size
         if first < last:
             read = self._wanted.read(phrases, table.links["phrases"][first:last])
             table.links["words"][first:last, :N_LIKE] = read
-            meant = self._meaning.of_links(phrases, table.links["phrases"][first:last])
-            np.add.at(table.nodes["meaning"], table.links["child"][first:last], meant)
             self._model.read(first, last)
         return table.links["child"][first:last].astype(np.int64)
 
