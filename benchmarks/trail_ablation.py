@@ -28,7 +28,7 @@ from trailhound.lab.experiment import plan_experiment
 from trailhound.lab.results import ExperimentPlan
 from trailhound.lab.runner import TopicRunner
 from trailhound.lab.statistics import estimate
-from trailhound.strategies.trail import features, host_shares, link_model, strategy
+from trailhound.strategies.trail import entrances, features, host_shares, link_model, strategy
 from trailhound.strategies.trail.columns import Ids, Matrix
 from trailhound.strategies.trail.link_table import LinkTable
 
@@ -46,16 +46,29 @@ class Part:
     """Objects, names of what they have, and what they have instead."""
 
 
+def _describing(describe: _Describe) -> Part:
+    modules = (strategy, link_model, entrances)
+    return Part(instead=tuple((module, "describe", describe) for module in modules))
+
+
 def _blind(*words: str) -> Part:
     """Features with one of these words in their names are all 0."""
-    blank = [any(word in name for word in words) for name in features.NAMES]
+    named = [any(word in name for word in words) for name in features.NAMES]
+    blank = np.flatnonzero(named)
 
     def describe(table: LinkTable, nodes: Ids) -> tuple[Matrix, Matrix]:
         rows, said = features.describe(table, nodes)
         rows[:, blank] = 0.0
         return rows, said
 
-    return Part(instead=tuple((module, "describe", describe) for module in (strategy, link_model)))
+    return _describing(describe)
+
+
+def _blind_to_meaning(table: LinkTable, nodes: Ids) -> tuple[Matrix, Matrix]:
+    """No features of what words mean."""
+    rows, said = features.describe(table, nodes)
+    rows[:, len(features.NAMES) :] = 0.0
+    return rows, said
 
 
 def _no_words(numbers: Ids) -> tuple[Ids, Ids]:
@@ -68,10 +81,12 @@ PARTS: dict[str, Part] = {
     ALL: Part(),
     "ways in from the beginning": Part("enter=false"),
     "pages of the session at all": Part("gate=0"),
+    "links that the session has shown": Part(instead=((entrances, "MOST_SHOWN", 0),)),
     "what a link leads to beyond its page": Part("hub=0"),
     "learning on the way": Part(instead=((strategy, "REFIT_EVERY", NEVER),)),
     "ranking anew": Part(instead=((strategy.TrailStrategy, "rescore", lambda *_: None),)),
     "words of links, one by one": Part(instead=((link_model, "_common", _no_words),)),
+    "what words mean": _describing(_blind_to_meaning),
     "words like the targets'": _blind("like the targets", "unlike other pages"),
     "relevance of linking pages": _blind("linking page"),
     "success of siblings, lists, neighbours": _blind("siblings", "page's links", "list", "neigh"),
