@@ -14,7 +14,7 @@ ROOT = Path(trailhound.__file__).parent
 
 FIRST_TIER = frozenset(
     {"records", "errors", "urls", "utf8", "counting", "media_types", "notebooks"}
-    | {"config", "signals"}
+    | {"config", "signals", "command_links"}
 )
 LEARNING = FIRST_TIER | {"sessions", "text", "models"}
 RANKING = LEARNING | {"sources", "strategies", "judges", "plugins"}
@@ -36,6 +36,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "records": frozenset(),
     "errors": frozenset(),
     "counting": frozenset(),
+    "command_links": frozenset({"records", "urls"}),
     "utf8": frozenset(),
     "media_types": frozenset({"errors"}),
     "signals": frozenset(),

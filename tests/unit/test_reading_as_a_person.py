@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command_line import Command
+from trailhound.command_links import LinksToLeave
 from trailhound.config.settings import FetchSettings
 from trailhound.errors import ConfigError, UsageError
 from trailhound.fetching.cookies import (
@@ -22,7 +23,7 @@ from trailhound.fetching.cookies import (
     read_set_cookie,
 )
 from trailhound.fetching.keyring import HostKeys, Keyring
-from trailhound.fetching.login_pages import LinksToLeave, has_password_field, wants_login
+from trailhound.fetching.login_pages import has_password_field, wants_login
 from trailhound.fetching.proxies import proxy_rules, without_logins
 from trailhound.fetching.request_headers import headers_for_all, read_header
 from trailhound.records import Link

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from trailhound.command_links import LinksToLeave
 from trailhound.config.settings import CrawlSettings, Settings
 from trailhound.crawling.disk_watch import FreeBytes, free_bytes
 from trailhound.crawling.driving import loop_time
@@ -27,7 +28,6 @@ from trailhound.crawling.sinks import Sink
 from trailhound.crawling.traps import TrapGuard
 from trailhound.crawling.troubles import Troubles
 from trailhound.fetching.base import Fetcher
-from trailhound.fetching.login_pages import LinksToLeave
 from trailhound.fetching.polite_settings import polite_settings
 from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import Frontier

@@ -13,10 +13,10 @@ from typing import Protocol
 
 import msgspec
 
+from trailhound.command_links import COMMANDS_LEFT, LinksToLeave
 from trailhound.crawling.host_budget import ALL_OF, HostBudget
 from trailhound.crawling.traps import TrapGuard
 from trailhound.errors import UNREADABLE
-from trailhound.fetching.login_pages import COMMANDS_LEFT, LinksToLeave
 from trailhound.frontier.base import ASKED_FOR, Frontier, FrontierStats, Rescore, UrlState
 from trailhound.records import Candidate, FinishedPage, Outcome, Page
 from trailhound.urls import host_key, strip_tracking

@@ -14,6 +14,7 @@ from typing import Self
 import msgspec
 from aiohttp.abc import AbstractResolver
 
+from trailhound.command_links import COMMANDS_LEFT, LinksToLeave
 from trailhound.config.settings import FetchSettings
 from trailhound.fetching.base import (
     NO_REQUEST_LEFT,
@@ -27,13 +28,7 @@ from trailhound.fetching.body import MAX_DOCUMENT_BYTES, Wanted
 from trailhound.fetching.client import Answer, HttpClient
 from trailhound.fetching.hops import Hops, status_in_words
 from trailhound.fetching.keyring import Keyring, keyring_of
-from trailhound.fetching.login_pages import (
-    COMMANDS_LEFT,
-    LinksToLeave,
-    has_password_field,
-    login_wanted_at,
-    wants_login,
-)
+from trailhound.fetching.login_pages import has_password_field, login_wanted_at, wants_login
 from trailhound.fetching.polite_client import PoliteClient, Room
 from trailhound.fetching.polite_settings import check_politeness, polite_delay, polite_settings
 from trailhound.fetching.politeness import Politeness
