@@ -172,7 +172,7 @@ def test_every_page_can_be_explained(crawled: Command, web: DemoWeb) -> None:
     assert "It was fetched, and is relevant" in done.out
     assert f"It was number {best['number']} of the crawl" in done.out
     assert re.search(r"Words that speak for it: .*(bees?|hives?|varroa|mites?)", done.out)
-    assert "The path from the seed:" in done.out
+    assert "The path to it:" in done.out
     told = json.loads(crawled("explain", TOPIC, "http://x.demo.test/", "--json").out)
     assert told["verdict"] == "never-seen"
     assert crawled("explain", TOPIC, "mailto:x").code == 2

@@ -57,10 +57,7 @@ def test_a_learning_crawl_is_explained_and_goes_on_with_what_it_learned(
     with Results(crawl.folder.results) as results:
         pages = [page for event in second for page in results.events_of(event.url)]
         said = Opinions(crawl.folder, results)
-        assert any(
-            said.belief(page.memory) or said.reasons(page.url, page.memory, page.parent)
-            for page in pages
-        )
+        assert any(said.belief(page.memory) or said.reasons(page) for page in pages)
 
 
 def waiting_links(crawl: TopicCrawl) -> set[str]:

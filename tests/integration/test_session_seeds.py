@@ -53,8 +53,8 @@ def test_trail_follows_links_that_they_have_shown(demo: Site) -> None:
     url, parent = next(iter(shown.items()))
     with Results(crawl.folder.results) as results:
         told = Explainer(crawl.folder, results, lambda _: {}).explain(url)
-    assert told.path[:1] == [parent]
-    assert any(f"{parent}, a page of your sessions that was not" in each for each in told.details)
+    assert told.path[:-1] == [parent]
+    assert any(f"{parent}, a page of your sessions, links there" in each for each in told.details)
 
 
 def test_scope_chooses_among_all_pages_that_led_on() -> None:

@@ -15,6 +15,7 @@ from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import Sources
 from trailhound.strategies import Briefing, News, Sharing, strategy_names
 from trailhound.strategies.choosing import make_strategy
+from trailhound.strategies.trail import strategy as trail
 
 H = "http://h.test/"
 
@@ -122,6 +123,26 @@ def test_trail_ranks_links_that_arrive_later_than_news_of_them() -> None:
     copy.heed(told[2:])
     waiting = {link.url: b"" for page in WEB for link in page.links}
     assert H + "jam/5" in copy.rescore(waiting)
+
+
+def test_links_that_never_arrive_do_not_keep_trail_from_ranking_those_that_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trail, "RANKED_BETWEEN", 3)
+    monkeypatch.setattr(trail, "RANKED_ANEW", 3)
+    one, copy = made("trail"), made("trail")
+    copy.join(lambda _: True)
+    copy.heed(crawl(one, WEB))
+    dead = page("dead", "list", *(f"jam/dead{n}" for n in range(5)))
+    alive = page("alive", "list", *(f"tax/alive{n}" for n in range(3)))
+    for each in (dead, alive):
+        priorities(copy, CrawledPage(each, Relevance(0.1, False), Candidate(each.url, 0.0)))
+    waiting = {link.url: b"" for link in alive.links}
+    told: set[str] = set()
+    for _ in range(12):
+        copy._is_read_again = True
+        told |= (copy.rescore(waiting) or {}).keys()
+    assert waiting.keys() <= told
 
 
 def test_trail_without_links_learns_how_pages_turned_out() -> None:

@@ -121,7 +121,7 @@ def test_the_oracle_begins_with_what_the_session_has_shown() -> None:
     seen = Page("http://seen.test/", links=LINKS)
     strategy = OracleStrategy(Answers(), [seen])
     (answer,) = strategy.entrances(lambda url: True)
-    assert (answer.url, answer.parent, answer.depth) == (LINKS[2].url, seen.url, 1)
+    assert (answer.url, answer.parent, answer.depth) == (LINKS[2].url, seen.url, 0)
     assert list(strategy.score_links(crawled({"bee": 1}))) == [], "it waits already"
     shut = OracleStrategy(Answers(), [seen])
     assert list(shut.entrances(lambda url: url != LINKS[2].url)) == []

@@ -6,9 +6,10 @@ from random import Random
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from trail_pages import H, hub, score
 
-from trailhound.records import Link, Page
+from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
 from trailhound.strategies.trail import meaning
@@ -101,6 +102,55 @@ def test_long_sessions_are_read_in_part(monkeypatch: pytest.MonkeyPatch) -> None
     part = Meaning(browsed(Random(1)).pages)
     assert whole.basis != part.basis != 0
     assert cosine(part, "leopard", "tiger") > cosine(part, "leopard", "throne")
+    counts, _ = meaning._counted(list(browsed(Random(1)).pages))
+    assert counts.shape[0] == 100, "as many as may be"
+
+
+def test_lessons_of_meaning_are_words_of_anchors() -> None:
+    """Of ten thousand words some share a number with a word of another field."""
+    chance = Random(3)
+    words = [f"word{n}" for n in range(12_000)]
+    pages = [
+        replace(article(f"long/{n}", chance, "cats"), text=" ".join(words[n::2] + words[n::2]))
+        for n in (0, 1)
+    ]
+    graph = browsed(chance)
+    strategy = TrailStrategy.from_briefing(
+        Briefing(PageGraph((*graph.pages, *pages), (), graph.targets))
+    )
+    link = Link(f"{H}x", anchor="lion tiger", before=" ".join(f"near{n}" for n in range(25)))
+    others = [
+        Link(f"{H}x{n}", heading=f"head{n} top{n}", before=f"round{n} by{n}", tag_path=f"ul{n}")
+        for n in range(2_000)
+    ]
+    lessons = strategy.lessons([Page(f"{H}list", links=(*others, link), language="en")])
+    told = [lesson.name for lesson in lessons if lesson.field == "meaning"]
+    assert set(told) == {"lion", "tiger"}
+
+
+def test_what_links_mean_is_the_same_when_pages_are_read_again_after_a_restart() -> None:
+    briefing = Briefing(browsed(Random(1)))
+    strategy = TrailStrategy.from_briefing(briefing)
+    link = Link(f"{H}much-named", anchor="lion")
+    pages = [
+        replace(
+            hub(f"list/{n}").page, links=(replace(link, before=f"{CATS[n % 10]} {KINGS[n % 9]}"),)
+        )
+        for n in range(14)
+    ]
+    crawled = [CrawledPage(page, Relevance(0.1, False), Candidate(page.url, 0.0)) for page in pages]
+    for each in crawled:
+        score(strategy, each)
+    resumed = TrailStrategy.from_briefing(briefing)
+    resumed.restore(strategy.snapshot())
+    for each in crawled:
+        resumed.read_again(each)
+    (meant, again) = (
+        known._table.nodes["meaning"][known._table.node(link.url)] for known in (strategy, resumed)
+    )
+    assert again == pytest.approx(meant)
+    assert meant[:N_DIRECTIONS].any()
+    assert meant[N_DIRECTIONS:].any()
 
 
 def taught_about_cats(chance: int) -> TrailStrategy:
@@ -124,5 +174,25 @@ def test_what_was_learned_of_meaning_goes_on_after_a_restart_and_not_in_another_
     assert not other._model.wanted.weights[last].any(), "these are other directions"
     examples = other._model._examples
     assert not examples["row"][other._model._from_session : examples.size, last].any()
-    score(same, hub("list/new", ("new", "leopard")))
-    score(other, hub("list/new", ("new", "leopard")))
+    examples = same._model._examples
+    assert examples["row"][same._model._from_session : examples.size, last].any()
+    for strategy in (same, other):
+        assert "new" in score(strategy, hub("list/new", ("new", "leopard")))
+
+
+@pytest.mark.parametrize("in_full", [True, False])
+def test_a_crawl_of_the_same_session_inherits_what_was_learned_of_meaning(in_full: bool) -> None:
+    kept = taught_about_cats(1).snapshot()
+    plain, same, other = (
+        TrailStrategy.from_briefing(Briefing(browsed(Random(chance)))) for chance in (1, 1, 2)
+    )
+    for strategy in (same, other):
+        strategy.inherit(kept, in_full=in_full)
+    examples = [each._model._examples for each in (same, other)]
+    has_meaning = [
+        each["row"][known._model._from_session : each.size, len(NAMES) :].any()
+        for each, known in zip(examples, (same, other), strict=True)
+    ]
+    assert has_meaning == [True, False]
+    moved = same._model.wanted.weights - plain._model.wanted.weights
+    assert np.abs(moved[len(NAMES) :]).max() > 0.01

@@ -172,11 +172,78 @@ def test_links_that_the_session_has_shown_wait_from_the_beginning() -> None:
     shown = {way.url: way for way in strategy.entrances(anywhere) if way.parent is not None}
     assert list(shown) == [f"{H}people/cyd", f"{H}news/1"], "those that promise most first"
     assert shown[f"{H}people/cyd"].parent == f"{H}staff", "the first page that has it"
-    assert {way.depth for way in shown.values()} == {1}
+    assert {way.depth for way in shown.values()} == {0}, "the crawl begins there"
     (cyd, football) = shown.values()
     assert cyd.priority > football.priority
     named = {reason.words for reason in strategy.reasons(FoundLink(cyd.url, cyd.memory))}
     assert "its words, next to those of the pages you marked" in named
+
+
+def test_links_that_do_something_and_links_not_to_be_followed_do_not_wait() -> None:
+    links = (
+        Link(f"{H}x?7", anchor="Log out (Ann)"),
+        Link(f"{H}y?8", image_alt="Delete"),
+        Link(f"{H}account/delete", anchor="publications"),
+        Link(f"{H}people/nf", anchor="professor", nofollow=True),
+        Link(f"{H}people/cyd", anchor="professor"),
+        Link(f"{H}people/cyd", anchor="professor", nofollow=True),
+        Link(f"{H}people/twice", anchor="professor"),
+    )
+    pages = (
+        Page(f"{H}staff", links=links, language="en"),
+        Page(f"{H}more", links=(Link(f"{H}people/dan"),), nofollow=True, language="en"),
+        Page(f"{H}last", links=(Link(f"{H}people/twice", anchor="unsubscribe"),), language="en"),
+    )
+    graph = session()
+    strategy = TrailStrategy.from_briefing(
+        Briefing(PageGraph((*graph.pages[2:4], *pages), (), frozenset({0, 1})))
+    )
+    shown = [way.url for way in strategy.entrances(anywhere) if way.parent]
+    assert shown == [f"{H}people/cyd", H]
+
+
+def test_a_host_that_refuses_all_that_was_shown_waits_until_all_else_was_asked() -> None:
+    people = [(f"people/{n}", f"professor {n}") for n in range(50)]
+    graph = with_more_staff(page("people/all", "list", *people))
+    strategy = TrailStrategy.from_briefing(Briefing(graph))
+    waiting = {way.url: b"" for way in strategy.entrances(anywhere)}
+    other = "http://other.test/"
+    found = hub("", ("a", "weather"))
+    found = replace(found, page=replace(found.page, url=other, links=(Link(f"{other}a"),)))
+    strategy.observe(replace(found, candidate=Candidate(other, 0.0)))
+    waiting |= {link.link.url: b"" for link in strategy.score_links(found)}
+    best = [url for url in waiting if url.startswith(P)]
+    for gone in (best[:15], best[:15]):
+        left = {url: each for url, each in waiting.items() if url not in gone}
+        strategy._is_read_again = True
+        ranked = strategy.rescore(left) or {}
+    assert max(ranked[url] for url in best[15:]) < ranked[f"{other}a"]
+    answered = replace(found.page, url=best[15], links=())
+    strategy.observe(CrawledPage(answered, Relevance(1.0, True), Candidate(best[15], 0.0)))
+    strategy._is_read_again = True
+    ranked = strategy.rescore(left) or {}
+    assert max(ranked[url] for url in best[16:]) > ranked[f"{other}a"], "it has answered"
+
+
+def test_most_of_what_was_shown_of_a_host_waits_until_that_has_answered() -> None:
+    people = [(f"people/{n}", f"professor {n}") for n in range(50)]
+    graph = with_more_staff(page("people/all", "list", *people))
+    strategy = TrailStrategy.from_briefing(Briefing(graph))
+    first = [way.url for way in strategy.entrances(anywhere) if way.parent]
+    assert len(first) == entrances.MOST_UNTRIED
+    due = [strategy.is_entry_due]
+    score(strategy, hub("elsewhere"))
+    due.append(strategy.is_entry_due)
+    answered = replace(hub("").page, url=first[0])
+    strategy.observe(CrawledPage(answered, Relevance(0.1, False), Candidate(first[0], 0.0)))
+    due.append(strategy.is_entry_due)
+    then = [way.url for way in strategy.entrances(anywhere)]
+    assert sorted(first + then) == sorted(f"{P}{n}" for n in range(50))
+    assert [*due, strategy.is_entry_due] == [False, False, True, False]
+    resumed = TrailStrategy.from_briefing(Briefing(graph))
+    resumed.restore(strategy.snapshot())
+    again = [way.url for way in resumed.entrances(anywhere) if way.parent]
+    assert set(again) == {*first, *then} - {first[0]}, "it is known that the host answers"
 
 
 def test_what_was_shown_is_ranked_anew_with_all_that_waits() -> None:

@@ -66,7 +66,7 @@ def _show(explanation: Explanation) -> None:
             moved = "" if reason.moved is None else f"{reason.moved:+.1f}"
             line(f"  {moved:>5}  {reason.words}")
     if len(explanation.path) > 1:
-        line("The path from the seed:")
+        line("The path to it:")
         for step, address in enumerate(explanation.path):
             line(f"  {step:>3}  {address}")
 

@@ -87,7 +87,12 @@ class Ranking:
         return len(found), self._frontier.add(wanted)
 
     def rank_anew(self, pages: int) -> None:
-        """After so many pages: what waits by what was learned since, if it is time for that."""
+        """After so many pages: what waits by what was learned since, if it is time for that.
+
+        A strategy may have more to begin with as well (``is_entry_due``).
+        """
+        if getattr(self._entering, "is_entry_due", False):
+            self.enter()
         if self._rescoring is None:
             return
         if pages % self._rescore_every == 0 or getattr(self._rescoring, "is_rank_due", False):

@@ -257,8 +257,9 @@ class Entering(Protocol):
     """Optional: a strategy that knows ways in, besides the seeds."""
 
     def entrances(self, in_scope: Callable[[str], bool]) -> Iterable[Candidate]:
-        """URLs to begin with; asked once, when the crawl starts or goes on.
+        """URLs to begin with; asked when the crawl starts or goes on.
 
+        With an attribute ``is_entry_due`` it is asked again after any page that has made that true.
         Those that are not ``in_scope`` are left out in any case.
         """
         ...

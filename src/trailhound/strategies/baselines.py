@@ -150,8 +150,8 @@ class OracleStrategy:
             if in_scope(page.url):
                 self._known.setdefault(page.url, Candidate(page.url, 0.0))
             links = [link for link in page.links if in_scope(link.url)]
-            news = self._news_among(links, page.url, 1)
-            found += [Candidate(link.url, 1.0, b"", page.url, depth=1) for link in news]
+            news = self._news_among(links, page.url, 0)
+            found += [Candidate(link.url, 1.0, b"", page.url) for link in news]
         return found
 
     def observe(self, crawled: CrawledPage) -> None:

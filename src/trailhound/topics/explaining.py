@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 
 import msgspec
 
@@ -11,6 +12,7 @@ from trailhound.counting import counted
 from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.crawling.scope import Scope, scope_of
 from trailhound.crawling.traps import TrapGuard
+from trailhound.errors import ModelError, UsageError
 from trailhound.frontier.base import UrlState, UrlStatus
 from trailhound.frontier.forgetting import is_blanked
 from trailhound.frontier.reading import look_up, queue_place
@@ -29,9 +31,8 @@ FORGOTTEN = "(forgotten)"
 Beliefs = Callable[[bytes], Mapping[str, float]]
 """From the memory of a candidate to named figures; see ``strategies.base.Explaining``."""
 
-Reasons = Callable[[str, bytes, str | None], Sequence[Reason]]
-"""From a URL, its memory and the page it was found on to what moved its priority."""
-
+Reasons = Callable[[Candidate | StoredPage], Sequence[Reason]]
+"""From a URL, as it was queued, to what moved its priority."""
 
 Words = Callable[[str], tuple[list[str], list[str]]]
 """From the address of a page to its words that speak for it, and against it."""
@@ -47,7 +48,7 @@ class Explanation(msgspec.Struct, kw_only=True):
     """The answer in one sentence."""
     details: list[str] = msgspec.field(default_factory=list)
     path: list[str] = msgspec.field(default_factory=list)
-    """From the seed to the URL."""
+    """To the URL: from a seed, or from the page by whose link the strategy knew where to begin."""
     number: int | None = None
     """Its position in the crawl."""
     priority: float | None = None
@@ -150,7 +151,7 @@ class Explainer:
             number=page.number,
             priority=page.priority,
             belief=self._beliefs(page.memory),
-            reasons=self._reasons(page.url, page.memory, page.parent),
+            reasons=self._reasons(page),
         )
         if len(events) > 1:
             explanation.details.append(f"It was asked for {counted(len(events), 'time')}.")
@@ -162,14 +163,14 @@ class Explainer:
             other = page.address if url == page.url else page.url
             yield f"It redirects to {other}." if url == page.url else f"{other} redirects to it."
         asked = "It" if url == page.url else page.url
-        yield _how_it_was_queued(page, self._was_fetched(page.parent), asked)
+        yield _how_it_was_queued(page, self._is_of_sessions, asked)
         if page.outcome is Outcome.FETCHED:
             yield from _what_it_gave(page)
 
     def _waiting(self, url: str, state: UrlState, home: CrawlFolder) -> Explanation:
         place = queue_place(home.frontier, url)
         candidate = state.candidate or Candidate(url, 0.0)
-        details = [_how_it_was_queued(candidate, self._was_fetched(candidate.parent))]
+        details = [_how_it_was_queued(candidate, self._is_of_sessions)]
         if place is not None:
             details.append(f"{place.ahead:,} of {place.waiting:,} waiting URLs come before it.")
         return Explanation(
@@ -180,7 +181,7 @@ class Explainer:
             path=self._path_behind(candidate),
             priority=candidate.priority,
             belief=self._beliefs(candidate.memory),
-            reasons=self._reasons(url, candidate.memory, candidate.parent),
+            reasons=self._reasons(candidate),
             ahead=place.ahead if place is not None else None,
         )
 
@@ -196,16 +197,25 @@ class Explainer:
         return "It waits for its turn."
 
     def _path_behind(self, candidate: Candidate) -> list[str]:
-        events = self._results.events_of(candidate.parent) if candidate.parent else []
+        parent, depth = candidate.parent, candidate.depth
+        events = self._results.events_of(parent) if parent and depth > 0 else []
         if events:
             return [*shown_path(self._results, events[0]), candidate.url]
-        before = _before(candidate.parent, candidate.depth)
-        if candidate.parent and not before:  # a page of the sessions
-            before = [candidate.parent]
+        before = _before(parent, depth)
+        if parent and not before:  # a page of the sessions
+            before = [parent]
         return [*before, candidate.url]
 
-    def _was_fetched(self, url: str | None) -> bool:
-        return url is not None and bool(self._results.events_of(url))
+    def _is_of_sessions(self, url: str) -> bool:
+        return url in self._session_pages
+
+    @cached_property
+    def _session_pages(self) -> frozenset[str]:
+        try:
+            pages = self._folder.topic.load().model.graph.pages
+        except (ModelError, UsageError):  # nothing was learned, or that cannot be read any more
+            return frozenset()
+        return frozenset(page.url for page in pages)
 
     def _unknown(self, url: str) -> Explanation:
         if not self._in_scope(url):
@@ -229,11 +239,25 @@ class Explainer:
 
 
 def shown_path(results: Results, page: StoredPage) -> list[str]:
-    """The addresses from a seed to ``page``; where one was forgotten, it says so."""
+    """The addresses from a seed to ``page``; where one was forgotten, it says so.
+
+    A page that the strategy named by a link that it knew is no seed: the page with that link stands
+    before it, and nothing before that one, as the crawl did not come that way.
+    """
     path = results.path_to(page)
-    first = page if len(path) == 1 else next(iter(results.events_of(path[0])), None)
-    way = [FORGOTTEN if is_blanked(address) else address for address in path]
-    return [*_before(first.parent, first.depth), *way] if first is not None else way
+    begun = path[-1 - page.depth :]
+    first = page if len(begun) == 1 else next(iter(results.events_of(begun[0])), None)
+    if first is not None and first.depth == 0 and first.parent is not None:
+        known = [] if first.parent in begun else [first.parent]
+        return _readable([*known, *begun])
+    if len(begun) < len(path):
+        first = next(iter(results.events_of(path[0])), None)
+    before = _before(first.parent, first.depth) if first is not None else []
+    return [*before, *_readable(path)]
+
+
+def _readable(path: Sequence[str]) -> list[str]:
+    return [FORGOTTEN if is_blanked(address) else address for address in path]
 
 
 def _before(parent: str | None, depth: int) -> list[str]:
@@ -266,27 +290,31 @@ def _what_it_says(speak_for: list[str], against: list[str]) -> Iterator[str]:
 
 
 def _how_it_was_queued(
-    place: Candidate | StoredPage, parent_was_fetched: bool, asked: str = "It"
+    place: Candidate | StoredPage, is_of_sessions: Callable[[str], bool], asked: str = "It"
 ) -> str:
     parent, priority = place.parent, place.priority
-    if parent is None and place.depth == 0 and priority < SEED_PRIORITY / 100:
+    was_asked_for = priority >= SEED_PRIORITY / 100
+    if parent is None and place.depth == 0 and not was_asked_for:
         return f"{asked} was named by the strategy, with priority {priority:g}."
     if parent is None and place.depth == 0:
         return f"{asked} is a seed."
-    is_forgotten = parent is None or is_blanked(parent)
-    if is_forgotten:
+    if parent is None or is_blanked(parent):
         parent = "a page that was forgotten"
-    if priority >= SEED_PRIORITY / 100:
+    if was_asked_for:
         return (
             f"{asked} was queued next to the seeds: from a sitemap of {parent}, or to be refreshed."
         )
-    if not (is_forgotten or parent_was_fetched):
+    if place.depth == 0 and is_of_sessions(parent):
         return (
-            f"{asked} is linked from {parent}, a page of your sessions that was not fetched, and "
-            f"waited from the beginning, with priority {priority:g}."
+            f"{asked} was known beforehand, with priority {priority:g}: {parent}, a page of your "
+            "sessions, links there."
         )
-    distance = counted(place.depth, "link")
-    return f"{asked} was found on {parent}, {distance} from a seed, with priority {priority:g}."
+    if place.depth == 0:
+        return (
+            f"{asked} was named by the strategy, with priority {priority:g}: {parent} links there."
+        )
+    distance = f"{counted(place.depth, 'link')} from where the crawl began"
+    return f"{asked} was found on {parent}, {distance}, with priority {priority:g}."
 
 
 def _what_it_gave(page: StoredPage) -> Iterator[str]:

@@ -8,13 +8,13 @@ from contextlib import closing
 from functools import cached_property
 
 from trailhound.config.settings import Settings
-from trailhound.crawling.build import Guides, make_guides
+from trailhound.crawling.build import Guides, Knowledge, make_guides
 from trailhound.crawling.driving import run_alone
 from trailhound.errors import PLUGIN_FAULTS, ModelError, SourceError, TrailhoundError, UsageError
 from trailhound.judges.base import WordingJudge
-from trailhound.records import Page
+from trailhound.records import Candidate, Page
 from trailhound.sessions.shown_pages import page_from_source
-from trailhound.storage.results_reading import Results
+from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.base import Explaining, FoundLink, Reason, Reasoning, Strategy
 from trailhound.strategies.choosing import declares
 from trailhound.text.tokens import commonest_forms
@@ -45,15 +45,22 @@ class Opinions:
             return {}
         return strategy.explain(memory) if isinstance(strategy, Explaining) else {}
 
-    def reasons(self, url: str, memory: bytes, parent: str | None) -> Sequence[Reason]:
-        """What moved the priority of a link that was found on ``parent``."""
-        if parent is None or (strategy := self._strategy) is None:
+    def reasons(self, place: Candidate | StoredPage) -> Sequence[Reason]:
+        """What moved the priority of a link, by what was known when it was queued."""
+        if place.parent is None or (strategy := self._strategy) is None:
             return ()
         if not isinstance(strategy, Reasoning):
             return ()
+        page, outcomes = self._page_and_outcomes(place.parent, place.depth)
+        return strategy.reasons(FoundLink(place.url, place.memory, page, outcomes))
+
+    def _page_and_outcomes(self, parent: str, depth: int) -> tuple[Page | None, dict[str, bool]]:
+        """Where a link was found, and what had been fetched by then."""
+        if depth == 0:  # the strategy knew of it before the first page was fetched
+            return self._session_pages.get(parent), {}
         events = self._results.events_of(parent)
         outcomes = self._results.outcomes_until(events[0].number) if events else {}
-        return strategy.reasons(FoundLink(url, memory, self._page(parent), outcomes))
+        return self._page(parent), outcomes
 
     def words(self, address: str) -> tuple[list[str], list[str]]:
         """Words of a page that speak for it and against it, the strongest first."""
@@ -86,8 +93,22 @@ class Opinions:
         return judge if isinstance(judge, WordingJudge) and callable(judge.words) else None
 
     @cached_property
+    def _session_pages(self) -> dict[str, Page]:
+        pages = self._knowledge.graph.pages if self._knowledge is not None else ()
+        return {page.url: page for page in pages}
+
+    @cached_property
+    def _knowledge(self) -> Knowledge | None:
+        try:
+            return knowledge_of(self._folder.topic)
+        except (ModelError, UsageError):
+            return None
+
+    @cached_property
     def _guides(self) -> Guides | None:
-        return guides_of(self._folder, self._folder.read().settings)
+        if self._knowledge is None:
+            return None
+        return guides_of(self._folder, self._folder.read().settings, self._knowledge)
 
     @cached_property
     def _strategy(self) -> Strategy | None:
@@ -103,14 +124,16 @@ def strategy_of(folder: CrawlFolder, settings: Settings) -> Strategy | None:
     return guides.strategy if guides is not None else None
 
 
-def guides_of(folder: CrawlFolder, settings: Settings) -> Guides | None:
-    """The same with the judge."""
+def guides_of(
+    folder: CrawlFolder, settings: Settings, known: Knowledge | None = None
+) -> Guides | None:
+    """The same with the judge; what is ``known`` of the topic need not be read again."""
     try:
         if not declares(settings.crawl.strategy, "needs_trace"):
             # Looking at a crawl is no time to read a log.
             settings = settings.changed({"sources.trace": ""})
         with closing(open_sources(folder, settings, lambda _: None)) as sources:
-            return run_alone(make_guides(settings, knowledge_of(folder.topic), sources))
+            return run_alone(make_guides(settings, known or knowledge_of(folder.topic), sources))
     except (ModelError, SourceError, UsageError):
         # The topic was learned again, in another way, or a source is gone.
         return None

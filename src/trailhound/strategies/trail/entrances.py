@@ -1,20 +1,23 @@
 """Where a crawl begins besides its seeds: with what the session has shown already.
 
 Links of the session's pages are known without a request, and wait from the beginning; but only
-those of hosts on which a page was marked. Other pages of a session may be anybody's, a mailbox for
-instance, and their links nothing that a crawl should ask for. These pages, and those with links
-beyond the best :data:`MOST_SHOWN`, are gateways, that may be fetched themselves.
+those of pages on hosts where a page was marked. Other pages of a session may be anybody's, a
+mailbox for instance, and their links nothing that a crawl should ask for. These pages, and those
+with links beyond the best :data:`MOST_SHOWN`, are gateways, that may be fetched themselves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from trailhound.records import Candidate
-from trailhound.strategies.trail.columns import Ids, stretches
+from trailhound.command_links import commands_by_address, commands_by_words
+from trailhound.records import Candidate, Page
+from trailhound.strategies.trail.columns import Flags, Ids
 from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.gateways import logs, shut_gateways
-from trailhound.strategies.trail.host_shares import against_hosts
+from trailhound.strategies.trail.host_shares import against_hosts, hosts_that_answered
 from trailhound.strategies.trail.link_model import LinkModel
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.reasons import memories
@@ -22,37 +25,78 @@ from trailhound.urls import asks_a_search
 
 MOST_SHOWN = 2_000
 """Links of the session's pages that wait from the beginning: as many as are ranked anew."""
+MOST_UNTRIED = 20
+"""Of them on one host that has not answered yet: it may be closed to crawls, all of it."""
 MOST_GATEWAYS = 50
 """Pages of the session that are queued from the beginning; others when a link to them is found."""
 
 
-def shown_links(table: LinkTable, model: LinkModel, crowding: Ids) -> list[Candidate]:
-    """The best links of the session's pages; they wait from now on, here or elsewhere."""
-    nodes, parents = _shown(table)
-    scores, parts = model.score_and_parts(*describe(table, nodes))
-    scores -= against_hosts(table, nodes, crowding)
-    best = np.argsort(-scores, kind="stable")[:MOST_SHOWN]
-    nodes, parents, scores = nodes[best], parents[best], scores[best]
-    table.nodes["queued"][nodes], table.nodes["told"][nodes] = True, scores
-    told = zip(nodes, parents, scores.tolist(), memories(parts[best]), strict=True)
-    return [
-        Candidate(table.urls[node], score, memory, table.urls[parent], depth=1)
-        for node, parent, score, memory in told
-        if not table.nodes["elsewhere"][node]
-    ]
+class ShownLinks:
+    """Links of the session's pages, until they wait; the person was perhaps logged in.
+
+    What logs out or changes something is left to her, and what is not to be followed
+    (``nofollow``) is found, if at all, when its page is fetched.
+    """
+
+    def __init__(self, table: LinkTable, pages: Iterable[Page]) -> None:
+        self._table = table
+        self._parents = _shown_in(table, pages)
+        """By address the first page that shows it."""
+        self._room = MOST_SHOWN
+        self._held: Ids = np.zeros(0, np.int64)
+        """Hosts that have to answer first."""
+
+    def may_follow(self, node: int) -> bool:
+        """Whether more of them may wait now that the host of an address has answered."""
+        return bool((self._held == self._table.nodes["host"][node]).any())
+
+    def take(self, model: LinkModel, crowding: Ids) -> list[Candidate]:
+        """The best that may be fetched and were not; they wait from now on, here or elsewhere."""
+        table, flags = self._table, self._table.nodes
+        nodes = table.nodes_of(list(self._parents))
+        nodes = nodes[~(flags["known"] | flags["closed"] | flags["done"])[nodes]]
+        scores, parts = model.score_and_parts(*describe(table, nodes))
+        scores -= against_hosts(table, nodes, crowding)
+        order = np.argsort(-scores, kind="stable")
+        is_first = _first_of_hosts(flags["host"][nodes[order]], hosts_that_answered(table))
+        now, later = order[is_first][: self._room], nodes[order[~is_first]]
+        self._room -= len(now)
+        flags["queued"][nodes[now]], flags["told"][nodes[now]] = True, scores[now]
+        ranked = zip(nodes[now].tolist(), scores[now].tolist(), memories(parts[now]), strict=True)
+        found = [
+            Candidate(table.urls[node], score, memory, self._parents[table.urls[node]])
+            for node, score, memory in ranked
+            if not flags["elsewhere"][node]
+        ]
+        self._held = np.unique(flags["host"][later])
+        left = (table.urls[node] for node in later.tolist())
+        self._parents = {url: self._parents[url] for url in left}
+        return found
 
 
-def _shown(table: LinkTable) -> tuple[Ids, Ids]:
-    """What may be fetched, and was not, of the links; and the first page that has each."""
-    nodes, size = table.nodes, table.nodes.size
-    is_vouched = table.places["vouched"].take(nodes["host"][:size])
-    session = np.flatnonzero(nodes["browsed"][:size] & (nodes["page"][:size] >= 0) & is_vouched)
-    first, last = (table.pages[end].take(nodes["page"].take(session)) for end in ("first", "last"))
-    children = table.links["child"].take(stretches(first, last - first))
-    shown, places = np.unique(children, return_index=True)
-    parents = np.repeat(session, last - first)[places]
-    is_open = ~(nodes["known"] | nodes["closed"] | nodes["done"])[shown]
-    return shown[is_open].astype(np.int64), parents[is_open]
+def _shown_in(table: LinkTable, pages: Iterable[Page]) -> dict[str, str]:
+    found, left = dict[str, str](), set[str]()
+    vouched, hosts = table.places["vouched"], table.nodes["host"]
+    for page in pages:
+        if page.nofollow or not vouched[hosts[table.node(page.url)]]:
+            continue
+        for link in page.links:
+            if commands_by_words(link):
+                left.add(link.url)
+            elif not link.nofollow:
+                found.setdefault(link.url, page.url)
+    followed = (url for url in found if url not in left and not commands_by_address(url))
+    return {url: found[url] for url in followed}
+
+
+def _first_of_hosts(hosts: Ids, answered: Ids) -> Flags:
+    """Whether each is among the first of its host, or that one has answered before."""
+    order = np.argsort(hosts, kind="stable")
+    _, first, counts = np.unique(hosts[order], return_index=True, return_counts=True)
+    rank = np.empty(len(hosts), np.int64)
+    rank[order] = np.arange(len(hosts)) - np.repeat(first, counts)
+    is_first: Flags = (rank < MOST_UNTRIED) | np.isin(hosts, answered)
+    return is_first
 
 
 def ways_in(table: LinkTable, model: LinkModel, gate: float) -> list[Candidate]:

@@ -8,6 +8,9 @@ more of what was found than of what was fetched. That is believed of hosts on wh
 has marked a page, and of hosts that have shown bad pages as well. Another on which everything looks
 wanted may say what we like to hear, whatever is asked of it, and what it says of itself is no
 evidence.
+
+A host that has refused several requests and answered none waits until all else has been asked: its
+robots.txt, a login or a firewall may close all of it, and the session may have shown much there.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ CURIOSITY = 0.5
 """Taken from the priority of what is on hosts that were seen, over 1 + the sum of all scores."""
 LEAST_MISSES = 0.1
 """Of a host's pages must have been bad, so that its good ones are believed for themselves."""
+MOST_REFUSED = 5
+"""Requests in vain to a host that has answered none."""
 HELD_BACK = 30.0
 """Taken from the priority of what a host would have beyond its share: all else comes first, as
 priorities are logarithms of chances from 1e-9 on."""
@@ -46,10 +51,24 @@ def is_held_back(told: Vector) -> Flags:
 
 
 def crowding(table: LinkTable) -> Ids:
-    """Hosts that should wait until others have had their share, as places of the table.
+    """Hosts that should wait until others have had their share, as places of the table."""
+    return np.union1d(_too_large(table), _refusing(table))
 
-    None as long as there is one host alone.
-    """
+
+def _refusing(table: LinkTable) -> Ids:
+    refused = np.flatnonzero(table.places["refused"][: table.places.size] >= MOST_REFUSED)
+    if not len(refused):
+        return refused
+    return np.setdiff1d(refused, hosts_that_answered(table))
+
+
+def hosts_that_answered(table: LinkTable) -> Ids:
+    """Hosts of which a page was fetched, as places of the table."""
+    return np.unique(table.nodes["host"][np.flatnonzero(table.nodes["done"])])
+
+
+def _too_large(table: LinkTable) -> Ids:
+    """None as long as there is one host alone."""
     hosts = table.places
     fetched = hosts["fetched"][: hosts.size]
     large = np.flatnonzero(fetched > FREE_PAGES + SHARE * table.fetched)

@@ -44,7 +44,7 @@ def _meant(head: Head, meaning: Meaning, pages: Iterable[Page]) -> list[Lesson]:
     """Words whose meaning counts most, each as if it were all that an anchor says."""
     sums, said = meaning.said_alone(head.weights[len(NAMES) :])
     by_number = dict(zip(numbers("anchor", sums).tolist(), said.tolist(), strict=True))
-    spelled = spelled_numbers(pages, by_number)
+    spelled = spelled_numbers(pages, by_number, fields=("anchor",))
     told = [
         Lesson("meaning", spelled[number][1], said)
         for number, said in by_number.items()

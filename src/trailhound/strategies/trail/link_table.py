@@ -19,7 +19,7 @@ from trailhound.records import Page
 from trailhound.sources import AccessTrace
 from trailhound.strategies.trail.columns import Columns, Flags, Ids, Matrix, Vector, renumbered
 from trailhound.strategies.trail.link_words import PageLinks
-from trailhound.strategies.trail.meaning import N_MEANINGS
+from trailhound.strategies.trail.meaning import N_DIRECTIONS, N_MEANINGS
 from trailhound.strategies.trail.phrases import FIELDS, Phrases, Weights
 from trailhound.strategies.trail.readers import Readers
 from trailhound.urls import host_key
@@ -88,13 +88,16 @@ class LinkTable:
         self.groups = Columns({"counts": "f8"}, counts=2)
         self.phrases = Phrases()
         self.places = Columns(
-            {"counts": "f8", "fetched": "f8", "gained": "f8", "missed": "f8", "vouched": "?"},
+            {"counts": "f8", "fetched": "f8", "gained": "f8", "missed": "f8"}
+            | {"refused": "f8", "vouched": "?"},
             counts=2,
         )
         self._place_numbers: dict[str, int] = {}
         self._folders: dict[str, tuple[int, int, int]] = {}
         """What was found out of the addresses in a folder."""
         self._browsed_pages = 0
+        self._gone: Ids = np.zeros(0, np.int64)
+        """Addresses that have left the queue, and have not arrived."""
         self.owns: Callable[[str], bool] | None = None
         """Of one of several copies: which addresses are fetched here."""
         self._in_scope: Callable[[str], bool] | None = None
@@ -150,12 +153,24 @@ class LinkTable:
     def close_absent(self, nodes: Ids, waiting: Container[str]) -> Ids:
         """Those of the nodes that wait; others cannot be fetched, failed, or are under way.
 
-        Of one of several copies, they may be on their way from another, later than its news.
+        Of one of several copies, they may be on their way from another, later than its news: those
+        may be ranked when they have come.
         """
         waits = np.fromiter((self.urls[node] in waiting for node in nodes.tolist()), np.bool_)
-        if self.owns is None:
-            self.nodes["closed"][nodes[~waits]] = True
+        absent, told = nodes[~waits], self.nodes["told"]
+        awaited = np.isinf(told[absent])
+        if self.owns is not None:
+            told[absent[awaited]] = -np.inf
+            absent = absent[~awaited]
+        self.nodes["closed"][absent] = True
+        self._gone = absent
         return nodes[waits]
+
+    def count_refused(self) -> None:
+        """Of what was gone before, hosts have refused what has not arrived since."""
+        refused = self._gone[~self.nodes["done"][self._gone]]
+        np.add.at(self.places["refused"], self.nodes["host"][refused], 1.0)
+        self._gone = self._gone[:0]
 
     def _places_of(self, url: str) -> tuple[int, int, int]:
         """Host and folder of an address, and how deep that is."""
@@ -207,11 +222,16 @@ class LinkTable:
             place = nodes["n_links"][children] % MAX_PARENTS
             self._keep_words_around(nodes["links"][children, place], first)
             nodes["links"][children, place] = np.arange(first, last)
-            nodes["n_links"][children] += 1
             if meant is not None:
-                nodes["meaning"][children] += meant
+                self._add_meaning(children, meant)
+            nodes["n_links"][children] += 1
             self._count_known(page, children, groups)
         return first, last
+
+    def _add_meaning(self, children: Ids, meant: Weights) -> None:
+        """Words around count of as many links as are looked at: more are not read everywhere."""
+        meant[self.nodes["n_links"][children] >= MAX_PARENTS, N_DIRECTIONS:] = 0.0
+        self.nodes["meaning"][children] += meant
 
     def _keep_words_around(self, displaced: Ids, first: int) -> None:
         """A link that takes the place of another has its words around (:meth:`said_enough`)."""
@@ -342,6 +362,7 @@ class LinkTable:
 
         The new number of each node, -1 for those that are gone.
         """
+        self.count_refused()
         pages = np.arange(self.pages.size)
         oldest = (self._browsed_pages + self.pages.size) // 2
         kept_pages = (pages < self._browsed_pages) | (pages >= oldest)

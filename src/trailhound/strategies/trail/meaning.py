@@ -17,6 +17,7 @@ from zlib import crc32
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from trailhound.records import Page
 from trailhound.strategies.trail.columns import Ids, Matrix, Vector
@@ -55,7 +56,8 @@ class Meaning:
         if counts.shape[0] < N_DIRECTIONS + SPARE or len(words) < N_DIRECTIONS + SPARE:
             return
         idf = np.log((counts.shape[0] + 1) / (_windows_with(counts) + 0.5))
-        vectors = _directions(_weighed(counts, idf)) * idf[:, None]
+        with threadpool_limits(limits=1):  # several make it slower, where others are busy too
+            vectors = _directions(_weighed(counts, idf)) * idf[:, None]
         self._places[words] = np.arange(1, len(words) + 1)
         self._vectors = np.concatenate([self._vectors, vectors.astype(np.float32)])
         self.basis = crc32(counts.indices.tobytes(), crc32(words.tobytes())) or 1
@@ -94,20 +96,18 @@ def _counted(pages: list[Page]) -> tuple[sparse.csr_array, Sums]:
     """How often words occur in windows; the checksums of those words, which a few windows have."""
     texts = [f"{page.title}\n{page.text}" for page in pages]
     read = [word_sums([text], page.language)[0] for text, page in zip(texts, pages, strict=True)]
-    sizes = np.array([len(each) for each in read], np.int64)
-    numbers = np.maximum(1, np.round(sizes / WINDOW).astype(np.int64))
-    first = np.cumsum(numbers) - numbers
     windows = [
-        start + np.arange(size) * count // max(size, 1)
-        for start, size, count in zip(first.tolist(), sizes.tolist(), numbers.tolist(), strict=True)
+        window
+        for words in read
+        for window in np.array_split(words, max(1, round(len(words) / WINDOW)))
     ]
-    window, word = np.concatenate([[], *windows]), np.concatenate([[], *read])
-    window, word = window.astype(np.int64), word.astype(np.int64)
-    step = -(-int(numbers.sum()) // MAX_WINDOWS)
-    taken = window % max(step, 1) == 0
-    shape = int(numbers.sum()) // max(step, 1) + 1, N_NUMBERS
-    ones = np.ones(int(taken.sum()), np.float32)
-    counts = sparse.csr_array((ones, (window[taken] // max(step, 1), word[taken])), shape)
+    if len(windows) > MAX_WINDOWS:
+        even = np.linspace(0, len(windows) - 1, MAX_WINDOWS).astype(np.int64)
+        windows = [windows[place] for place in even.tolist()]
+    words = np.concatenate([np.zeros(0, np.uint32), *windows]).astype(np.int64)
+    ends = np.append(0, np.cumsum([len(window) for window in windows], dtype=np.int64))
+    ones = np.ones(len(words), np.float32)
+    counts = sparse.csr_array((ones, words, ends), (len(windows), N_NUMBERS))
     counts.sum_duplicates()
     known = np.flatnonzero(_windows_with(counts) >= LEAST_WINDOWS)
     return counts[:, known], known.astype(np.uint32)

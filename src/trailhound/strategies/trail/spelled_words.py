@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from trailhound.records import Page
 from trailhound.strategies.trail.link_words import link_texts, links_by_url
-from trailhound.strategies.trail.phrases import FIELD_WEIGHTS, MAX_WORDS, checksums, numbers
+from trailhound.strategies.trail.phrases import FIELD_WEIGHTS, FIELDS, MAX_WORDS, checksums, numbers
 from trailhound.text.tokens import tokenize, tokenize_lines
 
 _WORD = re.compile(r"\w+")
@@ -40,12 +40,16 @@ def spelled_words(page: Page, url: str) -> Iterator[SpelledWord]:
             yield SpelledWord(field, spelling.get(term, term), number, share)
 
 
-def spelled_numbers(pages: Iterable[Page], wanted: Container[int]) -> dict[int, tuple[str, str]]:
+def spelled_numbers(
+    pages: Iterable[Page], wanted: Container[int], fields: Container[str] = FIELDS
+) -> dict[int, tuple[str, str]]:
     """Field and word of numbers that are ``wanted`` and occur in links of these pages."""
     found: dict[int, tuple[str, str]] = {}
     seen: set[tuple[str, str]] = set()
     for page in pages:
         for field, texts in link_texts(page, links_by_url(page)).items():
+            if field not in fields:
+                continue
             new = dict.fromkeys(text for text in texts if (field, text) not in seen)
             seen.update((field, text) for text in new)
             for text in new:

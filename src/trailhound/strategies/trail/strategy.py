@@ -15,7 +15,7 @@ from trailhound.sources import AccessTrace
 from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
 from trailhound.strategies.parts import check_at_least, kept_in, was_read
 from trailhound.strategies.trail.columns import Flags, Ids
-from trailhound.strategies.trail.entrances import shown_links, ways_in
+from trailhound.strategies.trail.entrances import ShownLinks, ways_in
 from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.gateways import Gateways
 from trailhound.strategies.trail.hearing import Hearing
@@ -98,7 +98,10 @@ class TrailStrategy:
         """What waits was told another priority, in another process."""
         self.is_rank_due = False
         """A gateway was opened: what others would open may be in reach already."""
+        self.is_entry_due = False
+        """A host has answered, and more of what the session has shown there may wait."""
         self._learn_session(graph)
+        self._shown = ShownLinks(self._table, graph.pages)
 
     @classmethod
     def from_briefing(
@@ -160,6 +163,7 @@ class TrailStrategy:
         self._pages += 1
         self._own_pages += 1
         self._latest, self._suggested = None, ()
+        self.is_entry_due |= self._shown.may_follow(node)
         if not table.nodes["browsed"][node]:
             self._learn(asked, node, crawled)
         else:
@@ -252,6 +256,7 @@ class TrailStrategy:
     def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
         """The best of what waits, and what has new links, by what is known by now."""
         table, self.is_rank_due = self._table, False
+        table.count_refused()
         self._crowding = crowding(table)
         nodes = table.close_absent(self._to_rank_anew(), candidates)
         scores = self._model.score(nodes) - against_hosts(table, nodes, self._crowding)
@@ -305,7 +310,10 @@ class TrailStrategy:
         self._table.keep_to(in_scope)
         if not self._enters:
             return []
-        shown = shown_links(self._table, self._model, self._crowding)
+        shown = self._shown.take(self._model, self._crowding)
+        if self.is_entry_due:
+            self.is_entry_due = False
+            return shown
         self._is_read_again |= self._pages > 0  # what waits since an earlier run keeps its priority
         return [*shown, *ways_in(self._table, self._model, self._gate)]
 

@@ -98,7 +98,7 @@ function story(told) {
     told.reasons.length ? [h("h3", "What moved its priority"), h("p.quiet.small", "In log odds: +0.7 doubles the odds."),
       h("ul.reasons", told.reasons.map((each) => h("li", h("span.figure-small", each.moved === null ? "" : signed(each.moved)), h("span.wrap", each.words))))] : null,
     Object.keys(told.belief).length ? [h("h3", "What the strategy expected behind the link"), beliefs(told.belief)] : null,
-    told.path.length > 1 ? [h("h3", `The path from the seed, ${counted(told.path.length - 1, "link")}`), h("ol", told.path.map((each) => h("li.url", each)))] : null,
+    told.path.length > 1 ? [h("h3", `The path to it, ${counted(told.path.length - 1, "link")}`), h("ol", told.path.map((each) => h("li.url", each)))] : null,
   ];
 }
 
