@@ -14,14 +14,14 @@ import numpy as np
 
 from trailhound.command_links import commands_by_address, commands_by_words
 from trailhound.records import Candidate, Page
-from trailhound.strategies.trail.columns import Flags, Ids
+from trailhound.strategies.trail.columns import Ids
 from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.gateways import logs, shut_gateways
 from trailhound.strategies.trail.host_shares import against_hosts, hosts_that_answered
 from trailhound.strategies.trail.link_model import LinkModel
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.reasons import memories
-from trailhound.urls import asks_a_search
+from trailhound.urls import asks_a_search, host_key
 
 MOST_SHOWN = 2_000
 """Links of the session's pages that wait from the beginning: as many as are ranked anew."""
@@ -43,24 +43,26 @@ class ShownLinks:
         self._parents = _shown_in(table, pages)
         """By address the first page that shows it."""
         self._room = MOST_SHOWN
-        self._held: Ids = np.zeros(0, np.int64)
+        self._untried = MOST_UNTRIED
+        self._held: frozenset[str] = frozenset()
         """Hosts that have to answer first."""
 
-    def may_follow(self, node: int) -> bool:
+    def may_follow(self, url: str) -> bool:
         """Whether more of them may wait now that the host of an address has answered."""
-        return bool((self._held == self._table.nodes["host"][node]).any())
+        return bool(self._held) and host_key(url) in self._held
 
     def take(self, model: LinkModel, crowding: Ids) -> list[Candidate]:
         """The best that may be fetched and were not; they wait from now on, here or elsewhere."""
         table, flags = self._table, self._table.nodes
         nodes = table.nodes_of(list(self._parents))
-        nodes = nodes[~(flags["known"] | flags["closed"] | flags["done"])[nodes]]
+        is_out = flags["known"] | flags["closed"] | flags["done"] | flags["queued"]
+        nodes = nodes[~is_out[nodes]]
         scores, parts = model.score_and_parts(*describe(table, nodes))
         scores -= against_hosts(table, nodes, crowding)
         order = np.argsort(-scores, kind="stable")
-        is_first = _first_of_hosts(flags["host"][nodes[order]], hosts_that_answered(table))
-        now, later = order[is_first][: self._room], nodes[order[~is_first]]
-        self._room -= len(now)
+        hosts = flags["host"][nodes[order]]
+        is_ready = np.isin(hosts, hosts_that_answered(table)) | (_ranks(hosts) < self._untried)
+        now, later = order[is_ready][: self._room], nodes[order[~is_ready]]
         flags["queued"][nodes[now]], flags["told"][nodes[now]] = True, scores[now]
         ranked = zip(nodes[now].tolist(), scores[now].tolist(), memories(parts[now]), strict=True)
         found = [
@@ -68,9 +70,11 @@ class ShownLinks:
             for node, score, memory in ranked
             if not flags["elsewhere"][node]
         ]
-        self._held = np.unique(flags["host"][later])
-        left = (table.urls[node] for node in later.tolist())
-        self._parents = {url: self._parents[url] for url in left}
+        self._room, self._untried = self._room - len(now), 0
+        self._parents = {
+            table.urls[node]: self._parents[table.urls[node]] for node in later.tolist()
+        }
+        self._held = frozenset(map(host_key, self._parents))
         return found
 
 
@@ -89,14 +93,13 @@ def _shown_in(table: LinkTable, pages: Iterable[Page]) -> dict[str, str]:
     return {url: found[url] for url in followed}
 
 
-def _first_of_hosts(hosts: Ids, answered: Ids) -> Flags:
-    """Whether each is among the first of its host, or that one has answered before."""
+def _ranks(hosts: Ids) -> Ids:
+    """How many of the same host come before each."""
     order = np.argsort(hosts, kind="stable")
     _, first, counts = np.unique(hosts[order], return_index=True, return_counts=True)
-    rank = np.empty(len(hosts), np.int64)
-    rank[order] = np.arange(len(hosts)) - np.repeat(first, counts)
-    is_first: Flags = (rank < MOST_UNTRIED) | np.isin(hosts, answered)
-    return is_first
+    ranks = np.empty(len(hosts), np.int64)
+    ranks[order] = np.arange(len(hosts)) - np.repeat(first, counts)
+    return ranks
 
 
 def ways_in(table: LinkTable, model: LinkModel, gate: float) -> list[Candidate]:

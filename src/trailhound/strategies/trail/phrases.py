@@ -43,7 +43,8 @@ Weights = NDArray[np.float32]
 """Of words, by their numbers."""
 Sums = NDArray[np.uint32]
 
-_MEMO_SIZE = 50_000
+# The words of a long session, and those of links: 14 MB. A full memo starts afresh.
+_MEMO_SIZE = 100_000
 _MASK = np.uint32(N_NUMBERS - 1)
 _END = np.uint32(N_NUMBERS)
 _WEIGHTS = np.array(list(FIELD_WEIGHTS.values()))

@@ -163,7 +163,7 @@ class TrailStrategy:
         self._pages += 1
         self._own_pages += 1
         self._latest, self._suggested = None, ()
-        self.is_entry_due |= self._shown.may_follow(node)
+        self.is_entry_due |= self._shown.may_follow(page.url)
         if not table.nodes["browsed"][node]:
             self._learn(asked, node, crawled)
         else:
