@@ -51,6 +51,21 @@ def test_a_given_threshold_is_kept_and_reached_by_equality() -> None:
     assert (judge.threshold, relevance.score, relevance.relevant) == (1.0, 0.0, False)
 
 
+def test_a_long_page_is_no_more_like_itself_than_can_be() -> None:
+    """Sums of thousands of products in single precision may come to a little more than one."""
+    chance = np.random.default_rng(1)
+    pages = tuple(
+        Page(f"http://h.test/{n}", terms={f"w{w}": int(chance.integers(1, 9)) for w in some})
+        for n, some in enumerate(chance.choice(20_000, (20, 4_000)))
+    )
+    every_page = frozenset(range(len(pages)))
+    judge = CosineJudge.from_graph(PageGraph(pages, (), every_page), threshold=1.0)
+    assert max(judge._similarity.to_nearest(page.terms) for page in pages) > 1.0
+    scores = [judge.judge(page).score for page in pages]
+    assert max(scores) == 1.0
+    assert min(scores) > 0.9999
+
+
 def test_one_target_falls_back_to_a_stated_threshold() -> None:
     assert CosineJudge.from_graph(graph({0})).threshold == FALLBACK_THRESHOLD
 

@@ -90,6 +90,14 @@ def test_a_verdict_of_other_numbers_is_kept_as_our_own(tmp_path: Path) -> None:
     assert type(event.relevance.relevant) is bool
 
 
+@pytest.mark.parametrize(("score", "kept"), [(1.00005, 1.0), (-0.00005, 0.0)])
+def test_a_verdict_that_misses_its_bounds_by_rounding_is_kept_within(
+    tmp_path: Path, score: float, kept: float
+) -> None:
+    event = crawled_with(tmp_path, Strange(verdict=Relevance(score, True)))["a"]
+    assert event.relevance == Relevance(kept, True)
+
+
 LINK = Link(u("t"))
 MEMORIES = ["a text", None, 7, np.arange(3), bytearray(b"x")]
 

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from trailhound.frontier.base import checked_priority
 from trailhound.records import Candidate, Relevance, ScoredLink
 
-_ROUNDING = 1e-6
-"""By so much a score may miss its bounds."""
+_ROUNDING = 1e-4
+"""By so much a score may miss its bounds, as a cosine of long pages in single precision does."""
 
 
 class LinkScore(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -72,7 +72,7 @@ class CosineJudge:
 
     def judge(self, page: Page) -> Relevance:
         """Score by the nearest target."""
-        score = self._similarity.to_nearest(page.terms)
+        score = min(1.0, self._similarity.to_nearest(page.terms))
         return Relevance(score, score >= self.threshold)
 
 
