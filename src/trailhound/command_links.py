@@ -70,6 +70,15 @@ def commands_by_address(url: str) -> bool:
     )
 
 
+def acts_by_address(url: str) -> bool:
+    """Whether ``url`` may do something to a person who is not logged in: it names her, or a thing.
+
+    A path of mere words, ``/account/delete`` or ``/wiki/Delete``, tells the server too little.
+    """
+    path, _, query = url[url.index("/", 8) :].partition("?")
+    return (bool(query) or any(map(str.isdigit, path))) and commands_by_address(url)
+
+
 def _without_suffix(segment: str) -> str:
     """``logout.php`` is ``logout``, and ``Special:UserLogout`` its last part."""
     name = segment.rpartition(":")[2]

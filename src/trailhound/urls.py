@@ -159,6 +159,8 @@ _SESSION_IN_PATH = re.compile(r";(?:jsessionid|phpsessid)=[^/;]*", re.IGNORECASE
 
 def strip_tracking(url: str) -> str:
     """A canonical URL without tracking and session parameters; canonical, the others in order."""
+    if "?" not in url and ";" not in url:
+        return url
     path, mark, query = url.partition("?")
     if mark:
         query = "&".join(item for item in query.split("&") if not _is_tracking(item))

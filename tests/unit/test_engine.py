@@ -544,6 +544,20 @@ def test_what_waits_is_ranked_at_once_when_the_strategy_says_that_it_is_due() ->
     assert names(crawler(web, Turning()).run([u("a")])) == "a t c d"
 
 
+def test_a_strategy_is_told_of_what_brought_no_page() -> None:
+    class Sorry(BreadthFirstStrategy):
+        name: ClassVar[str] = "sorry"
+        heard: ClassVar[list[tuple[str, Outcome]]] = []
+
+        def regret(self, candidate: Candidate, outcome: Outcome) -> None:
+            self.heard.append((candidate.url, outcome))
+            raise ValueError("that as well")
+
+    crawl = crawler({u("s"): [u("t"), u("dead")], u("t"): []}, Sorry())
+    assert [each.outcome for each in crawl.run([u("s")])].count(Outcome.FETCHED) == 2
+    assert Sorry.heard == [(u("dead"), Outcome.NOT_FOUND)]
+
+
 def test_a_strategy_that_knows_only_what_is_outside_is_not_asked_for_ever() -> None:
     class Lost(BreadthFirstStrategy):
         name: ClassVar[str] = "lost"

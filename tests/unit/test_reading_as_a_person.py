@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command_line import Command
-from trailhound.command_links import LinksToLeave
+from trailhound.command_links import LinksToLeave, acts_by_address
 from trailhound.config.settings import FetchSettings
 from trailhound.errors import ConfigError, UsageError
 from trailhound.fetching.cookies import (
@@ -319,3 +319,20 @@ def test_links_that_log_out_or_change_something(path: str, words: str, is_left: 
     assert (leaving.is_command(mine.url) or mine.url in left) is is_left
     assert not leaving.is_command(other.url)
     assert other.url not in left
+
+
+@pytest.mark.parametrize(
+    ("path", "acts"),
+    [
+        ("wiki/Delete", False),
+        ("vote/texas", False),
+        ("account/logout", False),
+        ("story/2024", False),
+        ("account/7/delete", True),
+        ("unsubscribe/1f0c", True),
+        ("cart?remove=all", True),
+        ("?q=hive", False),
+    ],
+)
+def test_an_address_that_names_nobody_does_nothing_to_a_stranger(path: str, acts: bool) -> None:
+    assert acts_by_address(f"http://mine.test/{path}") is acts

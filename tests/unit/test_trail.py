@@ -7,15 +7,19 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from trail_pages import (
     ALL,
     H,
+    P,
     hub,
     page,
     score,
     session,
     taught,
     told,
+    with_more_staff,
+    with_pages_of_their_own,
 )
 
 from trailhound.errors import UsageError
@@ -26,11 +30,12 @@ from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.trail import link_model, link_table
 from trailhound.strategies.trail.columns import Columns, stretches
 from trailhound.strategies.trail.features import N_FEATURES, NAMES, PRIORS, by_name, describe
+from trailhound.strategies.trail.host_shares import HELD_BACK
 from trailhound.strategies.trail.link_table import MAX_PARENTS, MAX_READ, LinkTable
 from trailhound.strategies.trail.link_words import read_links, read_links_of
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
 from trailhound.strategies.trail.reasons import PARTS, memories, told_parts
-from trailhound.strategies.trail.strategy import TrailStrategy
+from trailhound.strategies.trail.strategy import RANKED_BETWEEN, TrailStrategy
 
 
 def test_links_like_those_of_the_session_come_first() -> None:
@@ -332,6 +337,32 @@ def test_memory_is_bounded_and_stays_consistent(monkeypatch: pytest.MonkeyPatch)
     assert table.nodes.size < 900
     assert table.numbers[f"{H}people/ann"] >= 0, "the session stays"
     assert strategy._model._examples.size < 120
+
+
+def test_a_link_of_the_session_leads_where_it_did_after_forgetting() -> None:
+    """However many links to the same page have come and gone."""
+    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
+    for n in range(40):
+        links = [("people/cyd", "professor")] if n < 10 else [(f"q/{n}", "x")]
+        shown = hub(f"o/{n}", *links)
+        score(strategy, replace(shown, page=with_pages_of_their_own(shown.page)))
+    strategy._forget()
+    table = strategy._table
+    staff = int(table.nodes["page"][table.node(f"{H}staff")])
+    linked = [table.urls[node] for node in table.children(staff).tolist()]
+    assert linked == [f"{P}ann", f"{P}bob", f"{P}cyd"]
+
+
+def test_what_arrives_after_its_news_is_ranked_however_much_is_held_back() -> None:
+    strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()))
+    strategy.join(lambda url: "elsewhere" not in url)
+    shut = tuple((f"shut/{n}", "x") for n in range(RANKED_BETWEEN + 9))
+    waiting = {f"{H}{url}": b"" for url in score(strategy, hub("list", *shut))}
+    table = strategy._table
+    table.nodes["told"][[table.node(url) for url in waiting]] = -2 * HELD_BACK
+    late = table.node(f"{H}late")
+    table.nodes["queued"][late], table.nodes["told"][late] = True, -np.inf
+    assert f"{H}late" in (strategy.rescore({**waiting, f"{H}late": b""}) or {})
 
 
 def test_rows_describe_what_is_known_and_leave_out_the_own_label() -> None:

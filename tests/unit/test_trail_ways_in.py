@@ -18,15 +18,17 @@ from trail_pages import (
     score,
     session,
     taught,
+    told,
     with_more_staff,
     with_pages_of_their_own,
 )
 
-from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
+from trailhound.records import Candidate, CrawledPage, Link, Outcome, Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, FoundLink
-from trailhound.strategies.trail import entrances
+from trailhound.strategies.trail import columns, entrances
 from trailhound.strategies.trail.gateways import NOTHING, Gateways, finds_per_request
+from trailhound.strategies.trail.host_shares import is_held_back
 from trailhound.strategies.trail.strategy import TrailStrategy
 
 
@@ -183,7 +185,7 @@ def test_links_that_do_something_and_links_not_to_be_followed_do_not_wait() -> N
     links = (
         Link(f"{H}x?7", anchor="Log out (Ann)"),
         Link(f"{H}y?8", image_alt="Delete"),
-        Link(f"{H}account/delete", anchor="publications"),
+        Link(f"{H}account/7/delete", anchor="publications"),
         Link(f"{H}people/nf", anchor="professor", nofollow=True),
         Link(f"{H}people/cyd", anchor="professor"),
         Link(f"{H}people/cyd", anchor="professor", nofollow=True),
@@ -213,16 +215,44 @@ def test_a_host_that_refuses_all_that_was_shown_waits_until_all_else_was_asked()
     strategy.observe(replace(found, candidate=Candidate(other, 0.0)))
     waiting |= {link.link.url: b"" for link in strategy.score_links(found)}
     best = [url for url in waiting if url.startswith(P)]
-    for gone in (best[:15], best[:15]):
-        left = {url: each for url, each in waiting.items() if url not in gone}
-        strategy._is_read_again = True
-        ranked = strategy.rescore(left) or {}
+    left = {url: each for url, each in waiting.items() if url not in best[:15]}
+    for gone in best[:15]:
+        strategy.regret(Candidate(gone, 0.0), Outcome.ROBOTS)
+    strategy._is_read_again = True
+    ranked = strategy.rescore(left) or {}
     assert max(ranked[url] for url in best[15:]) < ranked[f"{other}a"]
     answered = replace(found.page, url=best[15], links=())
     strategy.observe(CrawledPage(answered, Relevance(1.0, True), Candidate(best[15], 0.0)))
     strategy._is_read_again = True
     ranked = strategy.rescore(left) or {}
     assert max(ranked[url] for url in best[16:]) > ranked[f"{other}a"], "it has answered"
+
+
+def test_a_host_is_not_held_back_for_what_nobody_has_asked_it_for() -> None:
+    """Links that the crawl's rules leave out never wait, and pictures are no refusal."""
+    strategy = taught()
+    found = hub("", *((f"a{n}", "professor") for n in range(9)))
+    page_of = replace(found.page, url="http://other.test/", links=found.page.links)
+    strategy.observe(replace(found, page=page_of, candidate=Candidate(page_of.url, 0.0)))
+    waiting = {link.link.url: b"" for link in strategy.score_links(replace(found, page=page_of))}
+    for n in range(9):
+        strategy.regret(Candidate(f"{H}a{n}", 0.0), Outcome.NOT_HTML)
+    for left in ({}, waiting):
+        strategy._is_read_again = True
+        ranked = strategy.rescore(left) or {}
+    assert not is_held_back(np.array(list(ranked.values()))).any()
+    assert not strategy._crowding.size
+
+
+def test_a_host_that_has_answered_is_known_for_it_when_its_pages_are_forgotten() -> None:
+    strategy = taught()
+    for n in range(9):
+        score(strategy, hub(f"q/{n}", relevance=0.9))
+        strategy.regret(Candidate(f"{H}dead/{n}", 0.0), Outcome.NOT_FOUND)
+    for _ in range(4):
+        strategy._forget()
+    assert strategy._table.places["refused"].max() == 9
+    assert not strategy._crowding.size
 
 
 def test_most_of_what_was_shown_of_a_host_waits_until_that_has_answered() -> None:
@@ -247,6 +277,66 @@ def test_most_of_what_was_shown_of_a_host_waits_until_that_has_answered() -> Non
     resumed.restore(strategy.snapshot())
     again = {way.url for way in resumed.entrances(anywhere) if way.parent}
     assert again - set(ways) == set(then), "it is known that the host answers"
+
+
+def test_when_nothing_else_waits_silent_hosts_are_tried_on() -> None:
+    """The first links of a host may be dead, and the others alive."""
+    silent = tuple(Link(f"http://silent.test/{n}", anchor="professor") for n in range(50))
+    graph = with_more_staff(replace(page("people/all", "list"), links=silent))
+    strategy = TrailStrategy.from_briefing(Briefing(graph))
+    named = [len([way for way in strategy.entrances(anywhere) if way.parent])]
+    while more := list(strategy.restock()):
+        named.append(len(more))
+    assert named == [20, 20, 10]
+    still = TrailStrategy.from_briefing(Briefing(graph), enter=False)
+    assert not list(still.entrances(anywhere))
+    assert not list(still.restock())
+
+
+def test_a_host_that_only_redirects_has_answered() -> None:
+    old = tuple(Link(f"http://old.test/{n}", anchor="professor") for n in range(50))
+    graph = with_more_staff(replace(page("people/all", "list"), links=old))
+    strategy = TrailStrategy.from_briefing(Briefing(graph))
+    (first, *_) = [way.url for way in strategy.entrances(anywhere) if way.parent]
+    moved = replace(hub("").page, url="http://new.test/")
+    strategy.observe(CrawledPage(moved, Relevance(0.1, False), Candidate(first, 0.0)))
+    assert strategy.is_entry_due
+    assert len(list(strategy.entrances(anywhere))) == 30
+
+
+def test_what_was_shown_waits_as_the_crawl_asks_for_it() -> None:
+    """Tracking parameters are taken off on the way into the queue."""
+    people = Page(
+        f"{H}staff?utm_source=mail",
+        links=(Link(f"{H}people/dan?utm_source=h.test", anchor="professor"),),
+        language="en",
+    )
+    graph = session()
+    strategy = TrailStrategy.from_briefing(
+        Briefing(PageGraph((*graph.pages, people), (), graph.targets))
+    )
+    shown = {way.url for way in strategy.entrances(anywhere)}
+    assert f"{H}people/dan" in shown
+    assert not any("utm" in url for url in shown)
+    tracked = hub("list", ("people/eve?utm_source=h.test", "professor"))
+    assert set(score(strategy, tracked)) == {"people/eve?utm_source=h.test"}
+    (reason, *_) = strategy.reasons(
+        FoundLink(f"{H}people/eve", told(strategy, tracked)[0].memory, tracked.page)
+    )
+    assert "opened" not in reason.words
+    before = strategy._model._examples.size
+    score(strategy, hub("people/eve", relevance=1.0))
+    assert strategy._model._examples.size == before + 1, "it is known which links led there"
+
+
+def test_pages_of_the_session_without_any_content_are_no_way_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(columns, "_FIRST_ROOM", 1)
+    for n in range(40):
+        links = tuple((f"people/{m}", f"professor {m}") for m in range(n))
+        graph = with_more_staff(page("people/all", "list", *links), Page(f"{H}unread"))
+        assert list(TrailStrategy.from_briefing(Briefing(graph)).entrances(anywhere))
 
 
 def test_what_was_shown_is_ranked_anew_with_all_that_waits() -> None:

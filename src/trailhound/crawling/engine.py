@@ -453,6 +453,7 @@ class Crawler:
         self._note_page(self.pages)
         self.frontier.finish(candidate.url, self._digestion.lasting_outcome(story))
         self._is_mid_page = False
+        self._ranking.regret(candidate, story.outcome)
         self._ranking.rank_anew(self.pages)
         return finished.event
 

@@ -14,11 +14,12 @@ from trailhound.crawling.answers import checked_candidate
 from trailhound.crawling.troubles import Troubles
 from trailhound.errors import PLUGIN_FAULTS, StorageError
 from trailhound.frontier.base import Rescore
-from trailhound.records import Candidate
+from trailhound.records import Candidate, Outcome
 from trailhound.strategies.base import (
     RESCORE_EVERY,
     Entering,
     News,
+    Regretting,
     Rescoring,
     Restocking,
     Sharing,
@@ -56,6 +57,7 @@ class Ranking:
         self._rescore_every = int(getattr(strategy, "rescore_every", RESCORE_EVERY))
         self._rescore_best: int | None = getattr(strategy, "rescore_best", None)
         self._restocking = strategy if isinstance(strategy, Restocking) else None
+        self._regretting = strategy if isinstance(strategy, Regretting) else None
         self._sharing = strategy if isinstance(strategy, Sharing) else None
         self._frontier = frontier
         self._in_scope = in_scope or (lambda _url: True)
@@ -85,6 +87,15 @@ class Ranking:
             self._troubles.note(f"The strategy, asked {asked},", error)
             return 0, 0
         return len(found), self._frontier.add(wanted)
+
+    def regret(self, candidate: Candidate, outcome: Outcome) -> None:
+        """Tell a strategy that wants to know how a candidate ended that brought no page."""
+        if self._regretting is None or outcome is Outcome.FETCHED:
+            return
+        try:
+            self._regretting.regret(candidate, outcome)
+        except PLUGIN_FAULTS as error:
+            self._troubles.note("The strategy, told of a failure,", error)
 
     def rank_anew(self, pages: int) -> None:
         """After so many pages: what waits by what was learned since, if it is time for that.

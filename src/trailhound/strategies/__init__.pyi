@@ -10,6 +10,7 @@ from .base import Lesson as Lesson
 from .base import News as News
 from .base import Reason as Reason
 from .base import Reasoning as Reasoning
+from .base import Regretting as Regretting
 from .base import Remembering as Remembering
 from .base import Rereading as Rereading
 from .base import Rescoring as Rescoring

@@ -11,7 +11,7 @@ import msgspec
 
 from trailhound.errors import SessionError
 from trailhound.models.topic_model import TopicModel
-from trailhound.records import Candidate, CrawledPage, Page, Relevance, ScoredLink
+from trailhound.records import Candidate, CrawledPage, Outcome, Page, Relevance, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import AccessTrace, BacklinkSource, SearchSource, Sources
 from trailhound.text.tfidf import TargetSimilarity, target_similarity
@@ -262,6 +262,15 @@ class Entering(Protocol):
         With an attribute ``is_entry_due`` it is asked again after any page that has made that true.
         Those that are not ``in_scope`` are left out in any case.
         """
+        ...
+
+
+@runtime_checkable
+class Regretting(Protocol):
+    """Optional: a strategy that learns from candidates that brought no page."""
+
+    def regret(self, candidate: Candidate, outcome: Outcome) -> None:
+        """How one ended: a failure, or what is no page. Each ends once."""
         ...
 
 

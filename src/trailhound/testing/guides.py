@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
+from itertools import product
 from typing import Any
 
 from trailhound.crawling.answers import checked_candidate, checked_verdict, link_score
 from trailhound.judges.base import RelevanceJudge
-from trailhound.records import Candidate, CrawledPage, Relevance, ScoredLink
+from trailhound.records import Candidate, CrawledPage, Outcome, Relevance, ScoredLink
 from trailhound.strategies.base import (
     Asking,
     Briefing,
@@ -26,6 +27,7 @@ from trailhound.strategies.base import (
     News,
     Reason,
     Reasoning,
+    Regretting,
     Remembering,
     Rescoring,
     Restocking,
@@ -103,6 +105,9 @@ def _check_verdict(strategy: Judging) -> None:
             checked_verdict(own, "a strategy")
 
 
+_NO_PAGE = (Outcome.NOT_FOUND, Outcome.ROBOTS, Outcome.NOT_HTML)
+
+
 def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
     """What a strategy may do besides, if it does."""
     if isinstance(strategy, Rescoring):
@@ -110,6 +115,23 @@ def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
             scores = strategy.rescore(memories)
         numbers = (scores or {}).values()
         expect(not any(map(math.isnan, numbers)), "New priorities are numbers")
+    _check_tales(strategy, memories)
+    if isinstance(strategy, Regretting):
+        for url, outcome in product((*memories, "http://nowhere.test/"), _NO_PAGE):
+            with never_raising("regret takes every end of any candidate"):
+                strategy.regret(Candidate(url, 0.0), outcome)
+    if isinstance(strategy, Judging):
+        _check_verdict(strategy)
+    if isinstance(strategy, Asking):
+        with never_raising("ask takes any page"):
+            asyncio.run(strategy.ask(crawled(pages()[0])))
+    if isinstance(strategy, Remembering):
+        _check_memory(strategy)
+    _check_named(strategy)
+
+
+def _check_tales(strategy: Strategy, memories: dict[str, bytes]) -> None:
+    """What it can put into words."""
     if isinstance(strategy, Explaining):
         for memory in {b"", *memories.values()}:
             with never_raising("explain takes every memory, and none"):
@@ -123,14 +145,6 @@ def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
         with never_raising("lessons takes any pages"):
             learned = strategy.lessons(pages())
         expect(all(isinstance(each, Lesson) for each in learned), "lessons gives Lessons")
-    if isinstance(strategy, Judging):
-        _check_verdict(strategy)
-    if isinstance(strategy, Asking):
-        with never_raising("ask takes any page"):
-            asyncio.run(strategy.ask(crawled(pages()[0])))
-    if isinstance(strategy, Remembering):
-        _check_memory(strategy)
-    _check_named(strategy)
 
 
 def _check_named(strategy: Strategy) -> None:

@@ -215,7 +215,7 @@ class Explainer:
             pages = self._folder.topic.load().model.graph.pages
         except (ModelError, UsageError):  # nothing was learned, or that cannot be read any more
             return frozenset()
-        return frozenset(page.url for page in pages)
+        return frozenset(url for page in pages for url in (page.url, strip_tracking(page.url)))
 
     def _unknown(self, url: str) -> Explanation:
         if not self._in_scope(url):

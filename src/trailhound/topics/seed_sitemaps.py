@@ -18,6 +18,7 @@ from trailhound.crawling.engine import Crawler
 from trailhound.fetching.base import NO_REQUEST_LEFT, is_excluded
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.sitemaps import ListedUrl, SourceKind, UrlSource, parse_url_source
+from trailhound.frontier.base import ASKED_FOR
 from trailhound.records import Candidate, FetchResult, Outcome
 from trailhound.storage.results import ResultsStore
 from trailhound.topics.notices import Notify, Progress
@@ -33,8 +34,8 @@ MAX_FOLLOWED = 5
 """Redirects of one document for which a request was waited for."""
 _LOOK_EVERY_SECONDS = 0.2
 """While a host is waited for, whether the crawl is to end."""
-LISTED_PRIORITY = 1e17
-"""Below the seeds, above everything that a strategy gives."""
+LISTED_PRIORITY = 1.5 * ASKED_FOR
+"""Below the seeds, above everything that a strategy gives, or ranks anew."""
 
 MayAsk = Callable[[int], bool]
 """Whether another request may follow so many."""

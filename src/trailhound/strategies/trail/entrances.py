@@ -8,20 +8,20 @@ with links beyond the best :data:`MOST_SHOWN`, are gateways, that may be fetched
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from trailhound.command_links import commands_by_address, commands_by_words
+from trailhound.command_links import acts_by_address, commands_by_words
 from trailhound.records import Candidate, Page
 from trailhound.strategies.trail.columns import Ids
 from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.gateways import logs, shut_gateways
-from trailhound.strategies.trail.host_shares import against_hosts, hosts_that_answered
+from trailhound.strategies.trail.host_shares import against_hosts
 from trailhound.strategies.trail.link_model import LinkModel
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.reasons import memories
-from trailhound.urls import asks_a_search, host_key
+from trailhound.urls import asks_a_search, host_key, strip_tracking
 
 MOST_SHOWN = 2_000
 """Links of the session's pages that wait from the beginning: as many as are ranked anew."""
@@ -40,56 +40,80 @@ class ShownLinks:
 
     def __init__(self, table: LinkTable, pages: Iterable[Page]) -> None:
         self._table = table
-        self._parents = _shown_in(table, pages)
-        """By address the first page that shows it."""
+        self._left = _by_host(_shown_in(table, pages))
+        """Those that do not wait yet, by host; by address the first page that shows it."""
+        self._answered: set[str] = set()
+        """Hosts that have answered, and of which there are some."""
         self._room = MOST_SHOWN
-        self._untried = MOST_UNTRIED
-        self._held: frozenset[str] = frozenset()
-        """Hosts that have to answer first."""
 
-    def may_follow(self, url: str) -> bool:
-        """Whether more of them may wait now that the host of an address has answered."""
-        return bool(self._held) and host_key(url) in self._held
+    def note_answers(self, *urls: str) -> bool:
+        """The hosts of addresses have answered; whether more of what was shown there may wait."""
+        self._answered.update(host for host in map(host_key, urls) if host in self._left)
+        return bool(self._answered)
 
     def take(self, model: LinkModel, crowding: Ids) -> list[Candidate]:
-        """The best that may be fetched and were not; they wait from now on, here or elsewhere."""
-        table, flags = self._table, self._table.nodes
-        nodes = table.nodes_of(list(self._parents))
+        """The best that may be fetched and were not; they wait from now on, here or elsewhere.
+
+        Of a host that has not answered yet a few, and as many more every time.
+        """
+        return self._take(list(self._left), model, crowding, untried=MOST_UNTRIED)
+
+    def follow(self, model: LinkModel, crowding: Ids) -> list[Candidate]:
+        """The best on hosts that have answered since."""
+        hosts = [host for host in self._left if host in self._answered]
+        self._answered.clear()
+        return self._take(hosts, model, crowding, untried=0)
+
+    def _take(
+        self, hosts: Sequence[str], model: LinkModel, crowding: Ids, *, untried: int
+    ) -> list[Candidate]:
+        """The best on ``hosts``, no more than ``untried`` of any that has not answered."""
+        parents = {url: page for host in hosts for url, page in self._left.pop(host).items()}
+        table, nodes = self._table, self._table.nodes_of(list(parents))
+        flags, answered = table.nodes, table.places["answered"]
         is_out = flags["known"] | flags["closed"] | flags["done"] | flags["queued"]
         nodes = nodes[~is_out[nodes]]
         scores, parts = model.score_and_parts(*describe(table, nodes))
         scores -= against_hosts(table, nodes, crowding)
         order = np.argsort(-scores, kind="stable")
-        hosts = flags["host"][nodes[order]]
-        is_ready = np.isin(hosts, hosts_that_answered(table)) | (_ranks(hosts) < self._untried)
+        places = flags["host"][nodes[order]]
+        is_ready = answered[places] | (_ranks(places) < untried)
         now, later = order[is_ready][: self._room], nodes[order[~is_ready]]
         flags["queued"][nodes[now]], flags["told"][nodes[now]] = True, scores[now]
+        self._room -= len(now)
+        if self._room:
+            urls = map(table.urls.__getitem__, later.tolist())
+            self._left |= _by_host({url: parents[url] for url in urls})
+        else:
+            self._left = {}  # they are found, if at all, behind gateways
         ranked = zip(nodes[now].tolist(), scores[now].tolist(), memories(parts[now]), strict=True)
-        found = [
-            Candidate(table.urls[node], score, memory, self._parents[table.urls[node]])
+        return [
+            Candidate(table.urls[node], score, memory, parents[table.urls[node]])
             for node, score, memory in ranked
             if not flags["elsewhere"][node]
         ]
-        self._room, self._untried = self._room - len(now), 0
-        self._parents = {
-            table.urls[node]: self._parents[table.urls[node]] for node in later.tolist()
-        }
-        self._held = frozenset(map(host_key, self._parents))
-        return found
+
+
+def _by_host(parents: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for url, page in parents.items():
+        found.setdefault(host_key(url), {})[url] = page
+    return found
 
 
 def _shown_in(table: LinkTable, pages: Iterable[Page]) -> dict[str, str]:
     found, left = dict[str, str](), set[str]()
     vouched, hosts = table.places["vouched"], table.nodes["host"]
     for page in pages:
-        if page.nofollow or not vouched[hosts[table.node(page.url)]]:
+        number = table.numbers.get(page.url)
+        if number is None or page.nofollow or not vouched[hosts[number]]:
             continue
         for link in page.links:
             if commands_by_words(link):
-                left.add(link.url)
+                left.add(strip_tracking(link.url))
             elif not link.nofollow:
-                found.setdefault(link.url, page.url)
-    followed = (url for url in found if url not in left and not commands_by_address(url))
+                found.setdefault(strip_tracking(link.url), page.url)
+    followed = (url for url in found if url not in left and not acts_by_address(url))
     return {url: found[url] for url in followed}
 
 

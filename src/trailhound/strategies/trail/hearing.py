@@ -55,7 +55,7 @@ class Hearing:
             asked, node = table.numbers[turnout.asked], table.numbers[turnout.url]
             if done[node]:
                 continue
-            done[asked] = done[node] = True
+            table.note_done([asked, node])
             new += 1
             opened |= bool(browsed[node])
             if not browsed[node]:

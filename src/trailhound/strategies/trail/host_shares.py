@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from trailhound.records import Outcome
 from trailhound.strategies.trail.columns import Flags, Ids, Vector
 from trailhound.strategies.trail.link_table import LinkTable
 
@@ -28,6 +29,12 @@ CURIOSITY = 0.5
 """Taken from the priority of what is on hosts that were seen, over 1 + the sum of all scores."""
 LEAST_MISSES = 0.1
 """Of a host's pages must have been bad, so that its good ones are believed for themselves."""
+REFUSALS = frozenset(
+    {Outcome.ROBOTS, Outcome.LOGIN_WANTED, Outcome.ADDRESS_REFUSED, Outcome.BUSY}
+    | {Outcome.NOT_FOUND, Outcome.CLIENT_ERROR, Outcome.SERVER_ERROR}
+    | {Outcome.TIMEOUT, Outcome.UNREACHABLE, Outcome.UNKNOWN_HOST}
+)
+"""Ends of a request that brought nothing from its host."""
 MOST_REFUSED = 5
 """Requests in vain to a host that has answered none."""
 HELD_BACK = 30.0
@@ -59,12 +66,8 @@ def _refusing(table: LinkTable) -> Ids:
     refused = np.flatnonzero(table.places["refused"][: table.places.size] >= MOST_REFUSED)
     if not len(refused):
         return refused
-    return np.setdiff1d(refused, hosts_that_answered(table))
-
-
-def hosts_that_answered(table: LinkTable) -> Ids:
-    """Hosts of which a page was fetched, as places of the table."""
-    return np.unique(table.nodes["host"][np.flatnonzero(table.nodes["done"])])
+    answered: Flags = table.places["answered"][refused]
+    return refused[~answered]
 
 
 def _too_large(table: LinkTable) -> Ids:

@@ -11,14 +11,14 @@ for those of the session.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 
 import numpy as np
 
 from trailhound.records import Page
 from trailhound.sources import AccessTrace
 from trailhound.strategies.trail.columns import Columns, Flags, Ids, Matrix, Vector, renumbered
-from trailhound.strategies.trail.link_words import PageLinks
+from trailhound.strategies.trail.link_words import PageLinks, links_by_url
 from trailhound.strategies.trail.meaning import N_DIRECTIONS, N_MEANINGS
 from trailhound.strategies.trail.phrases import FIELDS, Phrases, Weights
 from trailhound.strategies.trail.readers import Readers
@@ -89,15 +89,13 @@ class LinkTable:
         self.phrases = Phrases()
         self.places = Columns(
             {"counts": "f8", "fetched": "f8", "gained": "f8", "missed": "f8"}
-            | {"refused": "f8", "vouched": "?"},
+            | {"refused": "f8", "answered": "?", "vouched": "?"},
             counts=2,
         )
         self._place_numbers: dict[str, int] = {}
         self._folders: dict[str, tuple[int, int, int]] = {}
         """What was found out of the addresses in a folder."""
         self._browsed_pages = 0
-        self._gone: Ids = np.zeros(0, np.int64)
-        """Addresses that have left the queue, and have not arrived."""
         self.owns: Callable[[str], bool] | None = None
         """Of one of several copies: which addresses are fetched here."""
         self._in_scope: Callable[[str], bool] | None = None
@@ -163,14 +161,17 @@ class LinkTable:
             told[absent[awaited]] = -np.inf
             absent = absent[~awaited]
         self.nodes["closed"][absent] = True
-        self._gone = absent
         return nodes[waits]
 
-    def count_refused(self) -> None:
-        """Of what was gone before, hosts have refused what has not arrived since."""
-        refused = self._gone[~self.nodes["done"][self._gone]]
-        np.add.at(self.places["refused"], self.nodes["host"][refused], 1.0)
-        self._gone = self._gone[:0]
+    def note_done(self, nodes: Sequence[int]) -> None:
+        """Addresses were fetched, so that their hosts have answered."""
+        self.nodes["done"][nodes] = True
+        self.places["answered"][self.nodes["host"][nodes]] = True
+
+    def note_refused(self, url: str) -> None:
+        """A host was asked for an address, and gave no page."""
+        host, _, _ = self._places_of(url)  # first: columns may become others
+        self.places["refused"][host] += 1.0
 
     def _places_of(self, url: str) -> tuple[int, int, int]:
         """Host and folder of an address, and how deep that is."""
@@ -326,8 +327,8 @@ class LinkTable:
         """Whether the page at an address says something that was not read."""
         slot = int(self.nodes["page"][node])
         known = set(self.children(slot).tolist()) if slot >= 0 else set()
-        linked = {self.node(link.url) for link in page.links}
-        return slot < 0 or not linked <= known | {node}
+        linked = set(self.nodes_of(list(links_by_url(page))).tolist())
+        return slot < 0 or not linked <= known
 
     def parents(self, nodes: Ids) -> tuple[Ids, Ids, Ids]:
         """Links to the nodes, one node after the other; the place of each one's node; counts."""
@@ -362,7 +363,6 @@ class LinkTable:
 
         The new number of each node, -1 for those that are gone.
         """
-        self.count_refused()
         pages = np.arange(self.pages.size)
         oldest = (self._browsed_pages + self.pages.size) // 2
         kept_pages = (pages < self._browsed_pages) | (pages >= oldest)
@@ -395,8 +395,8 @@ class LinkTable:
         nodes, size = self.nodes, self.nodes.size
         nodes["links"][:size] = renumbered(nodes["links"][:size], link_numbers)
         nodes["page"][:size] = renumbered(nodes["page"][:size], page_numbers)
-        has_links = (nodes["links"][:size] >= 0).any(axis=1)
-        kept = has_links | (nodes["page"][:size] >= 0) | nodes["browsed"][:size]
+        kept = (nodes["page"][:size] >= 0) | nodes["browsed"][:size]
+        kept[self.links["child"][: self.links.size]] = True
         numbers = nodes.keep(kept)
         self.urls = [url for url, stays in zip(self.urls, kept.tolist(), strict=True) if stays]
         self.numbers = {url: number for number, url in enumerate(self.urls)}

@@ -8,10 +8,12 @@ from itertools import chain, count, islice
 from urllib.parse import unquote
 
 import numpy as np
+from msgspec.structs import replace
 
 from trailhound.records import Link, Page
 from trailhound.strategies.trail.columns import Ids
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
+from trailhound.urls import strip_tracking
 
 MAX_SAME = 3
 """Links of a page to one URL whose anchors are read."""
@@ -74,9 +76,19 @@ def links_by_url(page: Page) -> dict[str, list[Link]]:
     """The links of a page but those to itself, in order."""
     merged: dict[str, list[Link]] = {}
     for link in page.links:
-        if link.url != page.url:
-            merged.setdefault(link.url, []).append(link)
+        url = strip_tracking(link.url)  # as the crawl asks for it
+        if url != page.url:
+            merged.setdefault(url, []).append(link)
     return merged
+
+
+def as_crawled(page: Page) -> Page:
+    """The page with addresses as a crawl asks for them: its own and its links'."""
+    links = tuple(
+        link if (url := strip_tracking(link.url)) == link.url else replace(link, url=url)
+        for link in page.links
+    )
+    return replace(page, url=strip_tracking(page.url), links=links)
 
 
 def link_texts(

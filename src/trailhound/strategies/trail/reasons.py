@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from trailhound.strategies.base import FoundLink, Reason
 from trailhound.strategies.trail.columns import Matrix
 from trailhound.strategies.trail.features import NAMES, by_name
 from trailhound.strategies.trail.link_model import LinkModel
+from trailhound.strategies.trail.link_words import as_crawled
 from trailhound.strategies.trail.spelled_words import SpelledWord, spelled_words
 from trailhound.strategies.trail.wanted_words import WantedWords
 from trailhound.urls import host_key
@@ -104,6 +106,8 @@ def reasons(found: FoundLink, model: LinkModel, wanted: WantedWords) -> list[Rea
     parts = told_parts(found.memory)
     if not parts:
         return []
+    if found.page is not None:
+        found = replace(found, page=as_crawled(found.page))
     told = [*_by_words(found, parts, model, wanted), *_by_counts(found, parts)]
     if _is_beside(found):
         told = [Reason(_BESIDE.get(each.words, each.words), each.moved) for each in told]

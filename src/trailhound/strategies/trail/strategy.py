@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 import msgspec
 import numpy as np
 
-from trailhound.records import Candidate, CrawledPage, Link, Page, ScoredLink
+from trailhound.records import Candidate, CrawledPage, Link, Outcome, Page, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import AccessTrace
 from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
@@ -19,16 +19,22 @@ from trailhound.strategies.trail.entrances import ShownLinks, ways_in
 from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.gateways import Gateways
 from trailhound.strategies.trail.hearing import Hearing
-from trailhound.strategies.trail.host_shares import against_hosts, crowding, is_held_back
+from trailhound.strategies.trail.host_shares import (
+    REFUSALS,
+    against_hosts,
+    crowding,
+    is_held_back,
+)
 from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import KeptModel, LinkModel
 from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
-from trailhound.strategies.trail.link_words import read_links_of
+from trailhound.strategies.trail.link_words import as_crawled, read_links_of
 from trailhound.strategies.trail.meaning import Meaning
 from trailhound.strategies.trail.news import Described, Example, make_news
 from trailhound.strategies.trail.readers import suggestions
 from trailhound.strategies.trail.reasons import memories, reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
+from trailhound.urls import strip_tracking
 
 RANKED_ANEW = 2_000
 """Waiting addresses that are ranked anew after a fit: the best, and as many with new links."""
@@ -100,8 +106,9 @@ class TrailStrategy:
         """A gateway was opened: what others would open may be in reach already."""
         self.is_entry_due = False
         """A host has answered, and more of what the session has shown there may wait."""
-        self._learn_session(graph)
-        self._shown = ShownLinks(self._table, graph.pages)
+        pages = list(map(as_crawled, graph.pages))
+        self._learn_session(pages, graph.targets)
+        self._shown = ShownLinks(self._table, pages)
 
     @classmethod
     def from_briefing(
@@ -117,17 +124,18 @@ class TrailStrategy:
         known = briefing.trace if trace else None
         return cls(briefing.graph, hub=hub, gate=gate, enter=enter, trace=known)
 
-    def _learn_session(self, graph: PageGraph) -> None:
-        table, labels = self._table, {}
-        for number, page in enumerate(graph.pages):
-            if number in graph.targets or was_read(page):
-                labels[table.node(page.url)] = float(number in graph.targets)
+    def _learn_session(self, pages: Sequence[Page], targets: Container[int]) -> None:
+        table, labels = self._table, dict[int, float]()
+        for number, page in enumerate(pages):
+            if number in targets or was_read(page):
+                node = table.node(page.url)
+                labels[node] = max(float(number in targets), labels.get(node, 0.0))
         table.label(labels, browsed=True)
         for node, label in labels.items():
             table.readers.note(table.readers.opened_near(table.urls[node]), label)
-        for number, page in enumerate(graph.pages):
+        for number, page in enumerate(pages):
             if page.links:
-                self._read((page, float(number in graph.targets)), in_full=True)
+                self._read((page, float(number in targets)), in_full=True)
         table.end_session()
         rows, _ = describe(table, np.fromiter(labels, np.int64, len(labels)))
         for (node, label), row in zip(labels.items(), rows, strict=True):
@@ -159,11 +167,11 @@ class TrailStrategy:
         """Learn how a link has turned out, and read the links of its page."""
         table, page = self._table, crawled.page
         asked, node = table.node(crawled.candidate.url), table.node(page.url)
-        table.nodes["done"][[asked, node]] = True
+        table.note_done([asked, node])
         self._pages += 1
         self._own_pages += 1
         self._latest, self._suggested = None, ()
-        self.is_entry_due |= self._shown.may_follow(page.url)
+        self.is_entry_due |= self._shown.note_answers(crawled.candidate.url, page.url)
         if not table.nodes["browsed"][node]:
             self._learn(asked, node, crawled)
         else:
@@ -248,7 +256,7 @@ class TrailStrategy:
             told[node] = worth, b""
         ranked = []
         for link in (*crawled.page.links, *self._suggested):
-            found = told.pop(table.numbers.get(link.url, -1), None)
+            found = told.pop(table.numbers.get(strip_tracking(link.url), -1), None)
             if found is not None:
                 ranked.append(ScoredLink(link, *found))
         return ranked
@@ -256,7 +264,6 @@ class TrailStrategy:
     def rescore(self, candidates: Mapping[str, bytes]) -> Mapping[str, float] | None:
         """The best of what waits, and what has new links, by what is known by now."""
         table, self.is_rank_due = self._table, False
-        table.count_refused()
         self._crowding = crowding(table)
         nodes = table.close_absent(self._to_rank_anew(), candidates)
         scores = self._model.score(nodes) - against_hosts(table, nodes, self._crowding)
@@ -282,10 +289,13 @@ class TrailStrategy:
         if len(waiting) > limit:
             relinked = np.fromiter(self._relinked, np.int64, len(self._relinked))[-limit:]
             relinked = relinked[~is_out[relinked]]
-            held = is_held_back(nodes["told"][waiting])
+            told = nodes["told"][waiting]
+            awaited = np.isneginf(told)
+            held = is_held_back(told) & ~awaited
             too_many = ~held & np.isin(nodes["host"][waiting], self._crowding)
             best = self._best(waiting, limit), self._best(waiting[held], limit)
-            waiting = np.unique(np.concatenate([*best, waiting[too_many], relinked]))
+            newest = waiting[awaited][-limit:]
+            waiting = np.unique(np.concatenate([*best, newest, waiting[too_many], relinked]))
         self._relinked.clear()
         return waiting
 
@@ -307,15 +317,24 @@ class TrailStrategy:
 
     def entrances(self, in_scope: Callable[[str], bool]) -> Iterable[Candidate]:
         """What the session has shown already, and its pages from which there is most to find."""
+        if self.is_entry_due:
+            self.is_entry_due = False
+            return self._shown.follow(self._model, self._crowding)
         self._table.keep_to(in_scope)
         if not self._enters:
             return []
-        shown = self._shown.take(self._model, self._crowding)
-        if self.is_entry_due:
-            self.is_entry_due = False
-            return shown
         self._is_read_again |= self._pages > 0  # what waits since an earlier run keeps its priority
+        shown = self._shown.take(self._model, self._crowding)
         return [*shown, *ways_in(self._table, self._model, self._gate)]
+
+    def restock(self) -> Iterable[Candidate]:
+        """More of what the session has shown, of hosts that have not answered yet."""
+        return self._shown.take(self._model, self._crowding) if self._enters else []
+
+    def regret(self, candidate: Candidate, outcome: Outcome) -> None:
+        """A host that refuses all that it is asked for is to wait."""
+        if outcome in REFUSALS:
+            self._table.note_refused(candidate.url)
 
     def join(self, owns: Callable[[str], bool]) -> None:
         """Rank only what is fetched here."""
@@ -367,13 +386,13 @@ class TrailStrategy:
         labels: dict[int, float] = {}
         for url, label in kept.labels.items():
             node = self._table.node(url)
-            self._table.nodes["done"][node] = True
             labels[node] = label
             self._table.readers.note(self._table.readers.opened_near(url), label)
         self._table.label(labels)
+        self._table.note_done(list(labels))
         for url in kept.opened:
             node = self._table.node(url)
-            self._table.nodes["done"][node] = True
+            self._table.note_done([node])
             if self._table.nodes["page"][node] >= 0:
                 self._table.await_children(node)
 
@@ -387,7 +406,7 @@ class TrailStrategy:
             label, is_known = table.nodes["label"][node], table.nodes["known"][node]
             relevance = float(label) if is_known else crawled.relevance.score
             self._read((crawled.page, relevance), in_full=True)  # known pages may be looked at anew
-        table.nodes["done"][[asked, node]] = True
+        table.note_done([asked, node])
         table.nodes["page"][asked] = table.nodes["page"][node]
         nodes = table.await_children(node)
         table.nodes["told"][nodes] = self._model.score(nodes)
