@@ -113,7 +113,7 @@ def test_columns_of_a_matrix_without_room_follow_below(
 
 
 def test_a_seed_has_no_way() -> None:
-    assert path_lines(["s"], 80) == ["a seed"]
+    assert path_lines(["s"], 80) == ["where the crawl began"]
 
 
 def test_a_short_way_is_shown_whole() -> None:

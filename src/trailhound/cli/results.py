@@ -202,7 +202,7 @@ def path_lines(path: Sequence[str], width: int) -> list[str]:
     """
     way = list(path[:-1])
     if not way:
-        return ["a seed"]
+        return ["where the crawl began"]
     if len(way) > MAX_STEPS_SHOWN:
         way = [way[0], f"({counted(len(way) - 2, 'page')})", way[-1]]
     line = "via " + " → ".join(way)
