@@ -23,7 +23,7 @@ from trail_pages import (
 )
 
 from trailhound.errors import UsageError
-from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
+from trailhound.records import Candidate, CrawledPage, Link, Outcome, Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, FoundLink, learns_online
 from trailhound.strategies.choosing import make_strategy
@@ -205,11 +205,23 @@ def test_what_does_not_wait_any_more_is_not_ranked_anew_nor_what_only_it_would_o
         for name, relevant in (("jam", 1.0), ("tax", 0.0)):
             score(strategy, hub(f"{name}/{n}", relevance=relevant))
     anew = strategy.rescore({f"{H}jam/24": b""}) or {}
-    assert {url for url in anew if "/jam/" in url} == {f"{H}jam/24"}, "23 has failed, say"
+    assert {url for url in anew if "/jam/" in url} == {f"{H}jam/24"}
+    strategy.regret(Candidate(f"{H}jam/23", 0.0), Outcome.NOT_HTML)
     strategy._is_fitted = strategy._is_read_again = True
     anew = strategy.rescore(ALL) or {}
-    assert f"{H}jam/24" in anew
+    assert {f"{H}jam/24", f"{H}jam/22"} <= anew.keys(), "it was under way, say"
     assert f"{H}jam/23" not in anew
+
+
+def test_what_one_page_could_not_bring_in_another_can() -> None:
+    """By the rules of the crawl: a page that asks for nofollow, a host's budget."""
+    strategy = taught()
+    score(strategy, hub("list", ("people/dan", "professor")))
+    strategy._is_read_again = True
+    assert f"{H}people/dan" not in (strategy.rescore({}) or {})
+    assert "people/dan" in score(strategy, hub("other", ("people/dan", "professor")))
+    strategy._is_read_again = True
+    assert f"{H}people/dan" in (strategy.rescore({f"{H}people/dan": b""}) or {})
 
 
 def test_links_seen_before_a_restart_are_ranked_anew_after_it() -> None:

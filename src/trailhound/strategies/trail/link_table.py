@@ -148,20 +148,21 @@ class LinkTable:
         self._in_scope = in_scope
         self.nodes["closed"][: self.nodes.size] = [not in_scope(url) for url in self.urls]
 
-    def close_absent(self, nodes: Ids, waiting: Container[str]) -> Ids:
-        """Those of the nodes that wait; others cannot be fetched, failed, or are under way.
+    def await_absent(self, nodes: Ids, waiting: Container[str]) -> Ids:
+        """Those of the nodes that wait; others are awaited, to be ranked when they have come.
 
-        Of one of several copies, they may be on their way from another, later than its news: those
-        may be ranked when they have come.
+        They are under way, or come later than what was heard of them. Or a rule of the crawl has
+        left them out for the sake of the page with the link, and another page may bring them in.
         """
         waits = np.fromiter((self.urls[node] in waiting for node in nodes.tolist()), np.bool_)
-        absent, told = nodes[~waits], self.nodes["told"]
-        awaited = np.isinf(told[absent])
-        if self.owns is not None:
-            told[absent[awaited]] = -np.inf
-            absent = absent[~awaited]
-        self.nodes["closed"][absent] = True
+        self.nodes["told"][nodes[~waits]] = -np.inf
         return nodes[waits]
+
+    def close(self, url: str) -> None:
+        """An address has brought no page, and is worth nothing to anybody."""
+        node = self.numbers.get(url)
+        if node is not None:
+            self.nodes["closed"][node] = True
 
     def note_done(self, nodes: Sequence[int]) -> None:
         """Addresses were fetched, so that their hosts have answered."""

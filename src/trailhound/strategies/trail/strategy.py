@@ -265,7 +265,7 @@ class TrailStrategy:
         """The best of what waits, and what has new links, by what is known by now."""
         table, self.is_rank_due = self._table, False
         self._crowding = crowding(table)
-        nodes = table.close_absent(self._to_rank_anew(), candidates)
+        nodes = table.await_absent(self._to_rank_anew(), candidates)
         scores = self._model.score(nodes) - against_hosts(table, nodes, self._crowding)
         moved = np.abs(scores - table.nodes["told"][nodes]) >= MOVED
         moved |= self._is_read_again
@@ -291,10 +291,10 @@ class TrailStrategy:
             relinked = relinked[~is_out[relinked]]
             told = nodes["told"][waiting]
             awaited = np.isneginf(told)
-            held = is_held_back(told) & ~awaited
+            newest, waiting, told = waiting[awaited][-limit:], waiting[~awaited], told[~awaited]
+            held = is_held_back(told)
             too_many = ~held & np.isin(nodes["host"][waiting], self._crowding)
             best = self._best(waiting, limit), self._best(waiting[held], limit)
-            newest = waiting[awaited][-limit:]
             waiting = np.unique(np.concatenate([*best, newest, waiting[too_many], relinked]))
         self._relinked.clear()
         return waiting
@@ -332,7 +332,8 @@ class TrailStrategy:
         return self._shown.take(self._model, self._crowding) if self._enters else []
 
     def regret(self, candidate: Candidate, outcome: Outcome) -> None:
-        """A host that refuses all that it is asked for is to wait."""
+        """There is no more to find there; a host that refuses all it is asked for is to wait."""
+        self._table.close(candidate.url)
         if outcome in REFUSALS:
             self._table.note_refused(candidate.url)
 
