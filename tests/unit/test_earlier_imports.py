@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 from test_import_logs import AT, SITE, from_squid, squid, visits
 
-from trailhound.sessions.events import Mark, Session
+from trailhound.sessions.events import Mark, Reached, Session, Visit
 from trailhound.sessions.importers.base import Imported
+from trailhound.topics.earlier_imports import united
 from trailhound.topics.importing import (
     ChosenSessions,
     Kept,
@@ -44,7 +46,7 @@ def log(tmp_path: Path) -> Callable[..., Imported]:
 def keep(
     folder: TopicFolder, imported: Imported, *, addresses: bool = False, **how: object
 ) -> Kept:
-    people = None if addresses else pseudonyms(folder.path.parent)
+    people = None if addresses else pseudonyms(folder.path.parent.parent)
     folder.prepare()
     chosen = ChosenSessions(imported, folder, name_of=people, **how)  # type: ignore[arg-type]
     return keep_sessions(folder, chosen)
@@ -114,12 +116,44 @@ def marks(session: Session) -> list[str]:
     return [event.url for event in session.events if isinstance(event, Mark)]
 
 
-def test_marks_are_the_new_ones_on_all_visits(
+def test_marks_are_the_new_ones_but_on_visits_that_the_file_has_lost(
     folder: TopicFolder, log: Callable[..., Imported]
 ) -> None:
-    keep(folder, log(*lines([0, 1, 2])), useful=UsefulPages({address(1)}))
-    useful = UsefulPages({address(0), address(3)})
-    keep(folder, log(*lines([2, 3])), useful=useful)
-    (session,) = folder.sessions().values()
-    assert marks(session) == [address(0), address(3)]
-    assert not useful.unvisited
+    keep(folder, log(*lines([0, 1, 2])), useful=UsefulPages({address(1), address(2)}))
+    for _ in range(3):
+        useful = UsefulPages({address(0), address(1), address(3)})
+        keep(folder, log(*lines([2, 3])), useful=useful)
+        (session,) = folder.sessions().values()
+        assert set(marks(session)) == {address(0), address(1), address(3)}
+        assert len(marks(session)) <= 5, "one of before, and one of now"
+        assert not useful.unvisited
+
+
+def test_who_began_like_somebody_else_has_visits_of_their_own(
+    folder: TopicFolder, log: Callable[..., Imported]
+) -> None:
+    first = lines([0, 1, 2])
+    keep(folder, log(*first))
+    for addresses in (False, False, True, False):
+        keep(folder, log(*first, *lines([0, 1], "10.0.0.2")), addresses=addresses)
+        assert sorted(map(len, seen(folder))) == [2, 3]
+
+
+def test_where_a_visit_came_from_stays_known() -> None:
+    """Of the first visits in a file that was cut, and where a history has expired."""
+    way = Visit(1.0, address(1), reached=Reached.LINK, from_url=address(0))
+    alone = Visit(1.0, address(1), reached=Reached.TYPED)
+    for new in (alone, msgspec.structs.replace(alone, html="<p>wax</p>")):
+        (event,) = united(Session("bees", (new,)), [Session("bees", (way,))]).events
+        assert isinstance(event, Visit)
+        assert (event.from_url, event.reached, event.html) == (address(0), Reached.LINK, new.html)
+    (event,) = united(Session("bees", (way,)), [Session("bees", (alone,))]).events
+    assert event == way
+
+
+def test_a_session_that_cannot_be_opened_stops_no_import(
+    folder: TopicFolder, log: Callable[..., Imported]
+) -> None:
+    keep(folder, log(*lines([0, 1])))
+    (folder.sessions_path / "gone.jsonl").symlink_to(folder.path / "nowhere")
+    assert keep(folder, log(*lines([0, 1, 2]))).known == 1

@@ -142,7 +142,7 @@ class ChosenSessions:
     _counted: bool = False
 
     def __iter__(self) -> Iterator[Session]:
-        earlier = EarlierImports(self.folder)
+        earlier = _earlier(self.folder)
         outside = 0
         for session in self.imported.sessions:
             kept = tuple(event for event in session.events if event.time in self.period)
@@ -195,7 +195,8 @@ def keep_sessions(folder: TopicFolder, sessions: Iterable[Session]) -> Kept:
     """Add sessions to a topic, where each replaces earlier copies of itself; nothing is made when
     there are none."""
     kept = Kept()
-    earlier = EarlierImports(folder)
+    earlier = _earlier(folder)
+    written: set[Path] = set()
     pages: set[str] = set()
     with_content: set[str] = set()
     marks: dict[str, bool | None] = {}
@@ -206,7 +207,8 @@ def keep_sessions(folder: TopicFolder, sessions: Iterable[Session]) -> Kept:
         copies = earlier.of(session)
         kept.known += bool(copies) or path.exists()
         write_session(session, path, sync=kept.sessions < SYNCED_SESSIONS)
-        for copy in copies.keys() - {path}:
+        written.add(path)
+        for copy in copies.keys() - written:
             copy.unlink()
         kept.sessions += 1
         for event in session.events:
@@ -243,6 +245,12 @@ def _visits_alone(session: Session) -> Session:
         if isinstance(event, Visit)
     )
     return msgspec.structs.replace(session, events=events)
+
+
+def _earlier(folder: TopicFolder) -> EarlierImports:
+    workspace = folder.path.parent.parent
+    is_salted = (workspace / SALT_NAME).exists()  # without a salt nobody has a pseudonym
+    return EarlierImports(folder, pseudonyms(workspace) if is_salted else bytes.decode)
 
 
 def pseudonyms(workspace: Path) -> Callable[[bytes], str]:
