@@ -177,6 +177,18 @@ class _WithEnd(io.RawIOBase):
         """Whether a record is the end; one that was cut runs into it, and begins before."""
         return bool(self._end) and record.stream_pos == self._size
 
+    def is_in(self, record: WarcRecord, block: bytes) -> bool:
+        """Whether a record goes on in the end: nothing else shows that it was cut."""
+        if self._end is None or not self._start.startswith(b"WARC"):
+            return False
+        may_be = any(block.endswith(_END[:length]) for length in range(1, len(_END) + 1))
+        if block and not may_be:
+            return False
+        self._file.seek(record.stream_pos)
+        while (line := self._file.readline()).strip():  # its header
+            pass
+        return not line or self._file.tell() + len(block) > self._size
+
 
 def read_captures(archive: Archive) -> Iterator[Capture]:
     """All captures up to the end of the archive, or up to its damage."""
@@ -187,7 +199,10 @@ def read_captures(archive: Archive) -> Iterator[Capture]:
                 if whole.is_end(record):
                     return
                 if record.record_type & _KINDS and record.content_length <= MAX_RECORD_BYTES:
-                    yield _capture(record, _block(record))
+                    block = _block(record)
+                    if whole.is_in(record, block):
+                        raise EOFError(_CUT)
+                    yield _capture(record, block)
                 else:
                     _check_length(record, record.reader.consume())
             if whole.may_be_cut():

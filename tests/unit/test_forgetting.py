@@ -35,6 +35,7 @@ from trailhound.topics.forgetting import (
     ForgetReport,
     forget_everything,
     forget_pages,
+    forget_session,
     one_host,
     one_url,
 )
@@ -186,6 +187,43 @@ def test_a_page_leaves_sessions_and_model(tmp_path: Path) -> None:
     pages = workspace.topic("bees").load().model.graph.pages
     assert HOST + "gate" not in {page.url for page in pages}
     assert len(pages) == 9
+
+
+def test_damaged_lines_go_and_keep_no_model_from_being_learned(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    (path,) = workspace.topic("bees").sessions_path.glob("*.jsonl")
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"type":"visit","url":"' + SECRET.encode() + b'",,}\n')
+    dry = forget_pages(workspace, "bees", one_url(HOST + "gate"), dry_run=True)
+    assert path.read_bytes() != whole
+    report = forget_pages(workspace, "bees", one_url(HOST + "gate"))
+    assert report.removed == dry.removed
+    assert report.removed == {"damaged lines of sessions": 1, "visits and marks in sessions": 1}
+    assert report.model == "the model was learned again from what is left"
+    assert len(workspace.topic("bees").load().model.graph.pages) == 9
+    left = b"".join(path.read_bytes() for path in workspace.topic("bees").path.rglob("*.jsonl"))
+    assert b"secret.test" not in left
+
+
+def test_a_damaged_line_may_hold_what_no_other_names(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    (path,) = workspace.topic("bees").sessions_path.glob("*.jsonl")
+    before = all_sessions(workspace)
+    with path.open("ab") as file:
+        file.write(b'{"type":"visit","url":"' + SECRET.encode() + b'"\n')
+    report = forget_pages(workspace, "bees", one_host("secret.test"))
+    assert report.removed == {"damaged lines of sessions": 1}
+    assert all_sessions(workspace) == before
+
+
+def test_a_session_is_forgotten_beside_a_damaged_one(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    learn_into(workspace, LearningRequest("bees", [park_session(user="else")]))
+    first, second = sorted(workspace.topic("bees").sessions_path.glob("*.jsonl"))
+    with second.open("ab") as file:
+        file.write(b"{}\n")
+    report = forget_session(workspace, "bees", first.name)
+    assert report.model == "the model was learned again from what is left"
 
 
 def test_marks_go_with_their_pages(tmp_path: Path) -> None:

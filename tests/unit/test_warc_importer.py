@@ -200,6 +200,18 @@ def test_a_cut_is_told_wherever_in_a_record_it_is(gzipped: bool) -> None:
         assert damage, size
 
 
+def test_a_page_that_was_cut_is_no_page() -> None:
+    """However little of it is missing, and whatever it ends with."""
+    archive = ArchiveBuilder(gzipped=False)
+    archive.page("http://a.test/", b"<p>a<p>W")
+    archive.page("http://b.test/", b"<p>b<p>W")
+    content = archive.content().rstrip(b"\r\n")
+    assert pages_and_damage(content) == (2, "")
+    for missing in range(1, 200):
+        pages, damage = pages_and_damage(content[:-missing])
+        assert (pages, bool(damage)) == (1, True), missing
+
+
 def pages_and_damage(content: bytes) -> tuple[int, str]:
     pages = 0
     try:

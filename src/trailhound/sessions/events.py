@@ -137,6 +137,8 @@ class Reading:
 
     session: Session
     problems: tuple[Problem, ...] = ()
+    n_left_out: int = 0
+    """Lines that are in the file and not in the session."""
 
 
 class DamagedLineError(SessionError):
@@ -168,16 +170,18 @@ def parse_session(
     header = _read_header(next(lines, None), name)
     problems: list[Problem] = []
     events: list[Event] = []
+    n_left_out = 0
     for number, line, complete in lines:
         try:
             event = _event_decoder.decode(line)
             events.append(_with_html(event, number, load_html, problems))
         except (*UNREADABLE, UnsafeReferenceError) as error:
             damage = _damage(name, number, error, complete=complete, strict=strict)
+            n_left_out += 1
             if len(problems) < MAX_PROBLEMS:
                 problems.append(damage)
     session = Session(header.topic, tuple(events), header.user, header.recorder)
-    return Reading(session, tuple(problems))
+    return Reading(session, tuple(problems), n_left_out)
 
 
 def session_lines(session: Session) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Container, Iterator
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from trailhound.crawling.gate import without_hosts
 from trailhound.errors import UNREADABLE, ModelError, TrailhoundError, UsageError
 from trailhound.frontier.forgetting import forget_urls
 from trailhound.sessions.events import Mark, Session, Visit, events_without
-from trailhound.sessions.files import read_session, write_session
+from trailhound.sessions.files import read_session, read_with_problems, write_session
 from trailhound.sources.crawled_links import forget_linked
 from trailhound.sources.kept_answers import forget_answers
 from trailhound.storage.files import cannot_write, explaining, write_whole
@@ -201,9 +201,12 @@ class _Forgetting:
         return removed
 
     def _in_session(self, path: Path) -> int:
-        session = read_session(path, strict=False)
+        """Damaged lines go in any case: they cannot be read, and may hold anything."""
+        reading = read_with_problems(path, strict=False)
+        session = reading.session
         kept = events_without(session.events, self._forgotten)
-        if kept != session.events and not self._dry_run:
+        self.report.add("damaged lines of sessions", reading.n_left_out)
+        if (kept != session.events or reading.n_left_out) and not self._dry_run:
             _write_anew(path, msgspec.structs.replace(session, events=kept))
         return len(session.events) - len(kept)
 
@@ -327,9 +330,9 @@ def _write_anew(path: Path, session: Session) -> None:
     The file of marks keeps its own. It is never left open, and looked for by its name.
     """
     if any(isinstance(event, Visit | Mark) for event in session.events):
-        is_of_marks = path.name == MARKS_FILE
-        write_session(session, path if is_of_marks else path.with_name(session_file_name(session)))
-        if is_of_marks:
+        name = MARKS_FILE if path.name == MARKS_FILE else session_file_name(session)
+        write_session(session, path.with_name(name))
+        if name == path.name:  # of an own copy that is again what it was before it was damaged
             return
     try:
         path.unlink()
@@ -351,7 +354,7 @@ def _model_knows(folder: TopicFolder, forgotten: Forgotten) -> bool:
 def _renew_model(workspace: Workspace, folder: TopicFolder) -> str:
     """Learn again from what is left, as before; the model goes when nothing can be learned."""
     try:
-        learn_into(workspace, same_request(folder, folder.load()))
+        learn_into(workspace, replace(same_request(folder, folder.load()), lenient=True))
     except TrailhoundError as error:
         remove_folder(folder.model_path)
         return f"the model was removed, and nothing could be learned from what is left: {error}"
