@@ -28,6 +28,7 @@ from publicsuffixlist import PublicSuffixList
 
 from trailhound.errors import UsageError
 
+_LOGIN = re.compile(r"^(\s*(?:[A-Za-z][A-Za-z0-9+.-]*:[/\\]+)?)[^/\\?#]*@")
 _BARE_HOST = re.compile(r"(?=[^\s/:@?#]+?\.[^\s/:@?#])[^\s/:@?#]++(:[0-9]++)?([/?#]|$)")
 MAX_LENGTH = 64_000
 """Characters of a URL, as given and in canonical form. Common servers take 8 to 32 thousand."""
@@ -187,6 +188,11 @@ def asks_a_search(url: str) -> bool:
     """Whether it looks like a question to a search engine."""
     names = (name.lower() for name, _ in parse_qsl(url.partition("?")[2]))
     return not _QUESTIONS.isdisjoint(names)
+
+
+def without_login(text: str) -> str:
+    """What a person typed for an address or a part of one, without a name and a password in it."""
+    return _LOGIN.sub(r"\1", text)
 
 
 def typed_url(text: str) -> str:

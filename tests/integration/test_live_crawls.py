@@ -103,9 +103,17 @@ def test_a_resumed_crawl_goes_on_with_its_settings_and_numbers(demo: Site, web: 
         pass
 
 
-def test_a_login_in_a_seed_is_written_nowhere(demo: Site, web: DemoWeb) -> None:
+def test_a_login_in_an_address_is_written_nowhere(demo: Site, web: DemoWeb) -> None:
     seed = web.start_urls[0].replace("http://", "http://ann:hunter2@")
-    with demo.begun(crawl__seeds=(seed,), crawl__max_requests=3) as crawl:
+    host = seed.split("@")[1].split("/")[0]
+    with demo.begun(
+        crawl__seeds=(seed,),
+        crawl__scope=(seed, f"ann:hunter2@{host}"),
+        crawl__exclude=("https://ann:hunter2@other.test/private/@me",),
+        crawl__max_requests=3,
+    ) as crawl:
+        assert crawl.settings.crawl.scope == (web.start_urls[0], host)
+        assert crawl.settings.crawl.exclude == ("https://other.test/private/@me",)
         run(crawl)
     for path in crawl.folder.path.rglob("*"):
         content = path.read_bytes() if path.is_file() else b""

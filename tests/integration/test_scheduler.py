@@ -30,6 +30,7 @@ from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_status import CrawlState, RunningCrawl
 from trailhound.topics.running import request_stop, running_crawl, wait_for_end
 from trailhound.topics.schedule import (
+    SCHEDULE,
     Action,
     Schedule,
     Window,
@@ -261,6 +262,8 @@ def test_a_schedule_is_made_and_shown_on_the_command_line(
         ("--set=judge.kind=/nosuch.py", "There is no judge file"),
         ("--set=fetch.fetcher=pigeon", "Unknown fetcher 'pigeon'"),
         ("--set=fetch.resolve=a", "does not say where a host is"),
+        ("--set=crawl.seeds=mailto:a", "'mailto:a' is no web address"),
+        ("--set=crawl.scope=https://[", "neither a host nor the beginning"),
     ],
 )
 def test_what_a_crawl_would_refuse_at_night_is_not_scheduled(
@@ -270,6 +273,16 @@ def test_what_a_crawl_would_refuse_at_night_is_not_scheduled(
     assert wrong.code == 2
     assert reason in wrong.err
     assert read_schedule(topic) is None
+
+
+def test_a_login_is_not_written_into_a_schedule(trailhound: Command, topic: TopicFolder) -> None:
+    login = "http://ann:hunter2@example.org/"
+    said = [f"--set=crawl.{name}={login}" for name in ("seeds", "scope", "exclude")]
+    assert trailhound("schedule", topic.name, "--nightly", "22:00-06:00", *said).code == 0
+    schedule = read_schedule(topic)
+    assert schedule is not None
+    assert list(schedule.settings.values()) == [["http://example.org/"]] * 3
+    assert b"hunter2" not in (topic.path / SCHEDULE).read_bytes()
 
 
 def test_a_part_of_your_own_is_found_at_night_whatever_the_folder(

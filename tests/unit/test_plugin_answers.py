@@ -145,6 +145,15 @@ def test_an_address_that_cannot_be_written_costs_the_page_or_the_occasion(tmp_pa
     assert set(crawled_with(tmp_path / "entering", entering, seeds=["d"])) == {"d"}
 
 
+@pytest.mark.parametrize("depth", [-1, 2**63, 10**400])
+def test_a_depth_that_no_queue_can_keep_costs_the_occasion(tmp_path: Path, depth: int) -> None:
+    for occasion in ("entrances", "restock"):
+        folder = tmp_path / occasion
+        folder.mkdir()
+        strategy = Strange(**{occasion: [Candidate(LINK.url, 0.5, depth=depth)]})
+        assert set(crawled_with(folder, strategy, seeds=["d"])) == {"d"}
+
+
 class Splitting(Strange):
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         return [ScoredLink(Link(HALF_A_CHARACTER), 0.5)]

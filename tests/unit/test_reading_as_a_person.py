@@ -96,6 +96,26 @@ def test_an_odd_cookie_spoils_no_others(tmp_path: Path) -> None:
         access.give_cookies([other], cookies, "file")
 
 
+def test_letters_of_old_files_and_odd_ends_of_lines_spoil_no_other_cookie() -> None:
+    old = NETSCAPE.encode() + "other.test\tFALSE\t/\tFALSE\t0\tn\tcafé\n".encode("latin-1")
+    odd = old.replace(b"\n", b"\r\n") + b"odd.test\tFALSE\t/\tFALSE\t0\tn\ta\x0bb\xe2\x80\xa8c"
+    cookies = [each.cookie for each in read_cookies(odd, "cookies")]
+    sid = Cookie("sid", "abc", "/", True, 4102444800.0)
+    assert cookies == [sid, Cookie("lang", "", "/docs"), None, None]
+    with pytest.raises(ConfigError, match="it is no text"):
+        read_cookies(b"SQLite format 3\0", "cookies")
+
+
+def test_a_cookie_may_last_longer_than_the_calendar() -> None:
+    said = {"name": "a", "value": "b", "domain": "example.org"}
+    assert read_cookies(json.dumps([said | {"expires": 10**400}]).encode(), "x")
+    for expires in (10**400, 1e300):
+        (lasting,) = from_browser([said | {"expires": expires}], "x")
+        assert lasting.cookie is not None
+        assert lasting.cookie.expires is not None
+        assert not lasting.cookie.is_over(4e9)
+
+
 def test_a_file_without_a_header_takes_nothing_back(trailhound: Command, tmp_path: Path) -> None:
     file = tmp_path / "headers.txt"
     add = ("access", "add", "a.test", "--header", f"@{file}", "--workspace", tmp_path)

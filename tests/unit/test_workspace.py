@@ -364,6 +364,22 @@ def test_a_topic_whose_file_is_damaged_or_gone_is_forgotten(
     assert not path.parent.exists()
 
 
+def test_a_damaged_topic_with_a_capital_is_forgotten_by_the_name_it_is_listed_with(
+    tmp_path: Path,
+) -> None:
+    workspace = Workspace(tmp_path)
+    learn_into(workspace, LearningRequest("Bees", [park_session()]))
+    folder = workspace.topic("Bees").path
+    (folder / "topic.json").write_bytes(b"{")
+    (listed,) = overview(workspace)
+    assert listed.topic == folder.name != "Bees"
+    assert forget_everything(workspace, listed.topic, dry_run=True).removed["sessions"] == 1
+    assert forget_everything(workspace, listed.topic).removed["sessions"] == 1
+    assert not folder.exists()
+    with pytest.raises(UsageError, match="Unknown topic"):
+        forget_everything(workspace, listed.topic)
+
+
 def test_a_folder_of_another_topic_is_not_forgotten(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     learn(workspace, park_session())

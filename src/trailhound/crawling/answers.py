@@ -18,6 +18,9 @@ from trailhound.records import Candidate, Relevance, ScoredLink
 _ROUNDING = 1e-4
 """By so much a score may miss its bounds, as a cosine of long pages in single precision does."""
 
+_DEPTHS = 2**63
+"""As many as SQLite's numbers can tell apart."""
+
 
 class LinkScore(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A strategy's verdict on one link, as the frontier needs it."""
@@ -45,6 +48,8 @@ def checked_candidate(candidate: Candidate) -> Candidate:
         parent=None if candidate.parent is None else _checked_address(candidate.parent),
         depth=int(candidate.depth),
     )
+    if not 0 <= checked.depth < _DEPTHS:
+        raise ValueError(f"the depth of a link is a number of clicks, not {checked.depth}")
     checked_priority(checked)
     return checked
 

@@ -7,7 +7,6 @@ part of a message or of ``repr``.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from email.utils import parsedate_to_datetime
@@ -20,6 +19,7 @@ from trailhound.errors import UNREADABLE, ConfigError
 MAX_COOKIES = 300
 """Of one host; browsers keep 180."""
 _MAX_CHARS = 4096  # of name and value together, as in browsers
+_NEVER = 253_402_300_799.0  # the end of the year 9999, in seconds since 1970
 _HTTP_ONLY = "#HttpOnly_"
 _FIELDS = 7
 _NOT_IN_NAME = re.compile(r"[^!#$%&'*+\-.^_`|~0-9A-Za-z\[\]:/@]")
@@ -73,13 +73,13 @@ def read_cookies(content: bytes, where: str) -> list[OwnedCookie]:
 
     What cannot be sent is no error: it may be another host's.
     """
-    try:
-        text = content.decode("utf-8-sig").strip()
-    except UnicodeDecodeError:
-        raise _unreadable(where, "it is no text") from None
+    if b"\0" in content:
+        raise _unreadable(where, "it is no text")
+    text = content.decode("utf-8-sig", "replace").strip()
     if text.startswith(("{", "[")):
         return _from_json(text, where)
-    return list(_from_lines(text.splitlines(), where))
+    # Values may hold what else ends a line to Python.
+    return list(_from_lines(text.replace("\r\n", "\n").split("\n"), where))
 
 
 def from_browser(cookies: Iterable[Any], where: str) -> list[OwnedCookie]:
@@ -137,8 +137,8 @@ def _checked(name: Any, value: Any, path: Any, secure: bool, expires: Any) -> Co
     is_sound = not _NOT_IN_NAME.search(name) and not _NOT_IN_VALUE.search(value)
     if not name or not is_sound or len(name) + len(value) > _MAX_CHARS:
         return None
-    lasting = isinstance(expires, int | float) and math.isfinite(expires) and expires > 0
-    at = float(expires) if lasting else None
+    lasting = isinstance(expires, int | float) and expires > 0
+    at = float(min(expires, _NEVER)) if lasting else None
     return Cookie(name, value, path if path.startswith("/") else "/", secure, at)
 
 

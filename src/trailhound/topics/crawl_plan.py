@@ -29,7 +29,7 @@ from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.model_folder import fingerprint_of, saved_fingerprint
 from trailhound.topics.seed_suggestions import USUAL_SEEDS, seeds_of
 from trailhound.topics.workspace import TopicFolder
-from trailhound.urls import typed_url
+from trailhound.urls import typed_url, without_login
 
 SESSIONS = "sessions"
 """Names the topic's own sessions as a trace."""
@@ -166,10 +166,8 @@ def make_plan(
     else:
         _check_new(request, folder)
         settings, seeds = request.settings, request.settings.crawl.seeds
-    settings, said = for_every_folder(settings), settings.fetch
+    settings, said = without_typed_logins(for_every_folder(settings)), settings.fetch
     settings = _with_access(settings, folder)
-    # A name and a password may stand in an address as it was typed; they are written nowhere.
-    settings = settings.changed({"crawl.seeds": tuple(map(typed_url, settings.crawl.seeds))})
     if own.strategy is None:
         check_live_spec(settings.crawl.strategy)
     if record is None and settings.crawl.seeds_from:
@@ -239,6 +237,18 @@ def for_every_folder(settings: Settings) -> Settings:
             "fetch.fetcher": absolute(settings.fetch.fetcher, FETCHER),
             "output.sinks": tuple(absolute(spec, SINK) for spec in settings.output.sinks),
             "sources.trace": _absolute_trace(settings.sources.trace),
+        }
+    )
+
+
+def without_typed_logins(settings: Settings) -> Settings:
+    """Without names and passwords in addresses as they were typed: they are written nowhere."""
+    crawl = settings.crawl
+    return settings.changed(
+        {
+            "crawl.seeds": tuple(map(typed_url, crawl.seeds)),
+            "crawl.scope": tuple(map(without_login, crawl.scope)),
+            "crawl.exclude": tuple(map(without_login, crawl.exclude)),
         }
     )
 

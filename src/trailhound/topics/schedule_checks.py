@@ -9,13 +9,14 @@ import msgspec
 from trailhound.config.layers import checked_settings
 from trailhound.config.settings import Settings
 from trailhound.crawling.choosing import check_parts
+from trailhound.crawling.scope import scope_of
 from trailhound.fetching.polite_settings import check_politeness, polite_settings
 from trailhound.fetching.resolver import mapped_resolver
 from trailhound.judges.choosing import check_judge
 from trailhound.media_types import wanted_documents
 from trailhound.strategies.choosing import check_live_spec
 from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_plan import for_every_folder
+from trailhound.topics.crawl_plan import for_every_folder, without_typed_logins
 from trailhound.topics.schedule import Schedule
 from trailhound.topics.workspace import TopicFolder
 
@@ -30,7 +31,7 @@ def checked_schedule(topic: TopicFolder, schedule: Schedule, usual: Settings) ->
     crawl = CrawlFolder(topic)
     before = crawl.read().settings if crawl.exists() else usual
     said: dict[str, Any] = checked_settings(schedule.settings)
-    settings = for_every_folder(before.changed(said))
+    settings = without_typed_logins(for_every_folder(before.changed(said)))
     if schedule.delay_seconds is not None:
         settings = settings.changed({"fetch.delay_seconds": schedule.delay_seconds})
     _check(settings)
@@ -42,6 +43,7 @@ def _check(settings: Settings) -> None:
     check_live_spec(settings.crawl.strategy)
     check_judge(settings.judge.kind)
     check_parts(settings)
+    scope_of(settings, settings.crawl.seeds)
     if settings.fetch.is_over_http:
         check_politeness(
             polite_settings(settings.fetch),

@@ -262,7 +262,8 @@ class Workspace:
     def topic(self, name: str, *, even_damaged: bool = False) -> TopicFolder:
         """A topic that exists; UsageError with suggestions for one that does not.
 
-        ModelError when its ``topic.json`` cannot be read, unless that is no matter.
+        ModelError when its ``topic.json`` cannot be read, unless that is no matter: then it has
+        the name of its folder, too, as :meth:`damaged` lists it.
         """
         folder = self.folder_for(name)
         if not folder.exists():
@@ -270,6 +271,9 @@ class Workspace:
         if even_damaged and folder.is_damaged():
             return folder
         if not folder.exists():
+            listed = (each for each, _ in self.damaged() if each.name == folder.name)
+            if even_damaged and (damaged := next(listed, None)):
+                return damaged
             raise self._unknown(folder.name)
         folder.record()
         return folder
