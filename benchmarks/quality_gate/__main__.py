@@ -20,6 +20,7 @@ from benchmarks.quality_gate.floors import (
 from trailhound.errors import TrailhoundError, unknown_name
 from trailhound.lab.experiment import plan_experiment, run_experiment
 from trailhound.lab.importers import import_corpus
+from trailhound.lab.report.tables import cautions
 from trailhound.lab.results import ExperimentResults
 
 GROUPS = {
@@ -143,10 +144,14 @@ def _verdict(name: str, suite: Suite, results: ExperimentResults) -> int:
     missed = shortfalls(suite, measured_means(results))
     if suite.fingerprint and suite.fingerprint != results.corpus.fingerprint:
         print(f"{name}: note: the corpus is not the one on which the floors were measured")
+    doubts = cautions(results)
+    for doubt in doubts:
+        print(f"{name}: NOT TO BE TRUSTED: {doubt}")
     for item in missed:
         print(f"{name}: BELOW THE FLOOR: {item}")
-    if missed:
-        print(f"{name}: FAILED. If the loss is meant: --update --allow-lower --reason 'why'")
+    if missed or doubts:
+        meant = " If the loss is meant: --update --allow-lower --reason 'why'" if missed else ""
+        print(f"{name}: FAILED.{meant}")
         return 1
     print(f"{name}: passed")
     return 0

@@ -73,10 +73,20 @@ def commands_by_address(url: str) -> bool:
 def acts_by_address(url: str) -> bool:
     """Whether ``url`` may do something to a person who is not logged in: it names her, or a thing.
 
-    A path of mere words, ``/account/delete`` or ``/wiki/Delete``, tells the server too little.
+    A command among mere words, ``/account/delete`` or ``/wiki/Delete``, tells the server too
+    little. Numbers, addresses and tokens tell it enough.
     """
     path, _, query = url[url.index("/", 8) :].partition("?")
-    return (bool(query) or any(map(str.isdigit, path))) and commands_by_address(url)
+    return commands_by_address(url) and (bool(query) or not all(map(_is_words, path.split("/"))))
+
+
+def _is_words(segment: str) -> bool:
+    """Whether a part of a path is a command, or words as people write them and no token."""
+    text = unquote_plus(segment)
+    words = filter(None, _SEPARATORS.split(text))
+    return plain(_without_suffix(text)) in _EVER or all(
+        word.isalpha() and word[1:] == word[1:].lower() for word in words
+    )
 
 
 def _without_suffix(segment: str) -> str:

@@ -54,6 +54,16 @@ class Outcome(StrEnum):
     """The crawl's own rules kept it from being fetched: its host had had its share, or is
     unknown to DNS."""
 
+    @classmethod
+    def of_status(cls, status: int) -> Outcome:
+        """What a server's last answer comes to, by its number alone."""
+        if 200 <= status < 300:
+            return cls.FETCHED
+        if status in (404, 410):
+            return cls.NOT_FOUND
+        # Above: 5xx. Below: answers to questions that were never asked.
+        return cls.CLIENT_ERROR if 400 <= status < 500 else cls.SERVER_ERROR
+
 
 class LinkKind(StrEnum):
     """Which element a link came from."""

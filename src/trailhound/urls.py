@@ -140,20 +140,23 @@ def _public_suffixes() -> PublicSuffixList:
 
 
 # Parameter names that never say what is wanted: campaigns and clicks, then visitors' sessions.
-_TRACKING_NAME = re.compile(
-    r"""
-    utm_.* | mtm_.* | matomo_.* | piwik_.* | pk_(?:campaign|kwd|keyword|source|medium|content|cid)
+_TRACKING = r"""
+    utm_[^&=]* | mtm_[^&=]* | matomo_[^&=]* | piwik_[^&=]*
+    | pk_(?:campaign|kwd|keyword|source|medium|content|cid)
     | gclid | gclsrc | dclid | [gw]braid | fbclid | msclkid | ys?clid | twclid | ttclid | igshid
     | igsh | li_fat_id | mc_[ce]id | mkt_tok | _ga | _gl | _hsenc | _hsmi | hsctatracking
     | vero_(?:id|conv) | oly_(?:enc|anon)_id | rb_clickid | s_kwcid | ef_id | epik | srsltid
     | _openstat | wt[._]mc(?:_id)?
-    | phpsess(?:ion)?id | jsessionid | aspsessionid.* | asp\.net_sessionid | cfid | cftoken
+    | phpsess(?:ion)?id | jsessionid | aspsessionid[^&=]* | asp\.net_sessionid | cfid | cftoken
     | oscsid | zenid
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+"""
 # These names mean a visitor's session only when the value looks like one: /talks?session_id=3
-_SESSION_NAMES = frozenset(["s", "sid", "sess", "sessid", "session", "sessionid", "session_id"])
+_SESSIONS = "s|sid|sess|sessid|session|sessionid|session_id"
+_TRACKING_NAME = re.compile(_TRACKING, re.IGNORECASE | re.VERBOSE)
+_SESSION_NAME = re.compile(_SESSIONS, re.IGNORECASE)
+_MAY_TRACK = re.compile(
+    rf"(?:^|&)(?:{_TRACKING}|{_SESSIONS})(?:[=&]|$)", re.IGNORECASE | re.VERBOSE
+)
 _SESSION_VALUE = re.compile(r"[0-9A-Fa-f-]{16,}")
 _SESSION_IN_PATH = re.compile(r";(?:jsessionid|phpsessid)=[^/;]*", re.IGNORECASE)
 
@@ -162,8 +165,10 @@ def strip_tracking(url: str) -> str:
     """A canonical URL without tracking and session parameters; canonical, the others in order."""
     if "?" not in url and ";" not in url:
         return url
-    path, mark, query = url.partition("?")
-    if mark:
+    if len(url) > 2 * MAX_ASKED_LENGTH:  # nobody asks for it, and a page may hold many of them
+        return url
+    path, _, query = url.partition("?")
+    if query and _MAY_TRACK.search(query):
         query = "&".join(item for item in query.split("&") if not _is_tracking(item))
     stripped_path = path
     if ";" in path:
@@ -181,7 +186,7 @@ def _is_tracking(item: str) -> bool:
     name, _, value = item.partition("=")
     if _TRACKING_NAME.fullmatch(name):
         return True
-    return name.lower() in _SESSION_NAMES and _SESSION_VALUE.fullmatch(value) is not None
+    return bool(_SESSION_NAME.fullmatch(name) and _SESSION_VALUE.fullmatch(value))
 
 
 def asks_a_search(url: str) -> bool:

@@ -283,6 +283,8 @@ def test_a_login_is_not_written_into_a_schedule(trailhound: Command, topic: Topi
     assert schedule is not None
     assert list(schedule.settings.values()) == [["http://example.org/"]] * 3
     assert b"hunter2" not in (topic.path / SCHEDULE).read_bytes()
+    assert trailhound("schedule", topic.name, "--off", *said).code == 0
+    assert b"hunter2" not in (topic.path / SCHEDULE).read_bytes(), "nor when it is off"
 
 
 def test_a_part_of_your_own_is_found_at_night_whatever_the_folder(

@@ -13,6 +13,7 @@ from trailhound.sessions.events import Mark, Reached, Session, Visit
 from trailhound.sessions.importers.base import Imported
 from trailhound.topics.earlier_imports import united
 from trailhound.topics.importing import (
+    SALT_NAME,
     ChosenSessions,
     Kept,
     Period,
@@ -157,3 +158,11 @@ def test_a_session_that_cannot_be_opened_stops_no_import(
     keep(folder, log(*lines([0, 1])))
     (folder.sessions_path / "gone.jsonl").symlink_to(folder.path / "nowhere")
     assert keep(folder, log(*lines([0, 1, 2]))).known == 1
+
+
+def test_who_has_no_name_needs_no_salt_of_pseudonyms(folder: TopicFolder) -> None:
+    folder.prepare()
+    (folder.path.parent.parent / SALT_NAME).write_bytes(b"damaged")
+    session = Session("bees", (Visit(1.0, address(0)),), "", "har")
+    assert keep_sessions(folder, [session]).sessions == 1
+    assert seen(folder) == [[address(0)]]

@@ -211,8 +211,12 @@ def test_a_damaged_line_may_hold_what_no_other_names(tmp_path: Path) -> None:
     before = all_sessions(workspace)
     with path.open("ab") as file:
         file.write(b'{"type":"visit","url":"' + SECRET.encode() + b'"\n')
+    topic = workspace.topic("bees").path
+    (topic / "crawl").mkdir()
+    (topic / "crawl" / "strategy.bin").write_bytes(b"what was learned")
     report = forget_pages(workspace, "bees", one_host("secret.test"))
     assert report.removed == {"damaged lines of sessions": 1}
+    assert (topic / "crawl" / "strategy.bin").exists(), "no page of it has gone"
     assert all_sessions(workspace) == before
 
 

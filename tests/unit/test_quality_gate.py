@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from benchmarks.quality_gate import __main__ as gate
 from benchmarks.quality_gate.floors import (
@@ -75,6 +76,18 @@ def test_means_come_from_the_summary() -> None:
     assert (
         measured_means(results)["best-first"]["nauc"] == results.summary["best-first"]["nauc"].mean
     )
+
+
+def test_pages_that_were_lost_fail_the_gate_whatever_the_floors(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    results = make_results()
+    suite = msgspec.structs.replace(SUITE, floors={})
+    assert gate._verdict("demo", suite, results) == 0
+    outcomes = {"fetched": 8, "broken": 1}
+    runs = [msgspec.structs.replace(run, outcomes=outcomes) for run in results.runs]
+    assert gate._verdict("demo", suite, msgspec.structs.replace(results, runs=runs)) == 1
+    assert "best-first broke on" in capsys.readouterr().out
 
 
 def test_suites_survive_their_file(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scrapy import FormRequest, Request, Spider
+from scrapy import FormRequest, Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, JsonRequest, Response, TextResponse
@@ -22,6 +22,8 @@ import trailhound as th
 from trailhound.errors import StorageError, UsageError
 from trailhound.integrations.scrapy import TrailhoundMiddleware, TrailhoundScheduler
 from trailhound.integrations.scrapy.request_queue import combined, rank_in
+from trailhound.sessions.events import Mark, Session, Visit
+from trailhound.strategies.trail.strategy import TrailStrategy
 from trailhound.topics.workspace import Workspace
 
 SESSION = Path(__file__).parents[2] / "examples" / "five_pages.jsonl"
@@ -293,6 +295,53 @@ def test_a_response_is_judged_and_its_requests_are_ranked(
     assert ranks == ranks[:1] * 3, "best-first ranks links by their page"
     assert 0.25 < ranks[0] <= 1
     assert requests[0].meta["trailhound"]["parent"] == "http://a.test/"
+
+
+def links(*paths: str) -> bytes:
+    return b"<p>Honey in jars" + "".join(f'<a href="{path}">jars</a>' for path in paths).encode()
+
+
+def test_the_spider_says_where_to_begin_also_on_a_site_of_the_session(
+    crawler_with: Callable[..., Crawler], tmp_path: Path
+) -> None:
+    """What trail would name by itself is none of the spider's requests."""
+    jars = Visit(1.0, "http://a.test/jars", html=links("/combs", "/wax").decode())
+    th.learn(Session("honey", (jars, Mark(2.0, jars.url)))).save(tmp_path / "shown")
+    crawler = crawler_with(TRAILHOUND_STRATEGY="trail", TRAILHOUND_TOPIC=str(tmp_path / "shown"))
+    with opened(crawler) as scheduler:
+        middleware = TrailhoundMiddleware.from_crawler(crawler)
+        middleware.process_spider_input(answered(crawler, HtmlResponse, links("/wax")))
+        assert getattr(scheduler._guide.strategy, "is_entry_due", False)
+        scheduler._ranking.rank_anew(10)
+        assert scheduler.next_request() is None
+
+
+def test_trail_learns_of_requests_with_tracking_and_of_answers_that_are_no_page(
+    crawler_with: Callable[..., Crawler],
+) -> None:
+    crawler = crawler_with(TRAILHOUND_STRATEGY="trail")
+    with opened(crawler) as scheduler:
+        middleware = TrailhoundMiddleware.from_crawler(crawler)
+        response = answered(
+            crawler, HtmlResponse, links(*(f"/{n}?utm_source=a.test" for n in range(3)))
+        )
+        middleware.process_spider_input(response)
+        paths = [f"/{n}?utm_source=a.test" for n in range(3)]
+        for request in middleware.process_spider_output(response, map(response.follow, paths)):
+            assert scheduler.enqueue_request(request)
+        strategy = scheduler._guide.strategy
+        assert isinstance(strategy, TrailStrategy)
+        strategy._is_read_again = True
+        heard: dict[str, float] = {}
+        scheduler._queue.rescore(lambda waiting: heard.update(strategy.rescore(waiting) or {}))
+        assert set(heard) >= {f"http://a.test/{n}" for n in range(3)}
+        gone = scheduler.next_request()
+        assert gone is not None
+        assert gone.url.endswith("?utm_source=a.test"), "it is asked for as the spider wants it"
+        crawler.signals.send_catch_log(
+            signals.response_received, response=Response(gone.url, status=404), request=gone
+        )
+        assert strategy._table.failed_pages() == [gone.url.partition("?")[0]]
 
 
 def test_what_is_no_html_is_not_judged(crawler_with: Callable[..., Crawler]) -> None:

@@ -66,6 +66,10 @@ def test_a_way_in_that_was_taken_is_none_any_more_and_the_others_are_ranked_anew
 def test_a_crawl_need_not_enter_by_the_session(options: dict[str, Any]) -> None:
     strategy = TrailStrategy.from_briefing(Briefing(with_more_staff()), **options)
     assert list(strategy.entrances(anywhere)) == []
+    score(strategy, hub("elsewhere"))
+    answered = replace(hub("").page, url=f"{P}zoe")
+    strategy.observe(CrawledPage(answered, Relevance(0.1, False), Candidate(answered.url, 0.0)))
+    assert not strategy.is_entry_due, "nor when the hosts of the session have answered"
 
 
 def test_ways_in_that_are_elsewhere_or_asked_of_a_search_engine_are_left_out() -> None:
@@ -228,6 +232,23 @@ def test_a_host_that_refuses_all_that_was_shown_waits_until_all_else_was_asked()
     assert max(ranked[url] for url in best[16:]) > ranked[f"{other}a"], "it has answered"
 
 
+def test_what_failed_is_known_after_a_resume() -> None:
+    people = [(f"people/{n}", f"professor {n}") for n in range(50)]
+    graph = with_more_staff(page("people/all", "list", *people))
+    strategy = TrailStrategy.from_briefing(Briefing(graph))
+    best = [way.url for way in strategy.entrances(anywhere) if way.url.startswith(P)]
+    for gone in best[:9]:
+        strategy.regret(Candidate(gone, 0.0), Outcome.ROBOTS)
+    resumed = TrailStrategy.from_briefing(Briefing(graph))
+    resumed.restore(strategy.snapshot())
+    again = [way for way in resumed.entrances(anywhere) if way.url.startswith(P)]
+    assert not {way.url for way in again} & set(best[:9]), "that is over, in scope as it is"
+    assert is_held_back(np.array([way.priority for way in again if way.parent])).all()
+    twice = TrailStrategy.from_briefing(Briefing(graph))
+    twice.restore(resumed.snapshot())
+    assert twice._table.refusals() == resumed._table.refusals() == strategy._table.refusals()
+
+
 def test_a_host_is_not_held_back_for_what_nobody_has_asked_it_for() -> None:
     """Links that the crawl's rules leave out never wait, and pictures are no refusal."""
     strategy = taught()
@@ -327,6 +348,9 @@ def test_what_was_shown_waits_as_the_crawl_asks_for_it() -> None:
     before = strategy._model._examples.size
     score(strategy, hub("people/eve", relevance=1.0))
     assert strategy._model._examples.size == before + 1, "it is known which links led there"
+    score(strategy, hub("staff?utm_source=print"))
+    assert strategy._table.opened_pages() == [f"{H}staff"], "whatever the seed was called"
+    assert f"{H}staff" not in {way.url for way in strategy.entrances(anywhere)}
 
 
 def test_pages_of_the_session_without_any_content_are_no_way_in(

@@ -18,8 +18,8 @@ from trailhound.records import Candidate, Relevance, ScoredLink
 _ROUNDING = 1e-4
 """By so much a score may miss its bounds, as a cosine of long pages in single precision does."""
 
-_DEPTHS = 2**63
-"""As many as SQLite's numbers can tell apart."""
+_DEPTHS = 2**31
+"""More than any way has clicks; what is added to them on the way can still be kept."""
 
 
 class LinkScore(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -29,6 +29,8 @@ from trailhound.strategies.base import (
 RESTOCK_ATTEMPTS = 50
 """Times that a strategy is asked for more when all it named was known or out of scope."""
 
+_THERE_IS_A_PAGE = frozenset({Outcome.FETCHED, Outcome.NOT_MODIFIED})
+
 
 class RankedQueue(Protocol):
     """What is needed of a frontier here."""
@@ -62,9 +64,11 @@ class Ranking:
         self._frontier = frontier
         self._in_scope = in_scope or (lambda _url: True)
         self._troubles = troubles
+        self._has_entered = False
 
     def enter(self) -> None:
         """Ask a strategy that knows ways in for them, besides the seeds."""
+        self._has_entered = True
         if self._entering is not None:
             self._add(partial(self._entering.entrances, self._in_scope), "where to begin")
 
@@ -90,7 +94,7 @@ class Ranking:
 
     def regret(self, candidate: Candidate, outcome: Outcome) -> None:
         """Tell a strategy that wants to know how a candidate ended that brought no page."""
-        if self._regretting is None or outcome is Outcome.FETCHED:
+        if self._regretting is None or outcome in _THERE_IS_A_PAGE:
             return
         try:
             self._regretting.regret(candidate, outcome)
@@ -100,9 +104,9 @@ class Ranking:
     def rank_anew(self, pages: int) -> None:
         """After so many pages: what waits by what was learned since, if it is time for that.
 
-        A strategy may have more to begin with as well (``is_entry_due``).
+        A strategy may have more to begin with as well (``is_entry_due``), in a crawl that enters.
         """
-        if getattr(self._entering, "is_entry_due", False):
+        if self._has_entered and getattr(self._entering, "is_entry_due", False):
             self.enter()
         if self._rescoring is None:
             return

@@ -378,15 +378,9 @@ def _outcome(answer: Answer, conditional: bool) -> Outcome:
     status = answer.status
     if answer.failure is not None:
         return answer.failure
-    if answer.succeeded:
-        return Outcome.FETCHED
-    if status in (404, 410):
-        return Outcome.NOT_FOUND
     if status == 304 and conditional:
         return Outcome.NOT_MODIFIED
-    if answer.retry_after_seconds is not None:
-        return Outcome.BUSY
-    if status is not None and 400 <= status < 500:
-        return Outcome.CLIENT_ERROR
-    # Above: 5xx. Below: answers to questions that were never asked.
-    return Outcome.SERVER_ERROR
+    outcome = Outcome.of_status(status or 0)
+    wants_rest = answer.retry_after_seconds is not None
+    is_settled = outcome in (Outcome.FETCHED, Outcome.NOT_FOUND)
+    return Outcome.BUSY if wants_rest and not is_settled else outcome

@@ -154,15 +154,10 @@ def _answer(hops: list[str], response: RecordedResponse) -> FetchResult:
 
 
 def _outcome(response: RecordedResponse) -> Outcome:
-    status = response.status
-    if status == 0:
+    if response.status == 0:
         return Outcome.UNREACHABLE
-    if status in (404, 410):
-        return Outcome.NOT_FOUND
-    if status >= 500:
-        return Outcome.SERVER_ERROR
-    if status >= 400:
-        return Outcome.CLIENT_ERROR
+    if response.status >= 400:
+        return Outcome.of_status(response.status)
     return Outcome.FETCHED if response.page is not None else Outcome.NOT_HTML
 
 

@@ -270,7 +270,10 @@ class Regretting(Protocol):
     """Optional: a strategy that learns from candidates that brought no page."""
 
     def regret(self, candidate: Candidate, outcome: Outcome) -> None:
-        """How one ended: a failure, or what is no page. Each ends once."""
+        """How one ended: a failure, or what is no page. Each ends once.
+
+        What the crawl's own rules have left out, without asking, is not told.
+        """
         ...
 
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
-from itertools import product
+from itertools import cycle
 from typing import Any
 
 from trailhound.crawling.answers import checked_candidate, checked_verdict, link_score
@@ -117,7 +117,7 @@ def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
         expect(not any(map(math.isnan, numbers)), "New priorities are numbers")
     _check_tales(strategy, memories)
     if isinstance(strategy, Regretting):
-        for url, outcome in product((*memories, "http://nowhere.test/"), _NO_PAGE):
+        for url, outcome in zip((*memories, "http://nowhere.test/"), cycle(_NO_PAGE), strict=False):
             with never_raising("regret takes every end of any candidate"):
                 strategy.regret(Candidate(url, 0.0), outcome)
     if isinstance(strategy, Judging):

@@ -59,7 +59,7 @@ def pages() -> tuple[Page, ...]:
             text="bees in a hive make honey",
             language="en",
             terms={"bee": 3, "hive": 2, "honey": 1},
-            links=(*links, links[0]),
+            links=(*links, links[0], Link(HOST + "drones?utm_source=hive", "the drones")),
         ),
         Page(HOST + "cars", "Cars", text="cars on a road", terms={"car": 4, "road": 1}),
         Page(HOST + "empty"),

@@ -82,11 +82,7 @@ def with_content(event: PageEvent, page: Page, duplicate_of: str | None) -> Page
 def _outcome_of(answer: ArchivedAnswer) -> Outcome:
     if answer.is_revisit:
         return Outcome.NOT_MODIFIED
-    if 200 <= answer.status < 300:
-        return Outcome.FETCHED
-    if answer.status in (404, 410):
-        return Outcome.NOT_FOUND
-    return Outcome.CLIENT_ERROR if 400 <= answer.status < 500 else Outcome.SERVER_ERROR
+    return Outcome.of_status(answer.status)
 
 
 def page_of(fetch: ArchivedFetch | None, sources: PageSources, product: str) -> Page | None:

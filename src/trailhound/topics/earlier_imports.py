@@ -37,7 +37,7 @@ class EarlierImports:
                 self._by_user[header.recorder, user].append(path)
 
     def _names(self, user: str) -> set[str]:
-        return {user, self._name_of(user.encode())}
+        return {user, self._name_of(user.encode())} if user else {user}
 
     def of(self, session: Session) -> dict[Path, Session]:
         """Earlier copies of a session, or of a part of it, that are still there."""

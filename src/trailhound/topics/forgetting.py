@@ -56,6 +56,7 @@ Forgotten = Callable[[str], bool]
 """Whether a URL is to be forgotten."""
 
 COOKIES = "hosts with cookies or headers of yours"
+DAMAGED_LINES = "damaged lines of sessions"
 FETCHED_NAME = "fetched.part.jsonl"
 """Pages of an interrupted import."""
 
@@ -119,7 +120,7 @@ def forget_pages(
         work.in_access(workspace.folder)
         for crawl in _crawls(folder):
             work.in_crawl(crawl)
-        if work.report.removed and not dry_run:
+        if work.report.removed.keys() - {DAMAGED_LINES} and not dry_run:
             _forget_experience(folder)
             forget_status(folder.path, forgotten)
             remove_folder(folder.path / EXPORTS)
@@ -205,7 +206,7 @@ class _Forgetting:
         reading = read_with_problems(path, strict=False)
         session = reading.session
         kept = events_without(session.events, self._forgotten)
-        self.report.add("damaged lines of sessions", reading.n_left_out)
+        self.report.add(DAMAGED_LINES, reading.n_left_out)
         if (kept != session.events or reading.n_left_out) and not self._dry_run:
             _write_anew(path, msgspec.structs.replace(session, events=kept))
         return len(session.events) - len(kept)

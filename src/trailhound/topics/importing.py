@@ -12,6 +12,7 @@ import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -249,8 +250,13 @@ def _visits_alone(session: Session) -> Session:
 
 def _earlier(folder: TopicFolder) -> EarlierImports:
     workspace = folder.path.parent.parent
-    is_salted = (workspace / SALT_NAME).exists()  # without a salt nobody has a pseudonym
-    return EarlierImports(folder, pseudonyms(workspace) if is_salted else bytes.decode)
+
+    @cache
+    def naming() -> Callable[[bytes], str]:
+        is_salted = (workspace / SALT_NAME).exists()  # without a salt nobody has a pseudonym
+        return pseudonyms(workspace) if is_salted else bytes.decode
+
+    return EarlierImports(folder, lambda address: naming()(address))
 
 
 def pseudonyms(workspace: Path) -> Callable[[bytes], str]:

@@ -19,15 +19,18 @@ from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_plan import for_every_folder, without_typed_logins
 from trailhound.topics.schedule import Schedule
 from trailhound.topics.workspace import TopicFolder
+from trailhound.urls import without_login
 
 
 def checked_schedule(topic: TopicFolder, schedule: Schedule, usual: Settings) -> Schedule:
     """A schedule with which crawls can begin, from whatever folder that happens.
 
-    ``usual`` are the settings of a new crawl. UsageError or ConfigError says what is wrong.
+    ``usual`` are the settings of a new crawl. UsageError or ConfigError says what is wrong; one
+    that is off may be left as it is.
     """
     if not schedule.on:
-        return schedule
+        kept = {key: _without_logins(value) for key, value in schedule.settings.items()}
+        return msgspec.structs.replace(schedule, settings=kept)
     crawl = CrawlFolder(topic)
     before = crawl.read().settings if crawl.exists() else usual
     said: dict[str, Any] = checked_settings(schedule.settings)
@@ -52,3 +55,10 @@ def _check(settings: Settings) -> None:
         )
         mapped_resolver(settings.fetch.resolve)
         wanted_documents(settings.fetch.documents)
+
+
+def _without_logins(value: Any) -> Any:
+    """What was typed for a list of addresses, or for anything else."""
+    if isinstance(value, list | tuple):
+        return [without_login(each) if isinstance(each, str) else each for each in value]
+    return value

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from trailhound.counting import counted
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.topics.workspace import TopicFolder
-from trailhound.urls import asks_a_search, canonicalize, host_key
+from trailhound.urls import asks_a_search, canonicalize, host_key, strip_tracking
 
 MAX_HOPS = 3
 """Links before a useful page; further away a page says little about the topic."""
@@ -51,9 +51,9 @@ def seeds_of(
     chosen: dict[str, SuggestedSeed] = {}
     per_host: Counter[str] = Counter()
     for seed in found:
-        host = host_key(seed.url)
-        if seed.url not in chosen and per_host[host] < MAX_PER_HOST:
-            chosen[seed.url] = seed
+        url, host = strip_tracking(seed.url), host_key(seed.url)  # as links to it are asked for
+        if url not in chosen and per_host[host] < MAX_PER_HOST:
+            chosen[url] = seed._replace(url=url)
             per_host[host] += 1
     return list(chosen.values())[:limit]
 

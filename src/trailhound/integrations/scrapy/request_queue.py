@@ -47,7 +47,7 @@ class Waiting(msgspec.Struct, frozen=True, array_like=True):
     """What the frontier remembers of a request."""
 
     url: str
-    """Canonical, by which strategies know it; empty for what is not of the web."""
+    """Canonical and without tracking, as strategies know it; empty for what is not of the web."""
     own: int = 0
     """The request's own priority."""
     memory: bytes = b""

@@ -12,6 +12,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.exceptions import CloseSpider
+from scrapy.http import Response
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import (
     RequestFingerprinter,
@@ -32,8 +33,8 @@ from trailhound.integrations.scrapy.request_queue import (
     Waiting,
 )
 from trailhound.integrations.scrapy.topic_guide import KEY, guide_of
-from trailhound.records import Outcome
-from trailhound.urls import canonicalize
+from trailhound.records import Candidate, Outcome
+from trailhound.urls import canonicalize, strip_tracking
 
 MOST_HELD_BACK = 64
 """Requests for hosts that are busy; when there are more, it is waited for one of these."""
@@ -85,6 +86,7 @@ class TrailhoundScheduler(BaseScheduler):
             _log.info("Resuming crawl (%d requests scheduled)", len(self._queue))
         self._guide.is_duplicate = self.is_duplicate
         self._crawler.signals.connect(self._tell_reason, signals.spider_idle)
+        self._crawler.signals.connect(self._note_answer, signals.response_received)
         self._collect_as_before = collect_seldom()
         return self._filter.open() if self._filter is not None else None
 
@@ -126,7 +128,8 @@ class TrailhoundScheduler(BaseScheduler):
         if not written:
             self._in_memory[key] = request
         rank, memory, parent = _asked(request)
-        waiting = Waiting(canonicalize(request.url) or "", request.priority, memory, written)
+        url = strip_tracking(canonicalize(request.url) or "")
+        waiting = Waiting(url, request.priority, memory, written)
         self._queue.push(Entry(key, rank, parent, waiting))
         self._count("scheduler/enqueued")
         self._count(f"scheduler/enqueued/{self._place(key)}")
@@ -246,6 +249,12 @@ class TrailhoundScheduler(BaseScheduler):
         while self._ranked_at < self._guide.pages:
             self._ranked_at += 1
             self._ranking.rank_anew(self._ranked_at)
+
+    def _note_answer(self, response: Response, request: Request) -> None:
+        """A strategy may want to know that there is no page."""
+        if response.status >= 400 and (url := canonicalize(request.url)):
+            outcome = Outcome.of_status(response.status)
+            self._ranking.regret(Candidate(strip_tracking(url), 0.0), outcome)
 
     def _fail(self, error: TrailhoundError) -> None:
         """Nothing can be kept any more: let the crawl run dry, and say why."""

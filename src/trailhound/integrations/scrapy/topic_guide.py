@@ -179,7 +179,7 @@ class TopicGuide:
             self._troubles.note("Writing what the strategy has learned", error)
 
     def ranking(self, queue: RankedQueue) -> Ranking:
-        """Ranks anew what waits in ``queue``, now and then."""
+        """Ranks anew what waits in ``queue``, now and then; the spider says where to begin."""
         return Ranking(self.strategy, queue, None, self._troubles)
 
     @property

@@ -21,7 +21,7 @@ from trailhound.strategies.trail.host_shares import against_hosts
 from trailhound.strategies.trail.link_model import LinkModel
 from trailhound.strategies.trail.link_table import LinkTable
 from trailhound.strategies.trail.reasons import memories
-from trailhound.urls import asks_a_search, host_key, strip_tracking
+from trailhound.urls import asks_a_search, host_key
 
 MOST_SHOWN = 2_000
 """Links of the session's pages that wait from the beginning: as many as are ranked anew."""
@@ -110,9 +110,9 @@ def _shown_in(table: LinkTable, pages: Iterable[Page]) -> dict[str, str]:
             continue
         for link in page.links:
             if commands_by_words(link):
-                left.add(strip_tracking(link.url))
+                left.add(link.url)
             elif not link.nofollow:
-                found.setdefault(strip_tracking(link.url), page.url)
+                found.setdefault(link.url, page.url)
     followed = (url for url in found if url not in left and not acts_by_address(url))
     return {url: found[url] for url in followed}
 

@@ -60,6 +60,7 @@ class LinkTable:
                 "queued": "?",
                 "elsewhere": "?",
                 "closed": "?",
+                "failed": "?",
                 "told": "f4",
                 "page": "i4",
                 "host": "i4",
@@ -146,7 +147,8 @@ class LinkTable:
     def keep_to(self, in_scope: Callable[[str], bool]) -> None:
         """The crawl fetches nothing else; what is closed to it is worth nothing to anybody."""
         self._in_scope = in_scope
-        self.nodes["closed"][: self.nodes.size] = [not in_scope(url) for url in self.urls]
+        closed = np.array([not in_scope(url) for url in self.urls], np.bool_)
+        self.nodes["closed"][: self.nodes.size] = closed | self.nodes["failed"][: self.nodes.size]
 
     def await_absent(self, nodes: Ids, waiting: Container[str]) -> Ids:
         """Those of the nodes that wait; others are awaited, to be ranked when they have come.
@@ -158,21 +160,21 @@ class LinkTable:
         self.nodes["told"][nodes[~waits]] = -np.inf
         return nodes[waits]
 
-    def close(self, url: str) -> None:
+    def note_failed(self, url: str) -> None:
         """An address has brought no page, and is worth nothing to anybody."""
         node = self.numbers.get(url)
         if node is not None:
-            self.nodes["closed"][node] = True
+            self.nodes["closed"][node] = self.nodes["failed"][node] = True
 
     def note_done(self, nodes: Sequence[int]) -> None:
         """Addresses were fetched, so that their hosts have answered."""
         self.nodes["done"][nodes] = True
         self.places["answered"][self.nodes["host"][nodes]] = True
 
-    def note_refused(self, url: str) -> None:
+    def note_refused(self, url: str, times: float = 1.0) -> None:
         """A host was asked for an address, and gave no page."""
         host, _, _ = self._places_of(url)  # first: columns may become others
-        self.places["refused"][host] += 1.0
+        self.places["refused"][host] += times
 
     def _places_of(self, url: str) -> tuple[int, int, int]:
         """Host and folder of an address, and how deep that is."""
@@ -423,6 +425,18 @@ class LinkTable:
             name: int(numbers[place]) for name, place in places if numbers[place] >= 0
         }
 
+    def failed_pages(self) -> list[str]:
+        """Addresses that have brought no page."""
+        failed = np.flatnonzero(self.nodes["failed"][: self.nodes.size])
+        return [self.urls[node] for node in failed.tolist()]
+
+    def refusals(self) -> dict[str, float]:
+        """How often hosts gave no page; each by one of its addresses."""
+        hosts = self.nodes["host"][: self.nodes.size]
+        of_hosts = self.places["refused"]
+        some = np.flatnonzero(of_hosts[hosts])
+        return {self.urls[node]: float(of_hosts[hosts[node]]) for node in _firsts(hosts, some)}
+
     def known_labels(self) -> dict[str, float]:
         """What fetched pages turned out to be, by address; those of the session left out."""
         size = self.nodes.size
@@ -435,3 +449,9 @@ class LinkTable:
         size = self.nodes.size
         opened = np.flatnonzero(self.nodes["browsed"][:size] & self.nodes["done"][:size])
         return [self.urls[node] for node in opened.tolist()]
+
+
+def _firsts(hosts: Ids, nodes: Ids) -> list[int]:
+    """The first node of each host among some."""
+    _, first = np.unique(hosts[nodes], return_index=True)
+    return [int(node) for node in nodes[first]]

@@ -76,14 +76,13 @@ def links_by_url(page: Page) -> dict[str, list[Link]]:
     """The links of a page but those to itself, in order."""
     merged: dict[str, list[Link]] = {}
     for link in page.links:
-        url = strip_tracking(link.url)  # as the crawl asks for it
-        if url != page.url:
-            merged.setdefault(url, []).append(link)
+        if link.url != page.url:
+            merged.setdefault(link.url, []).append(link)
     return merged
 
 
 def as_crawled(page: Page) -> Page:
-    """The page with addresses as a crawl asks for them: its own and its links'."""
+    """The page with addresses as a crawl asks for them: its own, and its links' in their order."""
     links = tuple(
         link if (url := strip_tracking(link.url)) == link.url else replace(link, url=url)
         for link in page.links

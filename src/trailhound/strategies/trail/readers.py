@@ -17,7 +17,7 @@ from trailhound.sources import AccessTrace
 from trailhound.strategies.parts import drop_oldest
 from trailhound.strategies.trail.columns import Matrix
 from trailhound.strategies.visits import evenly, place_of
-from trailhound.urls import asks_a_search
+from trailhound.urls import asks_a_search, strip_tracking
 
 MAX_VISITS = 20
 """Visits of a page that are looked at, at even distances."""
@@ -50,9 +50,9 @@ class Readers:
         return self._trace is not None
 
     def opened_near(self, *urls: str) -> Mapping[str, float]:
-        """What was opened near a page, with its weight; ``urls`` are its addresses.
+        """What was opened near a page, as a crawl asks for it, with its weight.
 
-        The first one that the trace has counts.
+        ``urls`` are the page's addresses; the first one that the trace has counts.
         """
         if self._trace is None:
             return {}
@@ -61,9 +61,11 @@ class Readers:
         if page is None:
             return {}
         weights = self._weights(self._trace, page)
-        near = {self._trace.page_url(other): weight for other, weight in weights.items()}
+        near: defaultdict[str, float] = defaultdict(float)
+        for other, weight in weights.items():
+            near[strip_tracking(self._trace.page_url(other))] += weight
         for url in urls:
-            near.pop(url, None)
+            near.pop(strip_tracking(url), None)
         return near
 
     @staticmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -57,6 +57,10 @@ class _Kept(msgspec.Struct, frozen=True):
     labels: dict[str, float]
     opened: list[str] = []
     """Pages of the session that were fetched."""
+    failed: list[str] = []
+    """Addresses that have brought no page."""
+    refused: dict[str, float] = {}
+    """How often a host gave no page, by an address there."""
 
 
 class TrailStrategy:
@@ -106,8 +110,10 @@ class TrailStrategy:
         """A gateway was opened: what others would open may be in reach already."""
         self.is_entry_due = False
         """A host has answered, and more of what the session has shown there may wait."""
+        self._plain: tuple[Page, Page] | None = None
+        """The page seen last, and the same with addresses as the crawl asks for them."""
         pages = list(map(as_crawled, graph.pages))
-        self._learn_session(pages, graph.targets)
+        self._learn_session(graph, pages)
         self._shown = ShownLinks(self._table, pages)
 
     @classmethod
@@ -124,15 +130,18 @@ class TrailStrategy:
         known = briefing.trace if trace else None
         return cls(briefing.graph, hub=hub, gate=gate, enter=enter, trace=known)
 
-    def _learn_session(self, pages: Sequence[Page], targets: Container[int]) -> None:
-        table, labels = self._table, dict[int, float]()
-        for number, page in enumerate(pages):
+    def _learn_session(self, graph: PageGraph, pages: Sequence[Page]) -> None:
+        """``pages`` are those of the graph, as the crawl asks for them."""
+        table, labels, targets = self._table, dict[int, float](), graph.targets
+        addresses: dict[int, list[str]] = {}
+        for number, (page, browsed) in enumerate(zip(pages, graph.pages, strict=True)):
             if number in targets or was_read(page):
                 node = table.node(page.url)
                 labels[node] = max(float(number in targets), labels.get(node, 0.0))
+                addresses.setdefault(node, [page.url]).append(browsed.url)
         table.label(labels, browsed=True)
         for node, label in labels.items():
-            table.readers.note(table.readers.opened_near(table.urls[node]), label)
+            table.readers.note(table.readers.opened_near(*addresses[node]), label)
         for number, page in enumerate(pages):
             if page.links:
                 self._read((page, float(number in targets)), in_full=True)
@@ -163,15 +172,25 @@ class TrailStrategy:
             self._model.read(first, last)
         return table.links["child"][first:last].astype(np.int64)
 
+    def _as_crawled(self, crawled: CrawledPage) -> CrawledPage:
+        """With addresses as the crawl asks for them: of a seed, or in Scrapy, others come, too."""
+        if self._plain is None or self._plain[0] is not crawled.page:
+            self._plain = crawled.page, as_crawled(crawled.page)
+        asked = crawled.candidate
+        plain = msgspec.structs.replace(asked, url=strip_tracking(asked.url))
+        return msgspec.structs.replace(crawled, page=self._plain[1], candidate=plain)
+
     def observe(self, crawled: CrawledPage) -> None:
         """Learn how a link has turned out, and read the links of its page."""
+        crawled = self._as_crawled(crawled)
         table, page = self._table, crawled.page
         asked, node = table.node(crawled.candidate.url), table.node(page.url)
         table.note_done([asked, node])
         self._pages += 1
         self._own_pages += 1
         self._latest, self._suggested = None, ()
-        self.is_entry_due |= self._shown.note_answers(crawled.candidate.url, page.url)
+        if self._enters:
+            self.is_entry_due |= self._shown.note_answers(crawled.candidate.url, page.url)
         if not table.nodes["browsed"][node]:
             self._learn(asked, node, crawled)
         else:
@@ -254,9 +273,10 @@ class TrailStrategy:
         told = dict(zip(nodes.tolist(), opinions, strict=True))
         for node, worth in self._worth_of_session_pages(self._open).items():
             told[node] = worth, b""
-        ranked = []
-        for link in (*crawled.page.links, *self._suggested):
-            found = told.pop(table.numbers.get(strip_tracking(link.url), -1), None)
+        ranked, plain = [], self._as_crawled(crawled).page.links
+        both = zip(crawled.page.links, plain, strict=True)
+        for link, asked in (*both, *((each, each) for each in self._suggested)):
+            found = told.pop(table.numbers.get(asked.url, -1), None)
             if found is not None:
                 ranked.append(ScoredLink(link, *found))
         return ranked
@@ -333,7 +353,7 @@ class TrailStrategy:
 
     def regret(self, candidate: Candidate, outcome: Outcome) -> None:
         """There is no more to find there; a host that refuses all it is asked for is to wait."""
-        self._table.close(candidate.url)
+        self._table.note_failed(strip_tracking(candidate.url))
         if outcome in REFUSALS:
             self._table.note_refused(candidate.url)
 
@@ -343,6 +363,7 @@ class TrailStrategy:
 
     def news(self, crawled: CrawledPage) -> News:
         """How the link to the page was described and turned out; and the links of the page."""
+        crawled = self._as_crawled(crawled)
         example = Example.of(*self._latest) if self._latest is not None else None
         believed = float(self._table.nodes["label"][self._table.node(crawled.page.url)])
         return make_news(crawled, believed, example, self._table.owns)
@@ -375,7 +396,14 @@ class TrailStrategy:
     def snapshot(self) -> bytes:
         """Both models, their examples, and how fetched pages turned out; links are read again."""
         table = self._table
-        kept = _Kept(self._pages, self._model.keep(), table.known_labels(), table.opened_pages())
+        kept = _Kept(
+            self._pages,
+            self._model.keep(),
+            table.known_labels(),
+            table.opened_pages(),
+            table.failed_pages(),
+            table.refusals(),
+        )
         return msgspec.msgpack.encode(kept)
 
     def restore(self, snapshot: bytes) -> None:
@@ -396,9 +424,16 @@ class TrailStrategy:
             self._table.note_done([node])
             if self._table.nodes["page"][node] >= 0:
                 self._table.await_children(node)
+        self._table.nodes_of(kept.failed)
+        for url in kept.failed:
+            self._table.note_failed(url)
+        for url, times in kept.refused.items():
+            self._table.note_refused(url, times)
+        self._crowding = crowding(self._table)
 
     def read_again(self, crawled: CrawledPage) -> None:
         """Its links wait under a priority of old, and are ranked anew when it is time."""
+        crawled = self._as_crawled(crawled)
         table, node = self._table, self._table.node(crawled.page.url)
         asked, browsed = table.node(crawled.candidate.url), bool(table.nodes["browsed"][node])
         if table.nodes["page"][node] >= 0 and not browsed:
