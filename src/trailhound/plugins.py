@@ -256,7 +256,8 @@ class Catalogue:
             return "It has no options."
         near = difflib.get_close_matches(key, options, n=1)
         meant = f"Did you mean {near[0]}? " if near else ""
-        return f"{meant}It has: {', '.join(options)}. ('{self._kind.listed}' explains them.)"
+        listed = f"('{self._kind.listed}' lists them with their defaults.)"
+        return f"{meant}It has: {', '.join(options)}. {listed}"
 
     def parse(self, spec: str) -> tuple[str, dict[str, str]]:
         r"""Split ``name:option=value,…`` into the name and its options as typed.

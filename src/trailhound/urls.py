@@ -209,3 +209,13 @@ def typed_url(text: str) -> str:
     if url is None:
         raise UsageError(f"'{text}' is no web address. Write it as https://example.org/.")
     return url
+
+
+def crawled_urls(text: str) -> list[str]:
+    """What a person typed, as a crawl may have asked for it, the likeliest first.
+
+    Without a scheme it may be http, too, and tracking parameters are taken off.
+    """
+    url = typed_url(text)
+    meant = [url] if "://" in text else [url, url.replace("https:", "http:", 1)]
+    return list(dict.fromkeys(each for one in meant for each in (one, strip_tracking(one))))

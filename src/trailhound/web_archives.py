@@ -138,6 +138,8 @@ _END = (
 )
 _ENDS = {b"WARC": _END, b"\x1f\x8b": gzip.compress(_END, mtime=0)}
 """A record to put behind an archive, by how that begins."""
+_STARTS = (*_ENDS, b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", b"\r\n")
+"""Also those of Zstandard and LZ4; some writers begin with an empty line."""
 _CUT = "it ends in the middle of a record"
 
 
@@ -157,6 +159,8 @@ class _WithEnd(io.RawIOBase):
         """What comes next, of the archive and then of the end."""
         piece = self._file.read(size) if self._end is None else b""
         self._start = self._start or piece[:4]
+        if self._start and not self._start.startswith(_STARTS):
+            raise ValueError("it is no web archive")
         self._size += len(piece)
         if piece or size == 0:
             return piece

@@ -132,6 +132,10 @@ def test_what_an_earlier_crawl_has_found_can_be_looked_at(
             assert crawled(*command, "--crawl", "crawl-1").out == crawled(*command).out
         wrong = crawled("results", TOPIC, "--crawl", "crawl-7")
         assert (wrong.code, "crawl-1" in wrong.err) == (2, True)
+        none = crawled("results", TOPIC, "--search", "nosuchword")
+        assert "Nothing matches" in none.err
+        empty = crawled("results", TOPIC, "--min-score", "1")
+        assert "An earlier crawl may have some: --crawl crawl-1" in empty.err
         both = crawled("results", TOPIC, "--since-last", "--crawl", "crawl-1")
         assert (both.code, "Leave --crawl out" in both.err) == (2, True)
     finally:
@@ -173,6 +177,8 @@ def test_every_page_can_be_explained(crawled: Command, web: DemoWeb) -> None:
     assert f"It was number {best['number']} of the crawl" in done.out
     assert re.search(r"Words that speak for it: .*(bees?|hives?|varroa|mites?)", done.out)
     assert "The path to it:" in done.out
+    bare = crawled("explain", TOPIC, best["address"].removeprefix("http://"))
+    assert bare.out == done.out, "the site has no https"
     told = json.loads(crawled("explain", TOPIC, "http://x.demo.test/", "--json").out)
     assert told["verdict"] == "never-seen"
     assert crawled("explain", TOPIC, "mailto:x").code == 2
@@ -278,6 +284,30 @@ def test_config_shows_origins_and_finds_mistakes(
     file.write_text("[fetch]\ndelay = 3\n")
     done = trailhound("config", "check")
     assert (done.code, "Unknown setting in [fetch] 'delay'" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ('[crawl]\nstrategy = "nope"', "Unknown strategy 'nope'"),
+        ('[crawl]\nseeds = ["pathfinder"]', "'pathfinder' is no web address"),
+        ('[crawl]\nfrontier = "nope"', "Unknown frontier 'nope'"),
+        ('[judge]\nkind = "nope"', "Unknown judge 'nope'"),
+        ("[fetch]\ndelay_seconds = 0.01", "would be impolite"),
+        ('[fetch]\nuser_agent = "bot"', "does not say whom to contact"),
+        ('[fetch]\nallow_addresses = ["127.0.0.1/99"]', "127.0.0.1/99"),
+        ('[fetch]\nproxies = ["foo"]', "'foo' is no address of a proxy"),
+        ('[fetch]\ndocuments = "foo"', "foo"),
+        ('[output]\nsinks = ["nope"]', "Unknown sink 'nope'"),
+    ],
+)
+def test_what_a_crawl_would_refuse_is_found_in_the_file(
+    trailhound: Command, tmp_path: Path, wrong: str, reason: str
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(wrong)
+    done = trailhound("config", "check", "--config", file)
+    assert (done.code, reason in done.err) == (2, True), done.err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")

@@ -58,7 +58,7 @@ def test_a_spec_carries_typed_options() -> None:
             "Strategy 'shark-search' has no option 'decai'. Did you mean decay? It has: decay,",
         ),
         ("best-first:foo=1", "Strategy 'best-first' has no option 'foo'. It has: back_crawl"),
-        ("best-first:foo=1", "('trailhound strategies' explains them.)"),
+        ("best-first:foo=1", "('trailhound strategies' lists them with their defaults.)"),
         ("oracle:foo=1", "Strategy 'oracle' has no option 'foo'. It has no options."),
         ("shark-search:decay=much", "option decay is 'much', but it should be a number"),
         ("shark-search:decay", "'decay' is not option=value"),

@@ -239,6 +239,7 @@ def test_damaged_and_foreign_files_in_a_folder_are_named_and_passed_over(tmp_pat
     assert "1.warc.gz" in notes
     assert "2.warc.gz" in notes
     assert "3.warc.gz: it holds no record" in notes
+    assert "5.warc: it is no web archive" in notes
     assert "4.wacz" in notes
     assert "5.warc" in notes
 

@@ -392,3 +392,11 @@ def test_a_workspace_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="Cannot write"):
         learn(Workspace(tmp_path / "file"), park_session())
+
+
+def test_contents_that_cannot_be_deleted_are_named(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    learn(workspace, park_session())
+    workspace.topic("bees").content_path.mkdir()
+    with pytest.raises((StorageError, ModelError), match=r"content\.json"):
+        learn(workspace, park_session(user="else"))

@@ -38,9 +38,11 @@ def collect(
     import asyncio
 
     from trailhound.collector import DEFAULT_PORT, Collector, load_pairing
+    from trailhound.storage.files import check_writable
     from trailhound.topics.scheduler import Scheduler, keep_schedules
 
     place = open_workspace(workspace)
+    check_writable(place.folder)
     _leave_it_to_the_app(place)
     pairing = load_pairing(place.folder, new=new_code)
 

@@ -46,15 +46,16 @@ def show(config: ConfigOption = None, as_json: JsonOption = False) -> None:
 
 @app.command("check")
 def check(config: ConfigOption = None, as_json: JsonOption = False) -> None:
-    """Check the file and the environment; exit code 2 when something is wrong.
+    """Check the file and the environment as a crawl would; exit code 2 when something is wrong.
 
     Example:
 
       trailhound config check --config bees.toml
     """
     from trailhound.config import find_file
+    from trailhound.topics.settings_checks import check_settings
 
-    _read(config)
+    check_settings(_read(config).settings)
     file = find_file(config, os.environ, Path.cwd())
     if as_json:
         print_json({"ok": True, "file": str(file) if file is not None else None})

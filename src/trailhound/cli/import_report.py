@@ -29,7 +29,7 @@ def refuse_nothing(topic: str, tally: Tally, kept: Kept) -> None:
 
     if not kept.visits:
         advice = "Check the file's kind, and --since and --until."
-        told = "; ".join(counts(tally))
+        told = "; ".join((*counts(tally), *tally.notes))
         raise SessionError(f"Nothing to import for the topic '{topic}': {told}. {advice}")
 
 

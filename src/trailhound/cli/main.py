@@ -120,7 +120,7 @@ def main(
 ) -> None:
     """A focused web crawler that learns from how people browse.
 
-    Try 'trailhound demo' first: it needs no network and takes a minute or two.
+    Try 'trailhound demo' first: it needs no network and takes a few minutes.
     """
     del version
     if verbose:

@@ -140,7 +140,7 @@ def results(
                 say(_count_matches(search, len(pages), len(matches), hidden, topic))
             else:
                 is_wide = everything or min_score is not None
-                say(_count(stored, pages, topic, is_wide=is_wide))
+                say(_count(stored, pages, topic, is_wide=is_wide) + _earlier(folder, pages))
 
 
 def _show_text(folder: CrawlFolder, url: str, as_json: bool) -> None:
@@ -218,6 +218,15 @@ def _count_matches(words: str, shown: int, matches: int, hidden: int, topic: str
         )
     also = f" ({hidden:,} of them visited or marked by you: --known)" if hidden else ""
     return f"{shown:,} of {counted(matches, 'matching page')}{also}"
+
+
+def _earlier(folder: CrawlFolder, pages: list[StoredPage]) -> str:
+    """Where else finds may be, when there are none here."""
+    others = [path for path in folder.crawls() if path != folder.path]
+    if pages or not others:
+        return ""
+    latest = max(others, key=lambda path: path.stat().st_mtime)
+    return f" An earlier crawl may have some: --crawl {latest.name}"
 
 
 def _count(stored: Results, pages: list[StoredPage], topic: str, *, is_wide: bool) -> str:

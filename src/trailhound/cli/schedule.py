@@ -70,7 +70,7 @@ def schedule(
     from trailhound.errors import UsageError
     from trailhound.topics.access import without_secrets
     from trailhound.topics.schedule import Schedule, read_schedule, write_schedule
-    from trailhound.topics.schedule_checks import checked_schedule
+    from trailhound.topics.settings_checks import checked_schedule
 
     place = options.open_workspace(workspace)
     folder = place.topic(topic)

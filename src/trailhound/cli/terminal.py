@@ -60,7 +60,9 @@ def end_next_steps() -> None:
     """When all is said: what the commands that were told need here."""
     chosen, next_steps.workspace = next_steps.workspace, None
     if chosen is not None and next_steps.were_told:
-        say(f"(Add --workspace {shlex.quote(str(chosen))} to these commands.)")
+        from trailhound.topics.detached import NEXT_STEPS
+
+        say(f"{NEXT_STEPS}{shlex.quote(str(chosen))} to these commands.)")
     next_steps.were_told = False
 
 

@@ -61,7 +61,7 @@ class DemoWeb:
 
     @classmethod
     def generate(cls, seed: int = 7, parameters: DemoWebParameters | None = None) -> DemoWeb:
-        """Make a web of some 4,000 pages by default; takes one to two seconds."""
+        """Make a web of some 4,600 pages by default; takes one to two seconds."""
         parameters = parameters or DemoWebParameters()
         plan = _build_plan(seed, parameters)
         responses = _responses(plan)

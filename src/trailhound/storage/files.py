@@ -174,6 +174,13 @@ def make_folder(path: Path) -> None:
         raise cannot_write(path, error) from error
 
 
+def check_writable(folder: Path) -> None:
+    """StorageError unless files can be made in a folder, which is made if need be."""
+    make_folder(folder)
+    if not os.access(folder, os.W_OK):
+        raise cannot_write(folder, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+
+
 def rename_file(path: Path, new_name: str) -> None:
     """Give a file that is on the disk its final name."""
     with explaining(path):

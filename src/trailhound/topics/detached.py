@@ -11,6 +11,9 @@ from typing import Any
 
 from trailhound.storage.files import explaining
 
+NEXT_STEPS = "(Add --workspace "
+"""With which the command line ends what it tells a person at a terminal."""
+
 
 class DetachedProcess:
     """``trailhound`` with these arguments, in a session of its own.
@@ -52,5 +55,5 @@ class DetachedProcess:
         """What it said last, in one line: the error, if it told of one."""
         with explaining(self._output):
             said = self._output.read_text("utf-8", "replace")
-        _, told, message = said.rpartition("Error: ")
+        _, told, message = said.partition(NEXT_STEPS)[0].rpartition("Error: ")
         return " ".join(message.split()) if told else " ".join(said.split())[-500:]

@@ -23,7 +23,7 @@ from trailhound.strategies.base import Reason
 from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
 from trailhound.topics.failures import ENDS
 from trailhound.topics.heeding import mark_in_words
-from trailhound.urls import strip_tracking, typed_url
+from trailhound.urls import crawled_urls, strip_tracking
 
 FORGOTTEN = "(forgotten)"
 """What is shown in place of a page that was forgotten."""
@@ -89,12 +89,13 @@ class Explainer:
 
     def explain(self, address: str) -> Explanation:
         """The story of a URL as a person may write it."""
-        url = typed_url(address)
-        found = self._known(url)
-        plain = strip_tracking(url)
-        if found is None and plain != url and (found := self._known(plain)) is not None:
-            found.details.append(f"Its tracking parameters were taken off: {plain}")
-        return self._with_shard(found) if found is not None else self._unknown(url)
+        urls = crawled_urls(address)
+        found = next(filter(None, map(self._known, urls)), None)
+        if found is None:
+            return self._unknown(urls[0])
+        if strip_tracking(urls[0]) == found.url != urls[0]:
+            found.details.append(f"Its tracking parameters were taken off: {found.url}")
+        return self._with_shard(found)
 
     def _with_shard(self, found: Explanation) -> Explanation:
         home, _ = self._state_of(found.url)

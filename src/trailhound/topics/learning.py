@@ -30,7 +30,7 @@ from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import read_session
 from trailhound.sessions.page_graph import build_page_graph, session_labels
 from trailhound.sessions.shown_pages import Content
-from trailhound.storage.files import write_whole
+from trailhound.storage.files import explaining, write_whole
 from trailhound.text.extract import EXTRACTION_VERSION
 from trailhound.topics.learned import LearnedTopic, Origin
 from trailhound.topics.workspace import MADE_BY, TopicFolder, Workspace, session_file_name
@@ -268,7 +268,8 @@ class KnownContent:
     def write(self, path: Path) -> None:
         """Keep what is known, or nothing at all when there is nothing to keep."""
         if not self._pages:
-            path.unlink(missing_ok=True)
+            with explaining(path):
+                path.unlink(missing_ok=True)
             return
         write_whole(path, msgspec.json.encode(_StoredContent(EXTRACTION_VERSION, self._pages)))
 

@@ -28,7 +28,7 @@ from trailhound.topics.gathering import gather_first
 from trailhound.topics.heeding import heed_marks, marked_as
 from trailhound.topics.page_sources import PageSources
 from trailhound.topics.workspace import TopicFolder
-from trailhound.urls import canonicalize, strip_tracking, typed_url
+from trailhound.urls import canonicalize, crawled_urls
 from trailhound.web_archives import Archive, ArchiveDamageError, read_captures
 
 MARKS_FILE = "marks.jsonl"
@@ -189,8 +189,8 @@ def _found(results: Results, addresses: Iterable[str], folder: CrawlFolder) -> I
 
 def fetched_page(results: Results, address: str, topic: str, therefore: str) -> StoredPage:
     """A page, as it was fetched last; UsageError when it was not, and what is ``therefore`` so."""
-    url = typed_url(address)
-    events = results.events_of(url) or results.events_of(strip_tracking(url))
+    url, *others = crawled_urls(address)
+    events = next(filter(None, map(results.events_of, (url, *others))), [])
     fetched = [event for event in events if event.outcome is Outcome.FETCHED]
     if not fetched:
         what = "was not fetched by" if events else "is unknown to"

@@ -20,7 +20,7 @@ from trailhound.topics.schedule import (
     read_state,
     write_schedule,
 )
-from trailhound.topics.schedule_checks import checked_schedule
+from trailhound.topics.settings_checks import checked_schedule
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import OneTopic, Routes
 from trailhound.web.contact import remember_user_agent, remembered_user_agent, unless_made_up

@@ -1,4 +1,4 @@
-"""What a crawl would refuse at night, when nobody is there, is refused when it is scheduled."""
+"""What a crawl would refuse is refused when it is set, or scheduled for a night without anybody."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from trailhound.config.layers import checked_settings
 from trailhound.config.settings import Settings
 from trailhound.crawling.choosing import check_parts
 from trailhound.crawling.scope import scope_of
+from trailhound.fetching.address_guard import AddressGuard
+from trailhound.fetching.client import checked_user_agent
 from trailhound.fetching.polite_settings import check_politeness, polite_settings
+from trailhound.fetching.proxies import without_logins
 from trailhound.fetching.resolver import mapped_resolver
 from trailhound.judges.choosing import check_judge
 from trailhound.media_types import wanted_documents
@@ -19,7 +22,7 @@ from trailhound.topics.crawl_folder import CrawlFolder
 from trailhound.topics.crawl_plan import for_every_folder, without_typed_logins
 from trailhound.topics.schedule import Schedule
 from trailhound.topics.workspace import TopicFolder
-from trailhound.urls import without_login
+from trailhound.urls import typed_url, without_login
 
 
 def checked_schedule(topic: TopicFolder, schedule: Schedule, usual: Settings) -> Schedule:
@@ -37,16 +40,17 @@ def checked_schedule(topic: TopicFolder, schedule: Schedule, usual: Settings) ->
     settings = without_typed_logins(for_every_folder(before.changed(said)))
     if schedule.delay_seconds is not None:
         settings = settings.changed({"fetch.delay_seconds": schedule.delay_seconds})
-    _check(settings)
+    check_settings(settings)
     in_every_folder = {key: settings.value(key) for key in said}
     return msgspec.structs.replace(schedule, settings=in_every_folder)
 
 
-def _check(settings: Settings) -> None:
+def check_settings(settings: Settings) -> None:
+    """UsageError or ConfigError for what no crawl could begin with."""
     check_live_spec(settings.crawl.strategy)
     check_judge(settings.judge.kind)
     check_parts(settings)
-    scope_of(settings, settings.crawl.seeds)
+    scope_of(settings, tuple(map(typed_url, settings.crawl.seeds)))
     if settings.fetch.is_over_http:
         check_politeness(
             polite_settings(settings.fetch),
@@ -55,6 +59,10 @@ def _check(settings: Settings) -> None:
         )
         mapped_resolver(settings.fetch.resolve)
         wanted_documents(settings.fetch.documents)
+        AddressGuard(settings.fetch.allow_addresses)
+        without_logins(settings.fetch.proxies)
+        if settings.fetch.user_agent:
+            checked_user_agent(settings.fetch.user_agent)
 
 
 def _without_logins(value: Any) -> Any:
