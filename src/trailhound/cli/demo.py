@@ -58,7 +58,7 @@ def demo(
 
       trailhound demo --write-sessions sessions
 
-      trailhound learn bees --session sessions/bee-health.jsonl     (behind the line above)
+      trailhound learn bees --session sessions/bee-health.jsonl     (of those just written)
     """
     from trailhound.cli.terminal import output
     from trailhound.config.layers import check_variables

@@ -180,7 +180,7 @@ def _corpus(app: App, name: str) -> Path:
         _make_demo(path)
     if not path.is_file():
         raise NotThereError(
-            f"There is no corpus '{name}' in {path.parent}. Make it: trailhound corpus import"
+            f"There is no corpus '{name}' in {path.parent}. Choose one of the list, or import it."
         )
     return path
 
