@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import numpy as np
 from msgspec.structs import replace
 
-from trailhound.records import Link, Page
+from trailhound.records import CrawledPage, Link, Page
 from trailhound.strategies.trail.columns import Ids
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
 from trailhound.urls import strip_tracking
@@ -88,6 +88,24 @@ def as_crawled(page: Page) -> Page:
         for link in page.links
     )
     return replace(page, url=strip_tracking(page.url), links=links)
+
+
+class AsCrawled:
+    """Does so with what a strategy is shown; of one page it is asked several times.
+
+    Seeds keep the addresses that people gave them, and in Scrapy all requests keep theirs.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[Page, Page] | None = None
+
+    def __call__(self, crawled: CrawledPage) -> CrawledPage:
+        """The page and the address that was asked for, as the crawl asks for them."""
+        if self._last is None or self._last[0] is not crawled.page:
+            self._last = crawled.page, as_crawled(crawled.page)
+        asked = crawled.candidate
+        candidate = replace(asked, url=strip_tracking(asked.url))
+        return replace(crawled, page=self._last[1], candidate=candidate)
 
 
 def link_texts(

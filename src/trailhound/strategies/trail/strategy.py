@@ -25,10 +25,11 @@ from trailhound.strategies.trail.host_shares import (
     crowding,
     is_held_back,
 )
+from trailhound.strategies.trail.keeping import Kept, put_back, what_to_keep
 from trailhound.strategies.trail.lessons import lessons
-from trailhound.strategies.trail.link_model import KeptModel, LinkModel
+from trailhound.strategies.trail.link_model import LinkModel
 from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
-from trailhound.strategies.trail.link_words import as_crawled, read_links_of
+from trailhound.strategies.trail.link_words import AsCrawled, as_crawled, read_links_of
 from trailhound.strategies.trail.meaning import Meaning
 from trailhound.strategies.trail.news import Described, Example, make_news
 from trailhound.strategies.trail.readers import suggestions
@@ -49,18 +50,6 @@ REFIT_AT_LEAST_EVERY = 1_000
 LEAST_OWN_SHARE, LEAST_OWN, MOST_OWN = 10, 5, 250
 """A fit takes time: one of several copies fits after a tenth of its own pages at the soonest,
 within these numbers, however many pages the others have."""
-
-
-class _Kept(msgspec.Struct, frozen=True):
-    pages: int
-    model: KeptModel
-    labels: dict[str, float]
-    opened: list[str] = []
-    """Pages of the session that were fetched."""
-    failed: list[str] = []
-    """Addresses that have brought no page."""
-    refused: dict[str, float] = {}
-    """How often a host gave no page, by an address there."""
 
 
 class TrailStrategy:
@@ -110,8 +99,7 @@ class TrailStrategy:
         """A gateway was opened: what others would open may be in reach already."""
         self.is_entry_due = False
         """A host has answered, and more of what the session has shown there may wait."""
-        self._plain: tuple[Page, Page] | None = None
-        """The page seen last, and the same with addresses as the crawl asks for them."""
+        self._as_crawled = AsCrawled()
         pages = list(map(as_crawled, graph.pages))
         self._learn_session(graph, pages)
         self._shown = ShownLinks(self._table, pages)
@@ -171,14 +159,6 @@ class TrailStrategy:
             table.links["words"][first:last, :N_LIKE] = read
             self._model.read(first, last)
         return table.links["child"][first:last].astype(np.int64)
-
-    def _as_crawled(self, crawled: CrawledPage) -> CrawledPage:
-        """With addresses as the crawl asks for them: of a seed, or in Scrapy, others come, too."""
-        if self._plain is None or self._plain[0] is not crawled.page:
-            self._plain = crawled.page, as_crawled(crawled.page)
-        asked = crawled.candidate
-        plain = msgspec.structs.replace(asked, url=strip_tracking(asked.url))
-        return msgspec.structs.replace(crawled, page=self._plain[1], candidate=plain)
 
     def observe(self, crawled: CrawledPage) -> None:
         """Learn how a link has turned out, and read the links of its page."""
@@ -395,40 +375,15 @@ class TrailStrategy:
 
     def snapshot(self) -> bytes:
         """Both models, their examples, and how fetched pages turned out; links are read again."""
-        table = self._table
-        kept = _Kept(
-            self._pages,
-            self._model.keep(),
-            table.known_labels(),
-            table.opened_pages(),
-            table.failed_pages(),
-            table.refusals(),
-        )
-        return msgspec.msgpack.encode(kept)
+        return msgspec.msgpack.encode(what_to_keep(self._pages, self._model, self._table))
 
     def restore(self, snapshot: bytes) -> None:
         """Go on from there."""
-        kept = kept_in(snapshot, _Kept, "what was learned of links")
+        kept = kept_in(snapshot, Kept, "what was learned of links")
         self._model.take(kept.model)
         self._pages = kept.pages
         self._next_fit = kept.pages + REFIT_EVERY
-        labels: dict[int, float] = {}
-        for url, label in kept.labels.items():
-            node = self._table.node(url)
-            labels[node] = label
-            self._table.readers.note(self._table.readers.opened_near(url), label)
-        self._table.label(labels)
-        self._table.note_done(list(labels))
-        for url in kept.opened:
-            node = self._table.node(url)
-            self._table.note_done([node])
-            if self._table.nodes["page"][node] >= 0:
-                self._table.await_children(node)
-        self._table.nodes_of(kept.failed)
-        for url in kept.failed:
-            self._table.note_failed(url)
-        for url, times in kept.refused.items():
-            self._table.note_refused(url, times)
+        put_back(kept, self._table)
         self._crowding = crowding(self._table)
 
     def read_again(self, crawled: CrawledPage) -> None:
@@ -450,5 +405,5 @@ class TrailStrategy:
 
     def inherit(self, snapshot: bytes, *, in_full: bool) -> None:
         """Begin with what an earlier crawl has learned of links; its addresses are not taken."""
-        kept = kept_in(snapshot, _Kept, "what was learned of links")
+        kept = kept_in(snapshot, Kept, "what was learned of links")
         self._model.inherit(kept.model, in_full=in_full)
