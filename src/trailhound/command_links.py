@@ -19,6 +19,9 @@ COMMANDS_LEFT = "it looks like a link that logs out or changes something"
 """Why a link is not followed."""
 _MAX_WORDS = 5  # of a link that says nothing else
 _MAX_CHARS = 300
+_BETWEEN_WORDS = re.compile(r"[\s._~!+\-–—:,;'’&()]+")
+_LONG_WORD = 7
+"""Characters; shorter ones are written in capitals for many reasons."""
 _SEPARATORS = re.compile(r"[\s._~!+\-–—|•·›»→↪()\[\]]+")
 
 
@@ -83,10 +86,16 @@ def acts_by_address(url: str) -> bool:
 def _is_words(segment: str) -> bool:
     """Whether a part of a path is a command, or words as people write them and no token."""
     text = unquote_plus(segment)
-    words = filter(None, _SEPARATORS.split(text))
-    return plain(_without_suffix(text)) in _EVER or all(
-        word.isalpha() and word[1:] == word[1:].lower() for word in words
-    )
+    words = filter(None, _BETWEEN_WORDS.split(text))
+    return plain(_without_suffix(text)) in _EVER or not any(map(_is_token, words))
+
+
+def _is_token(word: str) -> bool:
+    """``1f0c``, ``ann@example`` and ``kJdhEoPqZx``; not ``WordPress``, ``API`` or ``Größe``."""
+    if not word.isalpha():
+        return True
+    capitals = sum(map(str.isupper, word[1:]))
+    return len(word) > _LONG_WORD and capitals > len(word) / 4
 
 
 def _without_suffix(segment: str) -> str:

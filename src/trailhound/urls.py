@@ -217,5 +217,6 @@ def crawled_urls(text: str) -> list[str]:
     Without a scheme it may be http, too, and tracking parameters are taken off.
     """
     url = typed_url(text)
-    meant = [url] if "://" in text else [url, url.replace("https:", "http:", 1)]
+    in_clear = None if "://" in text else canonicalize(url.replace("https:", "http:", 1))
+    meant = [url] if in_clear is None else [url, in_clear]
     return list(dict.fromkeys(each for one in meant for each in (one, strip_tracking(one))))

@@ -138,8 +138,9 @@ _END = (
 )
 _ENDS = {b"WARC": _END, b"\x1f\x8b": gzip.compress(_END, mtime=0)}
 """A record to put behind an archive, by how that begins."""
-_STARTS = (*_ENDS, b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", b"\r\n")
-"""Also those of Zstandard and LZ4; some writers begin with an empty line."""
+_SKIPPED = tuple(bytes([0x50 + kind]) + b"\x2a\x4d\x18" for kind in range(16))
+_STARTS = (*_ENDS, b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", *_SKIPPED, b"\r\n", b"\n")
+"""Also those of Zstandard, of its dictionaries, and of LZ4; some begin with an empty line."""
 _CUT = "it ends in the middle of a record"
 
 

@@ -291,6 +291,7 @@ def test_config_shows_origins_and_finds_mistakes(
     [
         ('[crawl]\nstrategy = "nope"', "Unknown strategy 'nope'"),
         ('[crawl]\nseeds = ["pathfinder"]', "'pathfinder' is no web address"),
+        ('[crawl]\nseeds_from = "search"', "needs something to ask"),
         ('[crawl]\nfrontier = "nope"', "Unknown frontier 'nope'"),
         ('[judge]\nkind = "nope"', "Unknown judge 'nope'"),
         ("[fetch]\ndelay_seconds = 0.01", "would be impolite"),

@@ -283,7 +283,9 @@ def test_a_login_is_not_written_into_a_schedule(trailhound: Command, topic: Topi
     assert schedule is not None
     assert list(schedule.settings.values()) == [["http://example.org/"]] * 3
     assert b"hunter2" not in (topic.path / SCHEDULE).read_bytes()
-    assert trailhound("schedule", topic.name, "--off", *said).code == 0
+    sink = "--set=output.sinks=mail:to=ann@example.org"
+    assert trailhound("schedule", topic.name, "--off", *said, sink).code == 0
+    assert b"mail:to=ann@example.org" in (topic.path / SCHEDULE).read_bytes()
     assert b"hunter2" not in (topic.path / SCHEDULE).read_bytes(), "nor when it is off"
 
 

@@ -220,6 +220,23 @@ def test_a_damaged_line_may_hold_what_no_other_names(tmp_path: Path) -> None:
     assert all_sessions(workspace) == before
 
 
+def test_what_was_learned_of_a_line_before_it_was_damaged_goes_as_well(tmp_path: Path) -> None:
+    workspace = learned(tmp_path)
+    folder = workspace.topic("bees")
+    (path,) = folder.sessions_path.glob("*.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    gate = (HOST + "gate").encode()
+    path.write_bytes(b"".join(line[9:] if b'"url":"' + gate in line else line for line in lines))
+    folder.picture_path.write_bytes(gate)
+    (folder.path / "crawl").mkdir()
+    (folder.path / "crawl" / "strategy.bin").write_bytes(gate)
+    report = forget_pages(workspace, "bees", one_url(HOST + "gate"))
+    assert report.removed.keys() >= {"damaged lines of sessions"}
+    assert not folder.picture_path.exists()
+    assert not (folder.path / "crawl" / "strategy.bin").exists()
+    assert HOST + "gate" not in {page.url for page in folder.load().model.graph.pages}
+
+
 def test_a_session_is_forgotten_beside_a_damaged_one(tmp_path: Path) -> None:
     workspace = learned(tmp_path)
     learn_into(workspace, LearningRequest("bees", [park_session(user="else")]))

@@ -355,6 +355,8 @@ def test_links_that_log_out_or_change_something(path: str, words: str, is_left: 
         ("newsletter/kJdhEoPqZx/optout", True),
         ("w%C3%B6rter/l%C3%B6schen", False),
         ("wiki/Special:UserLogout", False),
+        ("en-US/docs/JavaScript/API/delete", False),
+        ("wiki/O'Reilly_&_Sons/Delete", False),
         ("cart?remove=all", True),
         ("?q=hive", False),
     ],

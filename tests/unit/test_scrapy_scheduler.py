@@ -341,7 +341,12 @@ def test_trail_learns_of_requests_with_tracking_and_of_answers_that_are_no_page(
         crawler.signals.send_catch_log(
             signals.response_received, response=Response(gone.url, status=404), request=gone
         )
-        assert strategy._table.failed_pages() == [gone.url.partition("?")[0]]
+        assert list(strategy._table.failed_pages()) == [gone.url.partition("?")[0]]
+        robots = Request("http://a.test/robots.txt")
+        crawler.signals.send_catch_log(
+            signals.response_received, response=Response(robots.url, status=404), request=robots
+        )
+        assert len(strategy._table.failed_pages()) == 1, "that was no link"
 
 
 def test_what_is_no_html_is_not_judged(crawler_with: Callable[..., Crawler]) -> None:

@@ -246,7 +246,29 @@ def test_what_failed_is_known_after_a_resume() -> None:
     assert is_held_back(np.array([way.priority for way in again if way.parent])).all()
     twice = TrailStrategy.from_briefing(Briefing(graph))
     twice.restore(resumed.snapshot())
-    assert twice._table.refusals() == resumed._table.refusals() == strategy._table.refusals()
+    assert twice._table.failed_pages() == strategy._table.failed_pages()
+    assert twice._table.places["refused"].max() == 9
+
+
+@pytest.mark.parametrize("outcome", [Outcome.LOGIN_WANTED, Outcome.UNREACHABLE, Outcome.BUSY])
+def test_what_may_be_mended_between_two_runs_is_forgotten(outcome: Outcome) -> None:
+    strategy = taught()
+    for n in range(9):
+        strategy.regret(Candidate(f"{H}list/{n}", 0.0), outcome)
+    assert strategy._table.places["refused"].max() == 9
+    resumed = taught()
+    resumed.restore(strategy.snapshot())
+    assert resumed._table.places["refused"].max() == 0
+    assert not resumed._table.failed_pages()
+
+
+def test_a_host_that_has_answered_is_not_held_back_after_a_resume_either() -> None:
+    strategy = taught()
+    score(strategy, hub("", ("gone/1", "professor")))
+    for n in range(9):
+        score(strategy, hub(f"list/{n}", (f"gone/{n}", "professor")))
+        strategy.regret(Candidate(f"{H}gone/{n}", 0.0), Outcome.NOT_FOUND)
+    assert set(strategy._table.failed_pages().values()) == {False}
 
 
 def test_a_host_is_not_held_back_for_what_nobody_has_asked_it_for() -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from trailhound.urls import (
     MAX_LENGTH,
     canonicalize,
+    crawled_urls,
     host_key,
     registered_domain,
     strip_tracking,
@@ -204,6 +205,19 @@ def test_stripping_gives_a_canonical_url_and_twice_changes_nothing(url: str) -> 
         stripped = strip_tracking(clean)
         assert canonicalize(stripped) == stripped
         assert strip_tracking(stripped) == stripped
+
+
+@pytest.mark.parametrize(
+    ("typed", "urls"),
+    [
+        ("http://h.test/a", ["http://h.test/a"]),
+        ("h.test/a?utm_x=1", ["https://h.test/a?utm_x=1", "https://h.test/a"]),
+        ("h.test:80/a", ["https://h.test:80/a"]),
+    ],
+)
+def test_what_is_typed_may_have_been_asked_for_in_several_ways(typed: str, urls: list[str]) -> None:
+    in_clear = [canonicalize(url.replace("https:", "http:")) for url in urls]
+    assert crawled_urls(typed) == list(dict.fromkeys((*urls, *in_clear)))
 
 
 def test_addresses_that_nobody_asks_for_take_no_time() -> None:

@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from trailhound.errors import CorpusError
 from trailhound.lab.corpora import Corpus, CorpusInfo
@@ -198,6 +199,17 @@ def test_a_cut_is_told_wherever_in_a_record_it_is(gzipped: bool) -> None:
         pages, damage = pages_and_damage(content[:size])
         assert pages == 1
         assert damage, size
+
+
+def test_archives_may_begin_with_a_dictionary_or_an_empty_line() -> None:
+    records = [many_pages(1, gzipped=False) for _ in range(100)]
+    dictionary = zstandard.train_dictionary(1_000, [record[:200] for record in records])
+    packed = zstandard.ZstdCompressor(dict_data=dictionary).compress(records[0])
+    raw = dictionary.as_bytes()
+    skipped = b"\x5d\x2a\x4d\x18" + len(raw).to_bytes(4, "little") + raw
+    assert pages_and_damage(skipped + packed) == (1, "")
+    assert pages_and_damage(b"\n" + records[0]) == (1, "")
+    assert pages_and_damage(b"hello world") == (0, "it is no web archive")
 
 
 def test_a_page_that_was_cut_is_no_page() -> None:

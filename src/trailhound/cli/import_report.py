@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from trailhound.topics.importing import Kept
     from trailhound.topics.workspace import TopicFolder
 
+MAX_NOTES = 3
+"""Told of an import of which nothing came."""
+
 
 def counts(tally: Tally) -> Iterator[str]:
     """Read, kept, and skipped by reason, most frequent first."""
@@ -29,7 +32,7 @@ def refuse_nothing(topic: str, tally: Tally, kept: Kept) -> None:
 
     if not kept.visits:
         advice = "Check the file's kind, and --since and --until."
-        told = "; ".join((*counts(tally), *tally.notes))
+        told = "; ".join((*counts(tally), *tally.notes[:MAX_NOTES]))
         raise SessionError(f"Nothing to import for the topic '{topic}': {told}. {advice}")
 
 

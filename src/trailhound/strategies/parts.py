@@ -1,4 +1,4 @@
-"""What several strategies are made of: checks of options, counts of words, back-crawling, learning.
+"""What several strategies are made of: options, addresses, counts of words, back-crawling.
 
 Strategies that learn on the way share a session told as a crawl, and when to rank anew.
 """
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
 
 import msgspec
+from msgspec.structs import replace
 
 from trailhound.errors import UNREADABLE, SourceError, StorageError, UsageError
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
@@ -22,6 +23,7 @@ from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import BacklinkSource
 from trailhound.strategies.base import Briefing
 from trailhound.text.tfidf import Terms
+from trailhound.urls import strip_tracking
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +43,33 @@ def check_at_least(least: float, **options: float) -> None:
             raise UsageError(
                 f"Option {option} = {value:g} is too small: it should be {least:g} or more."
             )
+
+
+def as_crawled(page: Page) -> Page:
+    """The page with addresses as a crawl asks for them: its own, and its links' in their order."""
+    links = tuple(
+        link if (url := strip_tracking(link.url)) == link.url else replace(link, url=url)
+        for link in page.links
+    )
+    return replace(page, url=strip_tracking(page.url), links=links)
+
+
+class AsCrawled:
+    """Does so with what a strategy is shown, which is asked several times about one page.
+
+    Links have the addresses that the page gives them, and seeds those that people gave.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[Page, Page] | None = None
+
+    def __call__(self, crawled: CrawledPage) -> CrawledPage:
+        """The page and the address that was asked for, as the crawl asks for them."""
+        if self._last is None or self._last[0] is not crawled.page:
+            self._last = crawled.page, as_crawled(crawled.page)
+        asked = crawled.candidate
+        candidate = replace(asked, url=strip_tracking(asked.url))
+        return replace(crawled, page=self._last[1], candidate=candidate)
 
 
 class DocumentCounts(NamedTuple):

@@ -31,6 +31,8 @@ from trailhound.topics.seed_suggestions import USUAL_SEEDS, seeds_of
 from trailhound.topics.workspace import TopicFolder
 from trailhound.urls import typed_url, without_login
 
+TYPED_ADDRESSES = frozenset({"crawl.seeds", "crawl.scope", "crawl.exclude"})
+"""Settings in which a person may write an address with her name and password."""
 SESSIONS = "sessions"
 """Names the topic's own sessions as a trace."""
 
@@ -171,7 +173,7 @@ def make_plan(
     if own.strategy is None:
         check_live_spec(settings.crawl.strategy)
     if record is None and settings.crawl.seeds_from:
-        _check_search(settings)
+        check_search(settings)
     if own.fetcher is None and settings.fetch.is_over_http:
         _check_user_agent(settings)
     if own.judge is None:
@@ -243,14 +245,9 @@ def for_every_folder(settings: Settings) -> Settings:
 
 def without_typed_logins(settings: Settings) -> Settings:
     """Without names and passwords in addresses as they were typed: they are written nowhere."""
-    crawl = settings.crawl
-    return settings.changed(
-        {
-            "crawl.seeds": tuple(map(typed_url, crawl.seeds)),
-            "crawl.scope": tuple(map(without_login, crawl.scope)),
-            "crawl.exclude": tuple(map(without_login, crawl.exclude)),
-        }
-    )
+    typed = {key: tuple(map(without_login, settings.value(key))) for key in TYPED_ADDRESSES}
+    seeds = tuple(map(typed_url, settings.crawl.seeds))
+    return settings.changed({**typed, "crawl.seeds": seeds})
 
 
 def _absolute_trace(name: str) -> str:
@@ -315,7 +312,8 @@ def _check_sources(settings: Settings, folder: CrawlFolder) -> None:
         )
 
 
-def _check_search(settings: Settings) -> None:
+def check_search(settings: Settings) -> None:
+    """UsageError unless there is something to ask for pages to start from."""
     if not settings.sources.search:
         raise UsageError(
             "--seeds-from search needs something to ask. Name it: an address with {query} in it "

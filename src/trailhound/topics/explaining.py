@@ -90,7 +90,8 @@ class Explainer:
     def explain(self, address: str) -> Explanation:
         """The story of a URL as a person may write it."""
         urls = crawled_urls(address)
-        found = next(filter(None, map(self._known, urls)), None)
+        asked_first = sorted(urls, key=lambda url: not self._results.events_of(url))
+        found = next(filter(None, map(self._known, asked_first)), None)
         if found is None:
             return self._unknown(urls[0])
         if strip_tracking(urls[0]) == found.url != urls[0]:

@@ -114,18 +114,19 @@ def forget_pages(
     with nullcontext() if dry_run else CrawlLock(folder):
         if not dry_run:
             finish_removing(folder.path)
+        knows = _model_knows(folder, forgotten)
         work = _Forgetting(folder, forgotten, dry_run)
         changed = work.in_sessions() + work.in_contents()
         work.in_sources()
         work.in_access(workspace.folder)
         for crawl in _crawls(folder):
             work.in_crawl(crawl)
-        if work.report.removed.keys() - {DAMAGED_LINES} and not dry_run:
+        if (work.report.removed.keys() - {DAMAGED_LINES} or knows) and not dry_run:
             _forget_experience(folder)
             forget_status(folder.path, forgotten)
             remove_folder(folder.path / EXPORTS)
             folder.picture_path.unlink(missing_ok=True)
-        if (changed and folder.model_path.exists()) or _model_knows(folder, forgotten):
+        if (changed and folder.model_path.exists()) or knows:
             plan = "the model would be learned again from what is left, or removed"
             work.report.model = plan if dry_run else _renew_model(workspace, folder)
     return work.report

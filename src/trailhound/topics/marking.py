@@ -190,7 +190,7 @@ def _found(results: Results, addresses: Iterable[str], folder: CrawlFolder) -> I
 def fetched_page(results: Results, address: str, topic: str, therefore: str) -> StoredPage:
     """A page, as it was fetched last; UsageError when it was not, and what is ``therefore`` so."""
     url, *others = crawled_urls(address)
-    events = next(filter(None, map(results.events_of, (url, *others))), [])
+    events = [event for each in (*reversed(others), url) for event in results.events_of(each)]
     fetched = [event for event in events if event.outcome is Outcome.FETCHED]
     if not fetched:
         what = "was not fetched by" if events else "is unknown to"

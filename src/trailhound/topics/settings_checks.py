@@ -19,7 +19,12 @@ from trailhound.judges.choosing import check_judge
 from trailhound.media_types import wanted_documents
 from trailhound.strategies.choosing import check_live_spec
 from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_plan import for_every_folder, without_typed_logins
+from trailhound.topics.crawl_plan import (
+    TYPED_ADDRESSES,
+    check_search,
+    for_every_folder,
+    without_typed_logins,
+)
 from trailhound.topics.schedule import Schedule
 from trailhound.topics.workspace import TopicFolder
 from trailhound.urls import typed_url, without_login
@@ -32,8 +37,9 @@ def checked_schedule(topic: TopicFolder, schedule: Schedule, usual: Settings) ->
     that is off may be left as it is.
     """
     if not schedule.on:
-        kept = {key: _without_logins(value) for key, value in schedule.settings.items()}
-        return msgspec.structs.replace(schedule, settings=kept)
+        typed = schedule.settings.keys() & TYPED_ADDRESSES
+        kept = {key: _without_logins(schedule.settings[key]) for key in typed}
+        return msgspec.structs.replace(schedule, settings={**schedule.settings, **kept})
     crawl = CrawlFolder(topic)
     before = crawl.read().settings if crawl.exists() else usual
     said: dict[str, Any] = checked_settings(schedule.settings)
@@ -51,6 +57,8 @@ def check_settings(settings: Settings) -> None:
     check_judge(settings.judge.kind)
     check_parts(settings)
     scope_of(settings, tuple(map(typed_url, settings.crawl.seeds)))
+    if settings.crawl.seeds_from:
+        check_search(settings)
     if settings.fetch.is_over_http:
         check_politeness(
             polite_settings(settings.fetch),
@@ -66,7 +74,7 @@ def check_settings(settings: Settings) -> None:
 
 
 def _without_logins(value: Any) -> Any:
-    """What was typed for a list of addresses, or for anything else."""
+    """What was typed for a list of addresses, were it no list."""
     if isinstance(value, list | tuple):
         return [without_login(each) if isinstance(each, str) else each for each in value]
     return value

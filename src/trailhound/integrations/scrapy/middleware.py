@@ -11,7 +11,7 @@ from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from trailhound.integrations.scrapy.request_queue import UNRANKED
-from trailhound.integrations.scrapy.topic_guide import KEY, Reading, guide_of
+from trailhound.integrations.scrapy.topic_guide import KEY, Reading, guide_of, known_as
 from trailhound.urls import canonicalize
 
 
@@ -44,7 +44,9 @@ class TrailhoundMiddleware(BaseSpiderMiddleware):
             request.meta.pop(KEY, None)  # a copy of another's
             return request
         # Most addresses are canonical as they are, and looking is cheaper than making them so.
-        score = reading.ranks.get(request.url) or reading.ranks.get(canonicalize(request.url) or "")
+        ranks = reading.ranks
+        score = ranks.get(request.url) or ranks.get(canonicalize(request.url) or "")
+        score = score or ranks.get(known_as(request.url))
         rank, memory = (score.priority, score.memory) if score else (reading.usual_rank, b"")
         request.meta[KEY] = {"rank": rank, "memory": memory, "parent": response.url}
         if self._guide.is_duplicate(request):

@@ -32,9 +32,8 @@ from trailhound.integrations.scrapy.request_queue import (
     RequestQueue,
     Waiting,
 )
-from trailhound.integrations.scrapy.topic_guide import KEY, guide_of
+from trailhound.integrations.scrapy.topic_guide import KEY, guide_of, known_as
 from trailhound.records import Candidate, Outcome
-from trailhound.urls import canonicalize, strip_tracking
 
 MOST_HELD_BACK = 64
 """Requests for hosts that are busy; when there are more, it is waited for one of these."""
@@ -128,8 +127,7 @@ class TrailhoundScheduler(BaseScheduler):
         if not written:
             self._in_memory[key] = request
         rank, memory, parent = _asked(request)
-        url = strip_tracking(canonicalize(request.url) or "")
-        waiting = Waiting(url, request.priority, memory, written)
+        waiting = Waiting(known_as(request.url), request.priority, memory, written)
         self._queue.push(Entry(key, rank, parent, waiting))
         self._count("scheduler/enqueued")
         self._count(f"scheduler/enqueued/{self._place(key)}")
@@ -251,10 +249,10 @@ class TrailhoundScheduler(BaseScheduler):
             self._ranking.rank_anew(self._ranked_at)
 
     def _note_answer(self, response: Response, request: Request) -> None:
-        """A strategy may want to know that there is no page."""
-        if response.status >= 400 and (url := canonicalize(request.url)):
-            outcome = Outcome.of_status(response.status)
-            self._ranking.regret(Candidate(strip_tracking(url), 0.0), outcome)
+        """A strategy may want to know that there is no page behind a link of the spider's."""
+        is_a_link = request in self._under_way and request.method == "GET"
+        if response.status >= 400 and is_a_link and (url := known_as(request.url)):
+            self._ranking.regret(Candidate(url, 0.0), Outcome.of_status(response.status))
 
     def _fail(self, error: TrailhoundError) -> None:
         """Nothing can be kept any more: let the crawl run dry, and say why."""

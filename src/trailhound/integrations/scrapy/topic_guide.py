@@ -42,15 +42,21 @@ from trailhound.strategies.base import (
     reads_surroundings,
 )
 from trailhound.strategies.choosing import check_live_spec
+from trailhound.strategies.parts import as_crawled
 from trailhound.topics.crawl_plan import knowledge_from, knowledge_of
 from trailhound.topics.strategy_memory import StrategyMemory
 from trailhound.topics.workspace import Workspace, workspace_folder
-from trailhound.urls import canonicalize
+from trailhound.urls import canonicalize, strip_tracking
 
 KEY = "trailhound"
 """Our place in the ``meta`` of requests and responses."""
 
 _log = logging.getLogger(__name__)
+
+
+def known_as(url: str) -> str:
+    """By which strategies know an address; empty for what is not of the web."""
+    return strip_tracking(canonicalize(url) or "")
 
 
 @dataclass(frozen=True)
@@ -135,7 +141,7 @@ class TopicGuide:
         if not isinstance(response, HtmlResponse):
             return Reading(None, "it is no HTML", usual_rank=own_rank)
         candidate = Candidate(
-            canonicalize(response.meta.get("redirect_urls", [response.url])[0]) or response.url,
+            known_as(response.meta.get("redirect_urls", [response.url])[0]) or response.url,
             own_rank,
             asked.get("memory", b""),
             asked.get("parent"),
@@ -149,7 +155,7 @@ class TopicGuide:
         if analysis.page is None or analysis.relevance is None:
             self._troubles.note("The judge", RuntimeError(analysis.failure), f" on {url}")
             return Reading(None, analysis.failure, usual_rank=own_rank)
-        crawled = CrawledPage(analysis.page, analysis.relevance, candidate)
+        crawled = CrawledPage(as_crawled(analysis.page), analysis.relevance, candidate)
         return self._reading(crawled, analysis.scores)
 
     def _reading(self, crawled: CrawledPage, scores: list[LinkScore] | None) -> Reading:

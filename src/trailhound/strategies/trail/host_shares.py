@@ -35,6 +35,8 @@ REFUSALS = frozenset(
     | {Outcome.TIMEOUT, Outcome.UNREACHABLE, Outcome.UNKNOWN_HOST}
 )
 """Ends of a request that brought nothing from its host."""
+LASTING = frozenset({Outcome.ROBOTS, Outcome.NOT_FOUND, Outcome.CLIENT_ERROR, Outcome.NOT_HTML})
+"""Ends that are the same in another run: no login and no network changes them."""
 MOST_REFUSED = 5
 """Requests in vain to a host that has answered none."""
 HELD_BACK = 30.0

@@ -17,10 +17,8 @@ class Kept(msgspec.Struct, frozen=True):
     """How fetched pages turned out."""
     opened: list[str] = []
     """Pages of the session that were fetched."""
-    failed: list[str] = []
-    """Addresses that have brought no page."""
-    refused: dict[str, float] = {}
-    """How often a host gave no page, by an address there."""
+    failed: dict[str, bool] = {}
+    """Addresses that have brought no page, for a reason that lasts: whether their host refused."""
 
 
 def what_to_keep(pages: int, model: LinkModel, table: LinkTable) -> Kept:
@@ -31,7 +29,6 @@ def what_to_keep(pages: int, model: LinkModel, table: LinkTable) -> Kept:
         table.known_labels(),
         table.opened_pages(),
         table.failed_pages(),
-        table.refusals(),
     )
 
 
@@ -48,8 +45,6 @@ def put_back(kept: Kept, table: LinkTable) -> None:
         table.note_done([node])
         if table.nodes["page"][node] >= 0:
             table.await_children(node)
-    table.nodes_of(kept.failed)
-    for url in kept.failed:
-        table.note_failed(url)
-    for url, times in kept.refused.items():
-        table.note_refused(url, times)
+    table.nodes_of(list(kept.failed))
+    for url, refused in kept.failed.items():
+        table.note_failed(url, refused=refused)

@@ -26,6 +26,8 @@ from trailhound.urls import host_key
 
 MAX_PARENTS = 8
 """Links to one address that are looked at: the newest."""
+FAILED, REFUSED = 1, 2
+"""Of an address that has brought no page: whether that speaks against its host."""
 MAX_READ = 4
 """Links to one fetched page whose words are learned from: the newest."""
 MAX_LINKS = 150_000
@@ -60,7 +62,7 @@ class LinkTable:
                 "queued": "?",
                 "elsewhere": "?",
                 "closed": "?",
-                "failed": "?",
+                "failed": "i1",
                 "told": "f4",
                 "page": "i4",
                 "host": "i4",
@@ -148,7 +150,8 @@ class LinkTable:
         """The crawl fetches nothing else; what is closed to it is worth nothing to anybody."""
         self._in_scope = in_scope
         closed = np.array([not in_scope(url) for url in self.urls], np.bool_)
-        self.nodes["closed"][: self.nodes.size] = closed | self.nodes["failed"][: self.nodes.size]
+        failed: Flags = self.nodes["failed"][: self.nodes.size] > 0
+        self.nodes["closed"][: self.nodes.size] = closed | failed
 
     def await_absent(self, nodes: Ids, waiting: Container[str]) -> Ids:
         """Those of the nodes that wait; others are awaited, to be ranked when they have come.
@@ -160,21 +163,23 @@ class LinkTable:
         self.nodes["told"][nodes[~waits]] = -np.inf
         return nodes[waits]
 
-    def note_failed(self, url: str) -> None:
-        """An address has brought no page, and is worth nothing to anybody."""
+    def note_failed(self, url: str, *, refused: bool, lasts: bool = True) -> None:
+        """An address has brought no page, and is worth nothing to anybody.
+
+        ``refused``: that speaks against its host; ``lasts``: it is the same in another run.
+        """
+        if refused:
+            host, _, _ = self._places_of(url)  # first: columns may become others
+            self.places["refused"][host] += 1.0
         node = self.numbers.get(url)
         if node is not None:
-            self.nodes["closed"][node] = self.nodes["failed"][node] = True
+            self.nodes["closed"][node] = True
+            self.nodes["failed"][node] = lasts * (REFUSED if refused else FAILED)
 
     def note_done(self, nodes: Sequence[int]) -> None:
         """Addresses were fetched, so that their hosts have answered."""
         self.nodes["done"][nodes] = True
         self.places["answered"][self.nodes["host"][nodes]] = True
-
-    def note_refused(self, url: str, times: float = 1.0) -> None:
-        """A host was asked for an address, and gave no page."""
-        host, _, _ = self._places_of(url)  # first: columns may become others
-        self.places["refused"][host] += times
 
     def _places_of(self, url: str) -> tuple[int, int, int]:
         """Host and folder of an address, and how deep that is."""
@@ -425,17 +430,14 @@ class LinkTable:
             name: int(numbers[place]) for name, place in places if numbers[place] >= 0
         }
 
-    def failed_pages(self) -> list[str]:
-        """Addresses that have brought no page."""
-        failed = np.flatnonzero(self.nodes["failed"][: self.nodes.size])
-        return [self.urls[node] for node in failed.tolist()]
-
-    def refusals(self) -> dict[str, float]:
-        """How often hosts gave no page; each by one of its addresses."""
-        hosts = self.nodes["host"][: self.nodes.size]
-        of_hosts = self.places["refused"]
-        some = np.flatnonzero(of_hosts[hosts])
-        return {self.urls[node]: float(of_hosts[hosts[node]]) for node in _firsts(hosts, some)}
+    def failed_pages(self) -> dict[str, bool]:
+        """Addresses that bring no page in any run; whether that speaks against their host."""
+        nodes, size = self.nodes, self.nodes.size
+        failed = np.flatnonzero(nodes["failed"][:size])
+        silent = ~self.places["answered"][nodes["host"][failed]]
+        speaks = ((nodes["failed"][failed] == REFUSED) & silent).tolist()
+        urls = (self.urls[node] for node in failed.tolist())
+        return dict(zip(urls, speaks, strict=True))
 
     def known_labels(self) -> dict[str, float]:
         """What fetched pages turned out to be, by address; those of the session left out."""
@@ -449,9 +451,3 @@ class LinkTable:
         size = self.nodes.size
         opened = np.flatnonzero(self.nodes["browsed"][:size] & self.nodes["done"][:size])
         return [self.urls[node] for node in opened.tolist()]
-
-
-def _firsts(hosts: Ids, nodes: Ids) -> list[int]:
-    """The first node of each host among some."""
-    _, first = np.unique(hosts[nodes], return_index=True)
-    return [int(node) for node in nodes[first]]

@@ -8,12 +8,10 @@ from itertools import chain, count, islice
 from urllib.parse import unquote
 
 import numpy as np
-from msgspec.structs import replace
 
-from trailhound.records import CrawledPage, Link, Page
+from trailhound.records import Link, Page
 from trailhound.strategies.trail.columns import Ids
 from trailhound.strategies.trail.phrases import FIELDS, Phrases
-from trailhound.urls import strip_tracking
 
 MAX_SAME = 3
 """Links of a page to one URL whose anchors are read."""
@@ -79,33 +77,6 @@ def links_by_url(page: Page) -> dict[str, list[Link]]:
         if link.url != page.url:
             merged.setdefault(link.url, []).append(link)
     return merged
-
-
-def as_crawled(page: Page) -> Page:
-    """The page with addresses as a crawl asks for them: its own, and its links' in their order."""
-    links = tuple(
-        link if (url := strip_tracking(link.url)) == link.url else replace(link, url=url)
-        for link in page.links
-    )
-    return replace(page, url=strip_tracking(page.url), links=links)
-
-
-class AsCrawled:
-    """Does so with what a strategy is shown; of one page it is asked several times.
-
-    Seeds keep the addresses that people gave them, and in Scrapy all requests keep theirs.
-    """
-
-    def __init__(self) -> None:
-        self._last: tuple[Page, Page] | None = None
-
-    def __call__(self, crawled: CrawledPage) -> CrawledPage:
-        """The page and the address that was asked for, as the crawl asks for them."""
-        if self._last is None or self._last[0] is not crawled.page:
-            self._last = crawled.page, as_crawled(crawled.page)
-        asked = crawled.candidate
-        candidate = replace(asked, url=strip_tracking(asked.url))
-        return replace(crawled, page=self._last[1], candidate=candidate)
 
 
 def link_texts(

@@ -14,10 +14,10 @@ from dataclasses import replace
 import numpy as np
 
 from trailhound.strategies.base import FoundLink, Reason
+from trailhound.strategies.parts import as_crawled
 from trailhound.strategies.trail.columns import Matrix
 from trailhound.strategies.trail.features import NAMES, by_name
 from trailhound.strategies.trail.link_model import LinkModel
-from trailhound.strategies.trail.link_words import as_crawled
 from trailhound.strategies.trail.spelled_words import SpelledWord, spelled_words
 from trailhound.strategies.trail.wanted_words import WantedWords
 from trailhound.urls import host_key

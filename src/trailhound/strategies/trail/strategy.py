@@ -13,13 +13,14 @@ from trailhound.records import Candidate, CrawledPage, Link, Outcome, Page, Scor
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import AccessTrace
 from trailhound.strategies.base import Briefing, FoundLink, Lesson, News, Reason
-from trailhound.strategies.parts import check_at_least, kept_in, was_read
+from trailhound.strategies.parts import AsCrawled, as_crawled, check_at_least, kept_in, was_read
 from trailhound.strategies.trail.columns import Flags, Ids
 from trailhound.strategies.trail.entrances import ShownLinks, ways_in
 from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.gateways import Gateways
 from trailhound.strategies.trail.hearing import Hearing
 from trailhound.strategies.trail.host_shares import (
+    LASTING,
     REFUSALS,
     against_hosts,
     crowding,
@@ -29,7 +30,7 @@ from trailhound.strategies.trail.keeping import Kept, put_back, what_to_keep
 from trailhound.strategies.trail.lessons import lessons
 from trailhound.strategies.trail.link_model import LinkModel
 from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
-from trailhound.strategies.trail.link_words import AsCrawled, as_crawled, read_links_of
+from trailhound.strategies.trail.link_words import read_links_of
 from trailhound.strategies.trail.meaning import Meaning
 from trailhound.strategies.trail.news import Described, Example, make_news
 from trailhound.strategies.trail.readers import suggestions
@@ -333,9 +334,8 @@ class TrailStrategy:
 
     def regret(self, candidate: Candidate, outcome: Outcome) -> None:
         """There is no more to find there; a host that refuses all it is asked for is to wait."""
-        self._table.note_failed(strip_tracking(candidate.url))
-        if outcome in REFUSALS:
-            self._table.note_refused(candidate.url)
+        refused, lasts = outcome in REFUSALS, outcome in LASTING
+        self._table.note_failed(strip_tracking(candidate.url), refused=refused, lasts=lasts)
 
     def join(self, owns: Callable[[str], bool]) -> None:
         """Rank only what is fetched here."""
