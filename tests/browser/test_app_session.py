@@ -103,7 +103,18 @@ def test_a_recording_is_imported(page: Page, app: ServedApp, tmp_path: Path) -> 
     page.get_by_role("button", name="Import a recording").click()
     page.get_by_label("File").set_input_files(file)
     expect(page.get_by_label("What it is")).to_have_value("session")
+    expect(page.get_by_label("Whose log it is")).to_be_hidden()
     assert barriers(page) == []
+    for name, start, kind in (
+        ("access.log", "1286536309.586 921 192.168.0.68 TCP_MISS/200 1 GET", "squid"),
+        ("a-access.log", '10.0.0.1 - - [10/Oct/2026:13:55:36 +0000] "GET /', "combined"),
+    ):
+        (tmp_path / name).write_text(start)
+        page.get_by_label("File").set_input_files(tmp_path / name)
+        expect(page.get_by_label("What it is")).to_have_value(kind)
+    expect(page.get_by_label("Whose log it is")).to_be_visible()
+    page.get_by_label("File").set_input_files(file)
+    expect(page.get_by_label("What it is")).to_have_value("session")
     page.get_by_role("button", name="Import", exact=True).click()
     see(page, "Next: learn")
 

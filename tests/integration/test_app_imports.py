@@ -58,6 +58,34 @@ def test_a_session_file_comes_with_its_marks(app: ServedApp) -> None:
     assert app.get("/api/topics/walks")["sessions"] == 1
 
 
+def test_what_is_missing_of_a_session_file_is_told(app: ServedApp) -> None:
+    app.post("/api/topics/walks")
+    content = b"".join(session_lines(park_session()))[:-20]
+    job = app.job_done(app.upload("/api/topics/walks/import?kind=session&name=a.jsonl", content))
+    assert job["state"] == "done", job
+    assert "1 problem: line" in job["message"]
+    assert "the last line is incomplete and was left out" in job["message"]
+
+
+def test_a_servers_log_is_imported_when_it_is_told_whose_it_is(app: ServedApp) -> None:
+    kinds = {each["kind"]: each["takes_site"] for each in app.get("/api/imports")["kinds"]}
+    assert (kinds["combined"], kinds["squid"]) == (True, False)
+    app.post("/api/topics/bees")
+    said = '"http://a.test/" "Mozilla/5.0 (X11; Linux x86_64) Firefox/120.0"'
+    lines = [
+        f'10.0.0.1 - - [10/Oct/2026:13:{minute}:00 +0000] "GET /{minute} HTTP/1.1" 200 5120 {said}'
+        for minute in range(10, 20)
+    ]
+    log = "\n".join(lines).encode()
+    where = "/api/topics/bees/import?kind=combined&name=access.log"
+    job = app.job_done(app.upload(where, log))
+    assert "Write it under 'Whose log it is'" in job["message"]
+    job = app.job_done(app.upload(f"{where}&site=https://a.test", log))
+    assert job["state"] == "done", job
+    wrong = app.job_done(app.upload("/api/topics/bees/import?kind=har&site=https://a.test", har()))
+    assert wrong["state"] == "done", "it is for logs alone"
+
+
 def test_marks_that_say_not_useful_are_counted_apart(app: ServedApp) -> None:
     app.post("/api/topics/walks")
     session = park_session()

@@ -44,6 +44,17 @@ def test_a_curve_has_every_page_and_is_thinned(folder: CrawlFolder) -> None:
     assert (some[-1].pages, some[-1].finds) == (24, finds[-1])
 
 
+def test_finds_that_are_looked_at_again_stay_where_they_were_made(
+    folder: CrawlFolder, crawl: Command
+) -> None:
+    before = crawl_curve(folder)
+    assert crawl("--refresh").code == 0
+    after = crawl_curve(folder)
+    assert len(after) > len(before)
+    assert [point.finds for point in after[: len(before)]] == [point.finds for point in before]
+    assert {point.finds for point in after[len(before) :]} == {before[-1].finds}
+
+
 def test_tables_tell_of_hosts_frontier_errors_and_refusals(
     folder: CrawlFolder, site: TinySite, crawl: Command
 ) -> None:

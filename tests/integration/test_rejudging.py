@@ -363,7 +363,7 @@ def test_learning_on_the_command_line_judges_again(
     assert told["rejudged"]["is_complete"]
     assert {first, second} <= listed(crawled)
     code, _, err = trailhound("rejudge", name)
-    assert (code, "0 pages joined the results, 0 left." in err) == (0, True)
+    assert (code, "0 pages joined the results, 0 left them." in err) == (0, True)
 
 
 def test_ctrl_c_stops_and_the_next_time_goes_on(

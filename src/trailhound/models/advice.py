@@ -53,7 +53,7 @@ def _about_content(graph: PageGraph) -> Iterator[Advice]:
     if n_bare:
         yield Advice(
             "no-content",
-            f"{counted(n_bare, 'page')} of {n_pages} came without content, so only the title is "
+            f"{counted(n_bare, 'page')} of {n_pages:,} came without content, so only the title is "
             "known, and of the links only those that were followed.",
             "Import again with --fetch, which asks the web for the contents, or name a corpus or "
             "web archive that holds them with --content.",

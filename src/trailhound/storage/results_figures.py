@@ -7,6 +7,7 @@ to a fifth of a second of CPU time, also while the crawl runs.
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -18,11 +19,14 @@ from trailhound.records import Outcome
 from trailhound.storage.results import LISTED, RESULTS
 from trailhound.urls import host_key
 
-_STRETCH = f"""
-    SELECT count(*), max(requests_total), max(at),
-        total({LISTED}),
-        count(score), total(score)
+_STRETCH = """
+    SELECT count(*), max(requests_total), max(at), count(score), total(score)
     FROM event WHERE id > ? AND id <= ?
+"""
+# A find that is looked at again stays where it was found: its latest event is the current one.
+_FOUND = f"""
+    SELECT (SELECT min(id) FROM event AS e WHERE e.address = event.address AND e.score IS NOT NULL)
+    FROM event WHERE {LISTED}
 """  # noqa: S608
 _FINDS = "SELECT address FROM event WHERE " + LISTED  # noqa: S608
 _OUTCOMES = """
@@ -73,15 +77,15 @@ def curve(path: Path, points: int = 300) -> list[CurvePoint]:
     found: list[CurvePoint] = []
     with _reading(path) as connection:
         (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM event").fetchone()
-        stretches = min(points, last)
-        pages = finds = 0
+        finds = sorted(event or 0 for (event,) in connection.execute(_FOUND))
+        stretches, pages = min(points, last), 0
         for number in range(stretches):
             span = (last * number // stretches, last * (number + 1) // stretches)
-            some, requests, at, new, judged, scores = connection.execute(_STRETCH, span).fetchone()
+            some, requests, at, judged, scores = connection.execute(_STRETCH, span).fetchone()
             if some:  # forgotten pages leave gaps
-                pages, finds = pages + some, finds + int(new)
+                pages += some
                 mean = scores / judged if judged else None
-                found.append(CurvePoint(requests, pages, finds, mean, at))
+                found.append(CurvePoint(requests, pages, bisect_right(finds, span[1]), mean, at))
     return found
 
 

@@ -56,8 +56,8 @@ class Rejudged(msgspec.Struct, frozen=True):
     """Whether it came to the end; else the next time goes on."""
 
     def in_words(self) -> str:
-        """``12 pages joined the results, 3 left.``"""
-        told = f"{counted(self.joined, 'page')} joined the results, {self.left:,} left"
+        """``12 pages joined the results, 3 left them.``"""
+        told = f"{counted(self.joined, 'page')} joined the results, {self.left:,} left them"
         kept = []
         if self.unarchived:
             kept.append(f"{self.unarchived:,} that are not archived")

@@ -82,6 +82,20 @@ _WORDS = tuple(
         ),
         (r" Name one or more with --session FILE\.", " Browse first."),
         (
+            r"Import again with --fetch, which asks the web for the contents, or name a corpus or "
+            r"web archive that holds them with --content",
+            "Import again and let the web be asked for pages without content",
+        ),
+        (
+            r"import again with --fetch, or name an archive with --content",
+            "import again and let the web be asked for pages without content",
+        ),
+        (
+            r"Name it, for example: --site https://www\.example\.org",
+            "Write it under 'Whose log it is', such as https://www.example.org",
+        ),
+        (r"Write for example --site ", "Write for example "),
+        (
             r"is not a Trailhound session: .+ Convert other recordings with 'trailhound import'\.",
             "is no session that Trailhound recorded. Choose under 'What it is' what made the file.",
         ),

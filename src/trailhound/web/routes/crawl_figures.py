@@ -202,9 +202,10 @@ def _suggestions(topic: TopicFolder) -> list[SeedSuggestion]:
 
 def _strategies(usual: str) -> list[StrategyChoice]:
     """The usual one first, then as in the list above, then those of plug-ins."""
-    from trailhound.strategies.choosing import describe_strategy, live_strategy_names
+    from trailhound.strategies.choosing import declares, describe_strategy, live_strategy_names
 
-    names = live_strategy_names()
+    # A form cannot name the log that a strategy goes by.
+    names = [name for name in live_strategy_names() if not declares(name, "needs_trace")]
     ranks = {name: rank for rank, name in enumerate(PLAIN_WORDS)}
     ordered = sorted(names, key=lambda name: (name != usual, ranks.get(name, len(ranks)), name))
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import re
 import shutil
 import tempfile
@@ -28,6 +29,7 @@ from trailhound.web.hub import Happening
 from trailhound.web.jobs import Handle, Job
 
 if TYPE_CHECKING:
+    from trailhound.sessions.importers.base import Importer
     from trailhound.web.state import App
 
 OWN_SESSION = "session"
@@ -49,6 +51,8 @@ class ImportKind(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     reads: str
     """The file to choose."""
+    takes_site: bool = False
+    """Whether it can be told whose log it is."""
 
 
 class ImportChoices(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +70,8 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     name: str = ""
     """Of the file."""
+    site: str = ""
+    """Whose log it is, where a kind can be told that: ``https://www.example.org``."""
     fetch: bool = False
     """Ask the web, politely, for pages without contents: histories and logs have none."""
     user_agent: str = ""
@@ -90,7 +96,14 @@ def list_imports(app: App, asked: Nothing) -> ImportChoices:
             found = importer(name)
         except TrailhoundError:  # a broken plug-in costs itself
             continue
-        kinds.append(ImportKind(kind=name, summary=found.summary, reads=found.reads))
+        kinds.append(
+            ImportKind(
+                kind=name,
+                summary=found.summary,
+                reads=found.reads,
+                takes_site=_takes_site(found),
+            )
+        )
     return ImportChoices(kinds=kinds, user_agent=remembered_user_agent(app.workspace.folder))
 
 
@@ -120,6 +133,10 @@ async def import_recording(app: App, asked: Recording, request: web.Request) -> 
     except BaseException:
         shutil.rmtree(place, ignore_errors=True)
         raise
+
+
+def _takes_site(found: Importer) -> bool:
+    return "site" in inspect.signature(found.read).parameters
 
 
 def clear_imports(workspace: Path) -> None:
@@ -175,7 +192,7 @@ async def _receive(request: web.Request, file: Path, name: str) -> None:
 def _imported(app: App, folder: TopicFolder, file: Path, asked: Recording, handle: Handle) -> str:
     """The whole of an import: read, name, perhaps fetch, keep; what came of it, in words."""
     handle.report("Reading the file")
-    sessions, told = _sessions(app, folder, file, asked.kind)
+    sessions, told = _sessions(app, folder, file, asked)
     fetched, unfetched = _fetched(app, folder, sessions, handle) if asked.fetch else (None, 0)
     _end_if_asked(handle)
     handle.report("Writing sessions")
@@ -189,17 +206,22 @@ def _imported(app: App, folder: TopicFolder, file: Path, asked: Recording, handl
 
 
 def _sessions(
-    app: App, folder: TopicFolder, file: Path, kind: str
+    app: App, folder: TopicFolder, file: Path, asked: Recording
 ) -> tuple[Iterable[Session], Callable[[], str]]:
     """What the file holds, and what was left out, known once they were gone through."""
-    from trailhound.sessions.files import read_session
+    from trailhound.sessions.events import problem_summary
+    from trailhound.sessions.files import read_with_problems
     from trailhound.sessions.importers import importer, read_recording
     from trailhound.sessions.importers.base import NamesPeople
 
-    if kind == OWN_SESSION:
-        return [msgspec.structs.replace(read_session(file), topic=folder.name)], str
-    found = importer(kind)
-    imported = read_recording(found, file, folder.name, {})
+    if asked.kind == OWN_SESSION:
+        reading = read_with_problems(file)
+        own = msgspec.structs.replace(reading.session, topic=folder.name)
+        problems = problem_summary("the file", reading.problems)
+        return [own], lambda: f"; {problems}" if problems else ""
+    found = importer(asked.kind)
+    options = {"site": asked.site} if asked.site and _takes_site(found) else {}
+    imported = read_recording(found, file, folder.name, options)
     people = pseudonyms(app.workspace.folder) if isinstance(found, NamesPeople) else None
 
     def left_out() -> str:

@@ -17,6 +17,7 @@ from trailhound.topics.model_folder import saved_fingerprint
 from trailhound.web.api import NotThereError, OneTopic, Routes
 from trailhound.web.jobs import Job
 from trailhound.web.learning import learn_again
+from trailhound.web.plain_words import in_app
 
 if TYPE_CHECKING:
     from trailhound.topics.workspace import TopicFolder
@@ -187,8 +188,8 @@ def _view(folder: TopicFolder) -> ModelView:
         advice=[
             AdviceView(
                 code=each.code,
-                problem=each.problem,
-                next_step=each.next_step,
+                problem=in_app(each.problem),
+                next_step=in_app(each.next_step),
                 action=ACTIONS.get(each.code, ""),
             )
             for each in diagnosis.warnings

@@ -127,7 +127,7 @@ def _view(app: App, topic: TopicFolder) -> ScheduleView:
         state=state,
         words=wish_in_words(schedule),
         last=in_app(last_in_words(state, crawl and crawl_in_app(crawl))),
-        next=next_in_words(decision),
+        next=in_app(next_in_words(decision)),
         next_at=decision.next_at,
         user_agent=_user_agent(app, topic, schedule),
     )

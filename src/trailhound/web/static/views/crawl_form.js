@@ -68,7 +68,7 @@ function seedFields(choices, setup) {
   const hint = offered.length ? "One in a line." : "Good pages to start from link to many others: directories, lists, homepages. One in a line.";
   return {
     element: h("fieldset.stack", h("legend", "Where to start"),
-      offered.length ? h("p.quiet.small", "Pages of your sessions that led on to useful ones.") : null,
+      offered.length ? h("p.quiet.small", "Pages of your sessions that led on to useful ones. The strategy trail tries what else your sessions have shown as well, where you marked a page on the same site.") : null,
       offered.map((each) => each.element), field(offered.length ? "More pages" : "Pages", more, hint)),
     said: () => ({ seeds: [...offered.filter((each) => each.box.checked).map((each) => each.url), ...lines(more.value)] }),
   };

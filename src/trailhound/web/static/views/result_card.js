@@ -135,6 +135,7 @@ function showCopy(copied) {
       h("span.quiet.small", copied.document ? "The page is shown without its scripts and pictures, and without any rights." : "")),
     body);
   asText();
+  window.addEventListener("hashchange", () => dialog.close(), { once: true });
   document.body.append(dialog);
   dialog.showModal();
 }

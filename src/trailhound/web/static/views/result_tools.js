@@ -31,6 +31,7 @@ export function resultTools(state) {
     const now = all.filter((job) => job.state === "running");
     const ended = all.filter((job) => job.state !== "running" && running.some((each) => each.id === job.id));
     for (const job of ended) if (TOLD_KINDS.has(job.kind)) notice(job.message, job.state === "failed");
+    if (ended.some((job) => TOLD_KINDS.has(job.kind))) state.judgedAgain();
     running = now;
     if (!state.crawl) await showMarks();  // pages of earlier crawls are not judged again
     replace(jobs, now.map((job) => h("div.card", h("p.row.apart", h("span", job.message || "Begins …"),

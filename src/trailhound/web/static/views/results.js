@@ -18,7 +18,7 @@ const DAY_SECONDS = 86_400;
 export async function results(place, [topic], again) {
   const base = path`/api/topics/${topic}/results`;
   const filters = filtersFromAddress();
-  const state = { topic, base, filters, crawl: filters.crawl, ownMarks: 0, marksKept: Promise.resolve() };
+  const state = { topic, base, filters, crawl: filters.crawl, ownMarks: 0, marksKept: Promise.resolve(), judgedAgain() {} };
   const list = h("div.stack", { "aria-live": "off" });
   const told = h("p.quiet", { role: "status" });
   const more = h("div");
@@ -115,6 +115,7 @@ export async function results(place, [topic], again) {
     misses.element);
   misses.load();
   const anew = () => { refresh(); misses.load(); form.count(); };
+  state.judgedAgain = anew;  // whoever has just marked something does not hear of other changes
   const quiet = whenever(["results", "crawl"], (happening) => {
     const { kind } = happening, isMine = happening.topic === topic;
     // Who comes back to the page finds the list as it was left: it is long, and links lead out of it.

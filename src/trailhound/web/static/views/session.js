@@ -133,7 +133,7 @@ function markButtons(state, page) {
 
 function forgetButton(state, page) {
   const button = h("button.danger", { onclick: () => {
-    if (!confirm(`Forget ${page.url}? It leaves all sessions, the model, crawls and archives of this topic. There is no way back.`)) return;
+    if (!confirm(`Forget ${page.url}? It leaves all sessions, the model, crawls and archives of this topic; links to it on other pages stay. There is no way back.`)) return;
     attempt(button, async () => state.jobs.watch(await post(path`/api/topics/${state.name}/forget`, { url: page.url })));
   } }, "Forget this page");
   return button;
