@@ -19,14 +19,19 @@ from trailhound.records import Outcome
 from trailhound.storage.results import LISTED, RESULTS
 from trailhound.urls import host_key
 
-_STRETCH = """
-    SELECT count(*), max(requests_total), max(at), count(score), total(score)
+_STRETCH = f"""
+    SELECT count(*), max(requests_total), max(at),
+        total({LISTED}),
+        count(score), total(score)
     FROM event WHERE id > ? AND id <= ?
-"""
-# A find that is looked at again stays where it was found: its latest event is the current one.
-_FOUND = f"""
-    SELECT (SELECT min(id) FROM event AS e WHERE e.address = event.address AND e.score IS NOT NULL)
-    FROM event WHERE {LISTED}
+"""  # noqa: S608
+# Finds that were looked at again: where they were found, and their latest event, which is listed.
+_MOVED = f"""
+    SELECT min(CASE WHEN score IS NOT NULL THEN id END) AS first,
+        max(CASE WHEN {LISTED} THEN id END) AS latest
+    FROM event WHERE address IN
+        (SELECT address FROM event WHERE NOT current AND score IS NOT NULL)
+    GROUP BY address HAVING first < latest
 """  # noqa: S608
 _FINDS = "SELECT address FROM event WHERE " + LISTED  # noqa: S608
 _OUTCOMES = """
@@ -73,19 +78,26 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 def curve(path: Path, points: int = 300) -> list[CurvePoint]:
-    """The whole crawl, in at most ``points`` stretches of as many pages each."""
+    """The whole crawl, in at most ``points`` stretches of as many pages each.
+
+    A find that was looked at again stays where it was found.
+    """
     found: list[CurvePoint] = []
     with _reading(path) as connection:
         (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM event").fetchone()
-        finds = sorted(event or 0 for (event,) in connection.execute(_FOUND))
-        stretches, pages = min(points, last), 0
+        moved = connection.execute(_MOVED).fetchall()
+        first, latest = sorted(row[0] for row in moved), sorted(row[1] for row in moved)
+        stretches = min(points, last)
+        pages = listed = 0
         for number in range(stretches):
-            span = (last * number // stretches, last * (number + 1) // stretches)
-            some, requests, at, judged, scores = connection.execute(_STRETCH, span).fetchone()
+            start, end = last * number // stretches, last * (number + 1) // stretches
+            row = connection.execute(_STRETCH, (start, end)).fetchone()
+            some, requests, at, new, judged, scores = row
             if some:  # forgotten pages leave gaps
-                pages += some
+                pages, listed = pages + some, listed + int(new)
+                finds = listed + bisect_right(first, end) - bisect_right(latest, end)
                 mean = scores / judged if judged else None
-                found.append(CurvePoint(requests, pages, bisect_right(finds, span[1]), mean, at))
+                found.append(CurvePoint(requests, pages, finds, mean, at))
     return found
 
 
