@@ -140,7 +140,8 @@ def results(
                 say(_count_matches(search, len(pages), len(matches), hidden, topic))
             else:
                 is_wide = everything or min_score is not None
-                say(_count(stored, pages, topic, is_wide=is_wide) + _earlier(folder, pages))
+                say(_count(stored, pages, topic, is_wide=is_wide))
+                _name_an_earlier(folder, pages)
 
 
 def _show_text(folder: CrawlFolder, url: str, as_json: bool) -> None:
@@ -220,13 +221,12 @@ def _count_matches(words: str, shown: int, matches: int, hidden: int, topic: str
     return f"{shown:,} of {counted(matches, 'matching page')}{also}"
 
 
-def _earlier(folder: CrawlFolder, pages: list[StoredPage]) -> str:
+def _name_an_earlier(folder: CrawlFolder, pages: list[StoredPage]) -> None:
     """Where else finds may be, when there are none here."""
     others = [path for path in folder.crawls() if path != folder.path]
-    if pages or not others:
-        return ""
-    latest = max(others, key=lambda path: path.stat().st_mtime)
-    return f" An earlier crawl may have some: --crawl {latest.name}"
+    if others and not pages:
+        latest = max(others, key=lambda path: path.stat().st_mtime)
+        say(f"An earlier crawl may have some: --crawl {latest.name}")
 
 
 def _count(stored: Results, pages: list[StoredPage], topic: str, *, is_wide: bool) -> str:

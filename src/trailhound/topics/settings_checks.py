@@ -65,6 +65,7 @@ def check_settings(settings: Settings) -> None:
             obey_robots=settings.fetch.obey_robots,
             allow_impolite=settings.fetch.allow_impolite,
         )
+        # Each of these raises for what a fetcher could not be made of.
         mapped_resolver(settings.fetch.resolve)
         wanted_documents(settings.fetch.documents)
         AddressGuard(settings.fetch.allow_addresses)

@@ -44,9 +44,9 @@ class TrailhoundMiddleware(BaseSpiderMiddleware):
             request.meta.pop(KEY, None)  # a copy of another's
             return request
         # Most addresses are canonical as they are, and looking is cheaper than making them so.
-        ranks = reading.ranks
-        score = ranks.get(request.url) or ranks.get(canonicalize(request.url) or "")
-        score = score or ranks.get(known_as(request.url))
+        spellings = (str, canonicalize, known_as)  # a learner's links are without tracking
+        found = (reading.ranks.get(spell(request.url) or "") for spell in spellings)
+        score = next(filter(None, found), None)
         rank, memory = (score.priority, score.memory) if score else (reading.usual_rank, b"")
         request.meta[KEY] = {"rank": rank, "memory": memory, "parent": response.url}
         if self._guide.is_duplicate(request):
