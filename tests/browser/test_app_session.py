@@ -93,6 +93,13 @@ def test_sessions_arrive_while_the_topic_is_looked_at(page: Page, app: ServedApp
     see(page, "Next: mark pages")
     app.browsed(Session("bees", events[4:]))
     see(page, "Next: crawl")
+    for number in range(2, 23):
+        app.browsed(Session("bees", events[:1]), number)
+    sessions = page.get_by_label("Sessions of the topic").locator("tbody tr")
+    expect(sessions).to_have_count(20)
+    page.get_by_role("button", name="Show all 22 sessions").click()
+    expect(sessions).to_have_count(22)
+    assert barriers(page) == []
 
 
 def test_a_recording_is_imported(page: Page, app: ServedApp, tmp_path: Path) -> None:

@@ -7,13 +7,16 @@ import { attempt, go, notice, oneAtATime, topicHead, topicLink, whenever } from 
 import { pairingCard } from "./home.js";
 import { importCard } from "./import_form.js";
 
+/** The latest; an imported log may have hundreds. */
+const SESSIONS_SHOWN = 20;
+
 export async function topic(place, [name]) {
   const jobs = jobWatch(name, () => draw().catch(() => {}));
   const next = h("div"), figures = h("div"), sessions = h("div"), settings = h("div");
 
   const imports = importCard(name, jobs);
   const differs = changes();
-  let ending = false;
+  let ending = false, showsAll = false;
   /** Does what ends the topic under this name, and gives the one it has then; nothing is asked about it meanwhile. */
   const whileEnding = async (work) => {
     ending = true;
@@ -27,11 +30,11 @@ export async function topic(place, [name]) {
       get(path`/api/topics/${name}`), get(path`/api/topics/${name}/sessions`), get(path`/api/topics/${name}/learning`), jobs.look()]);
     const busy = running.some((job) => job.kind === "learn");
     const pairing = found.sessions ? null : await get("/api/pairing"); // of use when nothing was browsed yet
-    if (!differs(found, listed, learning, busy, pairing)) return;
+    if (!differs(found, listed, learning, busy, pairing, showsAll)) return;
     const how = pairing && pairingCard(pairing, isUnfolded(next, false));
     replace(next, found.problem ? h("p.trouble", found.problem) : null, busy ? null : nextStep(found, learning, jobs, how, imports, pairing?.browsers));
     replace(figures, figureList(found, learning));
-    replace(sessions, sessionTable(name, listed, jobs));
+    replace(sessions, sessionTable(name, listed, jobs, showsAll ? null : () => { showsAll = true; draw().catch(() => {}); }));
   });
 
   await draw();
@@ -80,12 +83,15 @@ function figureList(found, learning) {
     figure("Finds", found.crawl ? number(found.crawl.finds) : "–", found.crawl ? "results" : ""));
 }
 
-function sessionTable(name, listed, jobs) {
+/** All of them, or the latest and a button that asks for the rest. */
+function sessionTable(name, listed, jobs, showAll) {
   if (!listed.length) return null;
-  const rows = listed.map((each) => [
+  const shown = showAll ? listed.slice(0, SESSIONS_SHOWN) : listed;
+  const rest = shown.length < listed.length ? h("button", { onclick: showAll }, `Show all ${number(listed.length)} sessions`) : null;
+  const rows = shown.map((each) => [
     when(each.started_at), origin(each), number(each.pages), number(each.useful), number(each.not_useful), eraser(name, each, jobs)]);
   return h("section.card", h("h2", "Sessions"),
-    table("Sessions of the topic", ["Begun", "From", { title: "Pages", number: true }, { title: "Useful", number: true }, { title: "Not useful", number: true }, "What to do"], rows));
+    table("Sessions of the topic", ["Begun", "From", { title: "Pages", number: true }, { title: "Useful", number: true }, { title: "Not useful", number: true }, "What to do"], rows), rest);
 }
 
 /** What the app cannot do yet. */
