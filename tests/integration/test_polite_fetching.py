@@ -55,12 +55,13 @@ class Site:
         self.reply = reply
         self.robots = robots
         self.asked: list[tuple[str, float]] = []
+        self.redirects_robots = False
         self.time = Time()
         self.ledger = MemoryFrontier()
 
     async def _answer(self, request: web.Request) -> web.Response:
         self.asked.append((f"{request.host}{request.path}", self.time.now))
-        if request.path == "/robots.txt":
+        if request.path == "/robots.txt" and not self.redirects_robots:
             return web.Response(text=self.robots, status=200 if self.robots else 404)
         return self.reply(request)
 
@@ -338,3 +339,54 @@ def test_impolite_settings_are_refused_by_the_fetcher() -> None:
     with pytest.raises(ConfigError, match="obey_robots"):
         HttpFetcher(AGENT, obey_robots=False)
     HttpFetcher(AGENT, delay_seconds=0.1, obey_robots=False, allow_impolite=True)
+
+
+def test_a_request_that_is_made_once_more_counts_if_there_is_one_left() -> None:
+    connections: set[object] = set()
+
+    def reply(request: web.Request) -> web.Response:
+        if request.transport is not None and request.transport in connections:
+            request.transport.abort()  # it was kept, and is given up
+        connections.add(request.transport)
+        return html(request)
+
+    async def use(fetcher: HttpFetcher) -> list[FetchResult]:
+        first = await fetcher.fetch("http://a.test/1")
+        second = await fetcher.fetch("http://a.test/2", may_go_on=lambda _="": True)
+        third = await fetcher.fetch("http://a.test/3", may_go_on=lambda _="": False)
+        return [first, second, third]
+
+    site = Site(reply, robots="User-agent: *\nAllow: /\n")
+    first, second, third = site.run(use)
+    assert [each.outcome for each in (first, second)] == [Outcome.FETCHED] * 2
+    assert third.retry_after_seconds == 0.0
+    pages = [what for what, _ in site.asked if not what.endswith("/robots.txt")]
+    assert first.requests + second.requests + third.requests == len(pages)
+    assert (second.requests, third.requests) == (2, 1)
+
+
+def test_a_redirected_robots_file_is_looked_for_where_it_was_left() -> None:
+    def reply(request: web.Request) -> web.Response:
+        if request.path == "/robots.txt":
+            return web.Response(status=301, headers={"Location": "/rules.txt"})
+        if request.path == "/rules.txt":
+            return web.Response(text="User-agent: *\nDisallow: /private\n")
+        return html(request)
+
+    site = Site(reply)
+
+    async def use(fetcher: HttpFetcher) -> list[FetchResult]:
+        results = []
+        for _ in range(3):  # the file, where it is, and the page: each is too far off for the next
+            results.append(await fetcher.fetch("http://a.test/1"))
+            await site.time.sleep(8.0)
+        return [*results, await fetcher.fetch("http://a.test/private")]
+
+    site.redirects_robots = True
+    results = site.run(use, PoliteSettings(test_delay_seconds=8.0))
+    assert [each.outcome for each in results[1:]] == [
+        Outcome.POSTPONED,
+        Outcome.FETCHED,
+        Outcome.ROBOTS,
+    ]
+    assert [what for what, _ in site.asked] == ["a.test/robots.txt", "a.test/rules.txt", "a.test/1"]

@@ -153,6 +153,28 @@ def test_a_redirect_to_a_known_page_is_not_followed() -> None:
     assert last.why == f"it redirects to {u('c')}, which was fetched before"
 
 
+def test_where_a_redirect_leads_to_waits_by_itself_when_its_host_is_to_be_spared() -> None:
+    class Sparing(TinyWeb):
+        async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
+            entry = self._web.get(url)
+            if isinstance(entry, str):
+                waits = "h.test may be asked again in 0.01 s"
+                return FetchResult(
+                    url, Outcome.POSTPONED, entry, 1, 301, detail=waits, retry_after_seconds=0.01
+                )
+            return await super().fetch(url, may_go_on=may_go_on)
+
+    web = {u("old"): u("c"), u("c"): []}
+    crawl = crawler(web)
+    crawl.fetcher = Sparing(web)
+    events = list(crawl.run([u("old")]))
+    assert [(event.url, event.outcome) for event in events] == [
+        (u("old"), Outcome.POSTPONED),
+        (u("c"), Outcome.FETCHED),
+    ]
+    assert crawl.requests == 2
+
+
 def test_a_page_in_flight_that_a_redirect_has_led_to_counts_once() -> None:
     class Slow(TinyWeb):
         async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:

@@ -65,6 +65,49 @@ def test_what_is_in_flight_is_dealt_with_and_nothing_new_begins() -> None:
     assert crawl.stop_reason is StopReason.INTERRUPTED
 
 
+def test_redirects_are_left_for_the_next_run_when_a_crawl_is_stopped() -> None:
+    asked: list[bool] = []
+
+    class Redirecting(EndlessWeb):
+        async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
+            while may_go_on(url):
+                asked.append(True)
+                if len(asked) == 5:
+                    crawl.stop()
+                await asyncio.sleep(0)
+            return FetchResult(url, Outcome.POSTPONED, f"{url}next", len(asked), 301)
+
+    frontier = MemoryFrontier()
+    crawl = crawler(frontier)
+    crawl.fetcher = Redirecting()
+    (event,) = crawl.run(["http://h.test/"])
+    assert event.outcome is Outcome.POSTPONED
+    assert len(asked) == 5
+    assert frontier.stats().waiting == 1
+
+
+def test_a_crawl_that_has_had_its_time_follows_no_redirect() -> None:
+    now = [0.0]
+
+    class Slow(EndlessWeb):
+        async def fetch(self, url: str, *, may_go_on: MayGoOn = always) -> FetchResult:
+            hops = 1
+            while may_go_on(url):
+                hops, now[0] = hops + 1, now[0] + 10
+                await asyncio.sleep(0)
+            return FetchResult(url, Outcome.POSTPONED, f"{url}next", hops, 301)
+
+    crawl = Crawler(
+        strategy=BreadthFirstStrategy(),
+        frontier=MemoryFrontier(),
+        fetcher=Slow(),
+        judge=NoJudge(),
+        steady=lambda: now[0],
+    )
+    (event,) = crawl.run(["http://h.test/"], max_seconds=25)
+    assert (event.requests, crawl.stop_reason) == (4, StopReason.TIME_SPENT)
+
+
 def test_the_reason_to_stop_is_the_one_given_and_the_next_run_is_free() -> None:
     crawl = crawler()
     for _ in crawl.run(["http://h.test/"]):

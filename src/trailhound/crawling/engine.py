@@ -175,6 +175,7 @@ class Crawler:
         """Questions to sources that are counted as requests already."""
         self._attempts = Attempts()
         self._stop_wish: StopReason | None = None
+        self._started = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._woken = asyncio.Event()
         self._is_mid_page = False
@@ -224,9 +225,11 @@ class Crawler:
             self._reading.pool(),
             self._reading.strong_room(),
             self._digestion.has,
+            self._is_ending,
             allowance,
             self._woken.set,
         )
+        self._started = self._steady()
         self.frontier.add(Candidate(url, SEED_PRIORITY) for url in seeds)
         # As in the workers: sums in another order would let priorities depend on the machine.
         one_thread = threadpool_limits(limits=1)
@@ -325,10 +328,9 @@ class Crawler:
 
     async def _keep_fetching(self, in_flight: InFlight, allowance: Allowance) -> None:
         """Keep as many fetches going as may be, until something ends the crawl."""
-        started = self._steady()
         deadline: float | None = None
         while True:
-            budget, seconds = self._budget, self._steady() - started
+            budget, seconds = self._budget, self._steady() - self._started
             spent = self._stop_wish or budget.spent(self.requests, seconds)
             has_room = self._has_room()
             if spent in _AT_ONCE and self._reading.limits is not None:
@@ -351,6 +353,11 @@ class Crawler:
             if reason and not await self._waits_for_neighbours(reason):
                 self.stop_reason = reason
                 return
+
+    def _is_ending(self) -> bool:
+        """Whether no request is to be begun any more, not even behind a redirect."""
+        spent = self._budget.spent(self.requests, self._steady() - self._started)
+        return self._stop_wish is not None or spent is StopReason.TIME_SPENT
 
     async def _waits_for_neighbours(self, reason: StopReason) -> bool:
         """Whether others may bring what the crawl lacks; if so, something has happened since."""
@@ -460,8 +467,9 @@ class Crawler:
     def _is_put_off(self, story: Story) -> bool:
         """Whether the URL waits for another attempt; counted once for each fetch."""
         candidate, result = story.candidate, story.result
-        if story.ends_elsewhere and result.retry_after_seconds is not None:
-            story.outcome = Outcome.POSTPONED  # what is behind the redirect waits for its own host
+        is_unfollowed = story.was_redirected and result.outcome is Outcome.POSTPONED
+        if (story.ends_elsewhere or is_unfollowed) and result.retry_after_seconds is not None:
+            story.outcome = Outcome.POSTPONED  # what is behind the redirect waits for its own turn
             return False
         if not self._attempts.comes_again(candidate, result) or self._digestion.is_known(story):
             return False

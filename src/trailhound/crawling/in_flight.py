@@ -74,7 +74,8 @@ class InFlight:
 
     ``room_made`` is called whenever a fetch has ended or a page is dealt with. Without a ``pool``,
     pages are handed out as they are; so they are when one that is not ``is_vital`` cannot have
-    their judge. ``is_known`` tells of an address whose page the crawl has already.
+    their judge. ``is_known`` tells of an address whose page the crawl has already,
+    ``is_ending`` that redirects are left for the next run.
     Each request comes out of the ``allowance``.
     """
 
@@ -85,6 +86,7 @@ class InFlight:
         pool: WorkerPool | None,
         strong_room: WorkerPool,
         is_known: Callable[[str], bool],
+        is_ending: Callable[[], bool],
         allowance: Allowance,
         room_made: Callable[[], None],
     ) -> None:
@@ -93,6 +95,7 @@ class InFlight:
         self._pool = pool
         self._strong_room = strong_room
         self._is_known = is_known
+        self._is_ending = is_ending
         self._allowance = allowance
         self._room_made = room_made
         self._fetching: dict[asyncio.Task[None] | None, tuple[str, float]] = {}
@@ -176,7 +179,9 @@ class InFlight:
 
     def _may_go_on(self, url: str, target: str = "", /) -> bool:
         """Whether a fetch may make a request more: not for what the crawl has already."""
-        return not (target and self._is_known(target)) and self._allowance.go_on(url)
+        if self._is_ending() or (target and self._is_known(target)):
+            return False
+        return self._allowance.go_on(url)
 
     def _submit(self, story: Story) -> asyncio.Future[Analysis] | None:
         if self._pool is None or story.outcome is not Outcome.FETCHED:

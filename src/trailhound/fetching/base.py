@@ -9,7 +9,7 @@ from trailhound.config.settings import FetchSettings
 from trailhound.fetching.politeness import Politeness
 from trailhound.records import FetchResult
 
-NO_REQUEST_LEFT = "no request was left to follow it"
+NO_REQUEST_LEFT = "no time or request was left to follow it"
 REDIRECT_STATUSES = frozenset([301, 302, 303, 307, 308])
 
 

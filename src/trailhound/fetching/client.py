@@ -75,6 +75,8 @@ class Answer:
     """Of a postponed one: a request was made, and this process missed its answer."""
     was_kept_too_long: bool = False
     """The connection was kept from an earlier request, and broke off: it may be asked again."""
+    was_repeated: bool = False
+    """It was asked again for that reason, which is a request more."""
 
     @property
     def succeeded(self) -> bool:

@@ -25,6 +25,7 @@ class Hops:
         self._keeps_parts = keeps_parts
         self.shown: dict[str, dict[str, str]] = {}
         """What each URL, when it was last asked for, was shown of the person."""
+        self._repeated = 0
         self.remark = ""
         """Something worth saying about a fetched page."""
         self._product = product
@@ -36,7 +37,8 @@ class Hops:
         return self.urls[-1]
 
     def note(self, answer: Answer) -> None:
-        """Keep what the archive wants of an answer."""
+        """Keep what the archive wants of an answer, and count what it cost."""
+        self._repeated += answer.was_repeated
         if answer.exchange is not None:
             self._exchanges.append(answer.exchange)
 
@@ -51,7 +53,9 @@ class Hops:
             outcome=outcome,
             final_url=self.last,
             # What was postponed was not asked for, as a rule.
-            requests=len(self.urls) - (outcome is Outcome.POSTPONED and not answer.was_sent),
+            requests=len(self.urls)
+            + self._repeated
+            - (outcome is Outcome.POSTPONED and not answer.was_sent),
             status=answer.status,
             content_type=answer.content_type,
             body=answer.body if fetched or (self._keeps_parts and answer.succeeded) else b"",

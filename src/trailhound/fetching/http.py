@@ -206,7 +206,11 @@ class HttpFetcher:
                 return refused
             hops.shown[hops.last] = self._shown_to(hops.last)
             answer = await self._client.get(
-                hops.last, max_bytes=max_bytes, html_only=html_only, headers=validators
+                hops.last,
+                max_bytes=max_bytes,
+                html_only=html_only,
+                headers=validators,
+                may_repeat=may_go_on,
             )
             hops.note(answer)
             if answer.status not in REDIRECT_STATUSES:

@@ -40,15 +40,21 @@ class PoliteClient:
         max_bytes: int,
         html_only: bool = False,
         headers: Mapping[str, str] | None = None,
+        may_repeat: Callable[[], bool] = lambda: True,
     ) -> Answer:
         """Ask once for ``url`` when its host and address are free.
 
         ``POSTPONED``, with nothing asked, when that is too far off. Over a connection that the
-        server had given up it is asked again, in its turn: nobody knows if it was heard.
+        server had given up it is asked again, in its turn: nobody knows if it was heard. That is a
+        request more, for which ``may_repeat`` is asked; without it the URL is to be asked later.
         """
         ask = partial(self._get, url, max_bytes, html_only, headers)
         answer = await ask()
-        return await ask() if answer.was_kept_too_long else answer
+        if not answer.was_kept_too_long:
+            return answer
+        if not may_repeat():
+            return replace(answer, retry_after_seconds=0.0)
+        return replace(await ask(), was_repeated=True)
 
     async def _get(
         self, url: str, max_bytes: int, html_only: bool, headers: Mapping[str, str] | None

@@ -68,6 +68,9 @@ class _Site:
     packed: bytes | None = None
     """Its rules; ``None`` while not asked, or after a failure (see ``refusal``)."""
     refusal: Refusal | None = None
+    goes_on_at: tuple[str, int] | None = None
+    """Where its file is to be looked for next, and behind how many redirects: a host on the way
+    wanted to be left alone for a while."""
     delay_seconds: float = 0.0
     """What its Crawl-delay or Request-rate asks for."""
     expires: float = float("-inf")
@@ -152,7 +155,7 @@ class RobotsRules:
         return len(self._sites) > self._max_sites or self._kept_bytes > _MAX_KEPT_BYTES
 
     async def _ask(self, origin: str, site: _Site) -> None:
-        answer = await self._download(f"{origin}/robots.txt")
+        answer = await self._download(origin, site)
         site.refusal = _refusal_of_all(answer, origin)
         self._keep(origin, site, None)
         self._parsed.forget(origin)
@@ -185,29 +188,40 @@ class RobotsRules:
             self._kept_bytes += len(packed or b"") - len(site.packed or b"")
         site.packed = packed
 
-    async def _download(self, url: str) -> Answer:
-        answer = await self._get(url)
-        for _ in range(_MAX_REDIRECTS):
+    async def _download(self, origin: str, site: _Site) -> Answer:
+        """The file, behind its redirects; it goes on where a host had to be left alone."""
+        url, redirects = site.goes_on_at or (f"{origin}/robots.txt", 0)
+        site.goes_on_at = None
+        while True:
+            answer = await self._get(url)
+            if answer.failure is Outcome.POSTPONED:
+                site.goes_on_at = url, redirects
+                return answer
+            if redirects and answer.failure is Outcome.UNKNOWN_HOST:  # which is not the site's own
+                return replace(answer, failure=Outcome.UNREACHABLE)
             target = answer.redirect_target(url)
-            if target is None:
-                break
+            if target is None or redirects == _MAX_REDIRECTS:
+                return answer
             if not self._may_visit(target, url):
                 detail = f"it redirects to {target}, which the crawl may not visit"
                 return Answer(failure=Outcome.OUT_OF_SCOPE, detail=detail)
-            url = target
-            answer = await self._get(url)
-            if answer.failure is Outcome.UNKNOWN_HOST:  # which is not the site's own
-                answer = replace(answer, failure=Outcome.UNREACHABLE)
-        return answer
+            url, redirects = target, redirects + 1
 
     def _may_visit(self, target: str, url: str) -> bool:
         elsewhere = host_key(target) != host_key(url)
         return not elsewhere or self._in_scope is None or self._in_scope(target)
 
     async def _get(self, url: str) -> Answer:
+        self._count()
+        answer = await self._client.get(url, max_bytes=_MAX_BYTES)
+        if answer.was_repeated:
+            self._count()
+        return answer
+
+    def _count(self) -> None:
+        """One more request, which no budget limits."""
         self._asking()
         self.requests += 1
-        return await self._client.get(url, max_bytes=_MAX_BYTES)
 
 
 class _ParsedFiles:

@@ -31,7 +31,7 @@ ENDS = {
     Outcome.ADDRESS_REFUSED: "its host is at an address that is not public (see --allow-address)",
     Outcome.LOGIN_WANTED: "it asks to log in (see --cookies and --for-host)",
     Outcome.BUSY: "the server was busy, again and again",
-    Outcome.POSTPONED: "there was no time or no request left for it",
+    Outcome.POSTPONED: "it redirects to an address that waits for its own turn",
     Outcome.BROKEN: "our own code failed on it",
     Outcome.UNREADABLE: "it is a document that cannot be read",
     Outcome.TOO_COSTLY: "it takes too long, or too much memory, to analyse",
@@ -70,6 +70,8 @@ def failures_of(
 def _lost_pages(progress: CrawlProgress) -> Iterator[Failure]:
     for name, times in progress.outcomes.most_common():
         outcome = Outcome(name)
+        if outcome is Outcome.POSTPONED and progress.outcomes[Outcome.FETCHED]:
+            continue  # nothing is lost: where it leads to waits
         if outcome not in NOTHING_WRONG:
             yield Failure(ENDS[outcome], times, progress.examples[name], name)
 
