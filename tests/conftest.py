@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+from collections.abc import Iterator
 
 # As in every command: the first numpy of a process starts a thread for each core otherwise.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -26,8 +27,12 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    """Five thousand tests and all they import stay: looking through them for garbage is in vain."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Thousands of tests and all they import stay: looking through them for garbage is in vain."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()

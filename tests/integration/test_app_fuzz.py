@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
 from app_server import serving_app
 from found_pages import Find, crawl_of
+from trailhound.web.api import Route
 from trailhound.web.openapi import describe
 from trailhound.web.routes import ALL_ROUTES, exports, feedback, portal, results
 
@@ -23,15 +24,21 @@ LEFT_OUT = frozenset(
 EXAMPLES = 15
 
 
+def operations(routes: Sequence[Route]) -> Iterator[Any]:
+    """What can be asked, as the app describes it."""
+    import schemathesis  # two seconds, which other files need not wait for
+
+    found: Any
+    for found in schemathesis.openapi.from_dict(describe(routes)).get_all_operations():
+        yield found.ok()
+
+
 def test_nothing_that_is_asked_breaks_the_app(tmp_path: Path) -> None:
-    schema = schemathesis.openapi.from_dict(describe(ALL_ROUTES))
     broken: list[str] = []
     with serving_app(tmp_path) as app:
         for topic in ("bees", "0"):
             app.post(f"/api/topics/{topic}")
-        found: Any
-        for found in schema.get_all_operations():
-            operation = found.ok()
+        for operation in operations(ALL_ROUTES):
             if operation.definition.raw["operationId"] not in LEFT_OUT:
                 _ask_at_random(operation, app.base, app.token, broken)
         assert app.get("/api/home")["version"]
@@ -40,7 +47,6 @@ def test_nothing_that_is_asked_breaks_the_app(tmp_path: Path) -> None:
 
 def test_nothing_that_is_asked_of_a_crawl_breaks_the_app(tmp_path: Path) -> None:
     groups = [results.routes, feedback.routes, exports.routes, portal.routes]
-    schema = schemathesis.openapi.from_dict(describe([each for one in groups for each in one.all]))
     finds = [
         Find(f"https://bees.example/{number}", html=f"<title>Hive {number}</title><p>bees")
         for number in range(5)
@@ -48,9 +54,8 @@ def test_nothing_that_is_asked_of_a_crawl_breaks_the_app(tmp_path: Path) -> None
     broken: list[str] = []
     with serving_app(tmp_path) as app:
         crawl_of(tmp_path, finds).topic.prepare()
-        found: Any
-        for found in schema.get_all_operations():
-            _ask_at_random(found.ok(), app.base, app.token, broken, topic="bees")
+        for operation in operations([each for one in groups for each in one.all]):
+            _ask_at_random(operation, app.base, app.token, broken, topic="bees")
         assert len(app.get("/api/topics/bees/results")["results"]) == 5
     assert broken == []
 

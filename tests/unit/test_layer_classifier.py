@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 import pytest
-import wordfreq
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -186,8 +185,8 @@ def small_lists(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "en": {"bee": 1e-3, "bees": 1e-3, "honey": 1e-6},
         "de": {"honig": 2e-3, "bienen": 1e-4},
     }
-    monkeypatch.setattr(wordfreq, "available_languages", lambda _: {"en": "", "de": ""})
-    monkeypatch.setattr(wordfreq, "get_frequency_dict", lambda language, _: lists[language])
+    monkeypatch.setattr("wordfreq.available_languages", lambda _: {"en": "", "de": ""})
+    monkeypatch.setattr("wordfreq.get_frequency_dict", lambda language, _: lists[language])
     _frequencies.cache_clear()
     yield
     _frequencies.cache_clear()
