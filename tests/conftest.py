@@ -8,6 +8,9 @@ from collections.abc import Iterator
 # As in every command: the first numpy of a process starts a thread for each core otherwise.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Hundreds of processes would read the certificates of all authorities, which nobody here shows.
+os.environ["SSL_CERT_FILE"] = os.environ["SSL_CERT_DIR"] = os.devnull
+
 import pytest
 from hypothesis import settings
 
