@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from app_server import ServedApp
+from app_server import ServedApp, serving_app
 from found_pages import Find, crawl_of
 from trailhound.web.api import Route
 from trailhound.web.routes import ALL_ROUTES
@@ -21,7 +22,14 @@ FINDS = (
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedApp]:
+    """One for all that is refused: none of it changes a thing."""
+    with serving_app(tmp_path_factory.mktemp("attacked") / "workspace") as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
 def bees(app: ServedApp) -> ServedApp:
     crawl_of(app.workspace.folder, FINDS).topic.prepare()
     return app
