@@ -38,8 +38,8 @@ ALL_TOPICS = (
 CHOSEN = os.environ.get("TRAILHOUND_E2E_TOPICS", "batteries").split()
 TOPICS = ALL_TOPICS if CHOSEN == ["all"] else CHOSEN
 WEB = DemoWebParameters(universities=4, people_per_department=4)
-N_VISITS = 56
-N_REQUESTS = 250
+N_VISITS = 36
+N_REQUESTS = 150
 
 
 def trailhound(workspace: Path, *arguments: str) -> Any:
