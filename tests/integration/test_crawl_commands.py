@@ -312,7 +312,7 @@ def test_what_a_crawl_would_refuse_is_found_in_the_file(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize("stop_signal", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
+@pytest.mark.parametrize("stop_signal", ["SIGINT", "SIGTERM"])
 def test_stop_signals_stop_cleanly_and_say_how_to_go_on(
     web: DemoWeb, port: int, trailhound: Command, tmp_path: Path, stop_signal: str
 ) -> None:
