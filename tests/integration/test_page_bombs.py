@@ -92,7 +92,7 @@ def test_a_pattern_that_backtracks_for_ever_is_stopped(tmp_path: Path, workers: 
     settings = {"judge__kind": r"regex:pattern=(\w+\s?)+:$", "crawl__workers": workers}
     with (
         TinySite(web({"/words": BACKTRACKING})) as site,
-        crawling(site, tmp_path, crawl__page_seconds=2, **settings) as crawl,
+        crawling(site, tmp_path, crawl__page_seconds=1, **settings) as crawl,
     ):
         told = ended(crawl)
     assert told["outcomes"].pop(f"{HOST}/words") == "too-costly"

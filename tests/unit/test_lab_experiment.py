@@ -184,8 +184,14 @@ def test_runs_of_another_experiment_are_not_taken_over(
     with pytest.raises(UsageError, match=r"another corpus; .*--replace"):
         run_experiment(plan, tmp_path)
     calls: list[tuple[int, int]] = []
-    run_experiment(plan, tmp_path, replace=True, progress=lambda *call: calls.append(call))
-    assert calls[0] == (0, 20)
+
+    def enough(done: int, total: int) -> None:
+        calls.append((done, total))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(plan, tmp_path, replace=True, progress=enough)
+    assert calls == [(0, 20)]
 
 
 def test_runs_of_a_strategy_whose_file_has_changed_are_made_again(
