@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
-import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +24,6 @@ from trailhound.web.watching import CrawlWatcher
 TOPIC = "bees & wasps"
 OTHER = "wasps"
 CRAWL = f"/api/topics/{quote(TOPIC)}/crawl"
-POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 pytest_plugins = ("app_server",)
 
@@ -219,19 +215,6 @@ def test_several_crawls_at_once(crawled: ServedApp, wanted: dict[str, Any]) -> N
         until(crawled, lambda crawl: crawl["pages"] >= 3, f"/api/topics/{quote(name)}/crawl")
     states = {each["topic"]: each["state"] for each in crawled.get("/api/crawls")}
     assert states == {TOPIC: "running", OTHER: "running"}
-
-
-@POSIX
-def test_a_killed_crawl_is_cut_short_and_goes_on(
-    crawled: ServedApp, wanted: dict[str, Any]
-) -> None:
-    pid = crawled.post(f"{CRAWL}/start", wanted)["pid"]
-    until(crawled, lambda crawl: crawl["pages"] >= 3)
-    os.kill(pid, signal.SIGKILL)
-    dead = until(crawled, lambda crawl: crawl["state"] == "cut-short")
-    assert "resuming goes on" in dead["ended"]
-    crawled.post(f"{CRAWL}/start", {"mode": "resume"})
-    until(crawled, lambda crawl: crawl["pages"] > dead["pages"])
 
 
 def test_a_crawl_outlives_the_app(workspace_folder: Path, wanted: dict[str, Any]) -> None:
