@@ -23,8 +23,8 @@ _QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgrou
 
 
 @pytest.fixture(scope="module")
-def demo() -> DemoWeb:
-    return DemoWeb.generate(7)
+def demo(web: DemoWeb) -> DemoWeb:
+    return web
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from aiohttp import ClientSession
 
 from app_server import ServedApp, app, serving_app
 from trailhound.collector import guard, load_pairing
+from trailhound.demo import DemoWeb
 from trailhound.errors import StorageError, UsageError
 from trailhound.library import app_client
 from trailhound.library.app_client import AppClient, RefusedError
@@ -120,7 +121,10 @@ def test_every_route_is_described() -> None:
     assert all(route.summary.endswith((".", ":")) for route in ALL_ROUTES)
 
 
-def test_an_experiment_runs_and_its_report_is_shown_in_a_sandbox(app: ServedApp) -> None:
+def test_an_experiment_runs_and_its_report_is_shown_in_a_sandbox(
+    app: ServedApp, web: DemoWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DemoWeb, "generate", lambda _: web)  # a third of what users get
     assert app.get("/api/lab")["corpora"][0] == {"name": "demo.thc", "megabytes": None}
     nothing = {"corpus": "demo.thc", "strategies": []}
     assert app.ask("POST", "/api/lab/runs/none", nothing)[0] == 400

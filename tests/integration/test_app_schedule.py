@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.wide_web import SMALL
 from live_webs import learn, wait_until
 
 from app_server import RefusedError, ServedApp, serving_app
@@ -35,11 +34,6 @@ class Clock:
 
     def put_forward(self, hours: float) -> None:
         self.now += hours * 3600
-
-
-@pytest.fixture(scope="module")
-def web() -> DemoWeb:
-    return DemoWeb.generate(parameters=SMALL)
 
 
 @pytest.fixture

@@ -28,8 +28,8 @@ def workspace(workspace_folder: Path) -> Workspace:
 
 
 @pytest.fixture(scope="module")
-def demo() -> DemoWeb:
-    return DemoWeb.generate(7)
+def demo(web: DemoWeb) -> DemoWeb:
+    return web
 
 
 @pytest.fixture

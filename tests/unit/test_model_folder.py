@@ -130,8 +130,7 @@ def crawl(web: DemoWeb, learned: LearnedTopic) -> list[PageEvent]:
     return [msgspec.structs.replace(event, at=0.0) for event in events]
 
 
-def test_a_saved_model_crawls_exactly_like_the_fresh_one(tmp_path: Path) -> None:
-    web = DemoWeb.generate(seed=7)
+def test_a_saved_model_crawls_exactly_like_the_fresh_one(web: DemoWeb, tmp_path: Path) -> None:
     learned = learned_park(with_sources(web.sessions["bee-health"], web))
     save_model(learned, tmp_path)
     fresh, loaded = crawl(web, learned), crawl(web, load_model(tmp_path))
