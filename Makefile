@@ -6,11 +6,12 @@ INSTALLED := $(VENV)/.installed
 PYWB := $(VENV)/pywb
 DOCS := $(VENV)/docs
 OUT ?= out
+GATE = $(OUT)/quality-gate.txt
 TOPICS ?= bee-health batteries manuscripts
 # Compiled modules are kept, whatever the machine says: tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install browser pywb demo test e2e check format bench lock package dist image docs audit clean
+.PHONY: help install browser pywb demo test run-tests run-gate e2e check format bench lock package dist image docs audit clean
 
 help:
 	@echo "make demo     learn from a recorded session and crawl a web on this machine, offline"
@@ -62,11 +63,18 @@ $(PYWB)/.installed: requirements-pywb.lock
 demo: install
 	@$(BIN)/trailhound demo -o $(OUT)/demo
 
-# Tests wait for servers, browsers and kills much of their time: four keep two cores busy.
-# In the order of folders: browsers first, so that the many short tests fill the end.
+# The quality gate runs beside the tests, and tells what it found after them; if one fails, the other still ends.
 test: install browser pywb
-	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
-	@$(BIN)/python -m benchmarks.quality_gate demo
+	@$(MAKE) --no-print-directory --keep-going -j 2 run-tests run-gate; ended=$$?; cat $(GATE); exit $$ended
+
+# Tests wait for servers, browsers and kills much of their time: five keep two cores busy.
+# In the order of folders: browsers first, so that the many short tests fill the end.
+run-tests:
+	@$(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder
+
+run-gate:
+	@mkdir -p $(OUT)
+	@$(BIN)/python -m benchmarks.quality_gate demo >$(GATE) 2>&1
 
 e2e: install browser
 	@TRAILHOUND_E2E_TOPICS="$(TOPICS)" $(BIN)/python -m pytest -q -s tests/browser/test_e2e.py
