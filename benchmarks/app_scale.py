@@ -25,7 +25,7 @@ from trailhound.sessions.events import Event, Mark, Session, Visit
 from trailhound.sessions.files import write_session
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.text_index import index_for_search
-from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
+from trailhound.topics.crawls.folder import CrawlFolder, CrawlRecord
 from trailhound.topics.workspace import Workspace
 from trailhound.web import AppServer, load_token
 from trailhound.web.api import Route

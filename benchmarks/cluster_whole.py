@@ -32,7 +32,7 @@ from trailhound.cluster.layout import ClusterFolder
 from trailhound.demo import DemoWeb
 from trailhound.records import Outcome
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 AGENT = "benchmark (+http://www.demo.test/about)"

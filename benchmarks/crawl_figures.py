@@ -23,8 +23,8 @@ from trailhound.storage.results_figures import (
     refusals,
 )
 from trailhound.storage.visit_reading import count_news, due_pages, news_pages
-from trailhound.topics.crawl_status import CrawlState, RunningCrawl, write_status
-from trailhound.topics.running import running_crawl
+from trailhound.topics.control.running import running_crawl
+from trailhound.topics.crawls.status import CrawlState, RunningCrawl, write_status
 from trailhound.topics.workspace import Workspace
 
 _ROW = "INSERT INTO event VALUES (NULL," + ",".join("?" * 28) + ")"

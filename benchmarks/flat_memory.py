@@ -28,8 +28,8 @@ import msgspec
 
 from trailhound.config.settings import Settings
 from trailhound.records import Outcome
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
 from trailhound.topics.workspace import Workspace
 
 PAGES = 200_000

@@ -17,9 +17,9 @@ from benchmarks.crawl_measures import CONCURRENCY, TOPIC, CrawlCost, Stopwatch, 
 from benchmarks.measured_web import load_web
 from trailhound.config.settings import Settings
 from trailhound.records import Outcome
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.learning import KnownContent
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 

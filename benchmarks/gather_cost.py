@@ -23,8 +23,8 @@ from trailhound.cluster.checkpoints import Checkpoint
 from trailhound.judges.choosing import make_judge
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
-from trailhound.topics.crawl_folder import SHARDS, CrawlFolder
-from trailhound.topics.gathering import Gathering
+from trailhound.topics.crawls.folder import SHARDS, CrawlFolder
+from trailhound.topics.crawls.gathering import Gathering
 from trailhound.topics.workspace import Workspace
 
 LIMIT_MS = 0.5

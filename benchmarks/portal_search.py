@@ -31,7 +31,7 @@ from trailhound.records import (
 )
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.text_index import index_for_search
-from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
+from trailhound.topics.crawls.folder import CrawlFolder, CrawlRecord
 from trailhound.topics.workspace import TopicFolder
 
 N_WORDS = 30_000

@@ -46,10 +46,10 @@ from trailhound.storage.results import ResultsStore
 from trailhound.storage.warc import ArchiveWriter
 from trailhound.strategies.base import Briefing
 from trailhound.text.extract import EXTRACTION_VERSION
-from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
+from trailhound.topics.crawls.folder import CrawlFolder, CrawlRecord
+from trailhound.topics.finds.rejudging import rejudge
 from trailhound.topics.learned import LearnedTopic, Origin
 from trailhound.topics.learning import KnownContent
-from trailhound.topics.rejudging import rejudge
 from trailhound.topics.workspace import Workspace
 
 LIMIT_MS = 1.5

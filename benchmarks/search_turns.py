@@ -23,7 +23,7 @@ from trailhound.lab.results import Estimate, run_seed
 from trailhound.lab.search_turns import SearchTurnsBench, TurnsPlan, TurnsResult
 from trailhound.lab.statistics import estimate, sign_flip_p
 from trailhound.lab.topics import topic_source
-from trailhound.topics.turn_planning import TurnLimits
+from trailhound.topics.runs.turn_planning import TurnLimits
 
 SEED = 7
 PLAIN, TURNS = "one crawl", "turns"

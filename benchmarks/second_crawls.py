@@ -18,9 +18,9 @@ from trailhound.config import configure
 from trailhound.demo import DemoWeb
 from trailhound.demo.files import with_sources
 from trailhound.demo.server import serve_in_thread
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.learning import LearningRequest, learn_into
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 EARLY, ALL = 75, 150

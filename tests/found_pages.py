@@ -23,8 +23,8 @@ from trailhound.sessions.files import write_session
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.warc import ArchiveWriter
 from trailhound.text.extract import extract_page
-from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
-from trailhound.topics.marking import MARKS_FILE
+from trailhound.topics.crawls.folder import CrawlFolder, CrawlRecord
+from trailhound.topics.crawls.marking import MARKS_FILE
 from trailhound.topics.workspace import TopicFolder
 
 NOON = 1772366400.0

@@ -25,7 +25,7 @@ _SECONDS = struct.Struct("d")
 _IMPORTED = (
     "trailhound.cli.main",
     "trailhound.cli.crawl_view",
-    "trailhound.topics.crawl",
+    "trailhound.topics.runs.crawl",
     "trailhound.crawling.worker_pool",
     "trailhound.judges.rules",
     "trailhound.strategies.intelligent.strategy",

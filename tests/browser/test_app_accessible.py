@@ -20,7 +20,7 @@ from app_server import ServedApp, serving_app, wait_until
 from chromium import PATIENCE_MS, barriers
 from trailhound.portal import Portal
 from trailhound.portal.site import write_site
-from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawls.folder import CrawlFolder
 
 pytestmark = pytest.mark.browser
 

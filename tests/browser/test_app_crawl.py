@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from app_server import ServedApp, serving_app, wait_until
 from chromium import PATIENCE_MS, barriers
 from trailhound.topics.access import Access, named_host
-from trailhound.topics.running import request_stop, running_crawl, wait_for_end
+from trailhound.topics.control.running import request_stop, running_crawl, wait_for_end
 from trailhound.web.hub import Happening
 
 pytestmark = pytest.mark.browser

@@ -13,7 +13,7 @@ from playwright.sync_api import APIResponse, Browser, Page, Response, Route, exp
 from app_server import ServedApp, serving_app, wait_until
 from chromium import PATIENCE_MS, barriers
 from found_pages import Find, add_finds, crawl_of
-from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.web.hub import Happening
 
 pytestmark = pytest.mark.browser

@@ -23,8 +23,8 @@ from chromium import PATIENCE_MS
 from trailhound.demo import DemoWeb, DemoWebParameters
 from trailhound.demo.server import serve_in_thread
 from trailhound.sessions.events import Event
-from trailhound.topics.running import request_stop, running_crawl, wait_for_end
-from trailhound.topics.scheduler import Scheduler
+from trailhound.topics.control.running import request_stop, running_crawl, wait_for_end
+from trailhound.topics.control.scheduler import Scheduler
 from trailhound.topics.workspace import Workspace
 
 pytestmark = pytest.mark.browser

@@ -17,8 +17,8 @@ from recording_browser import (
 
 from found_pages import Find, add_finds, crawl_of
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.marking import marks_of
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.marking import marks_of
 
 pytestmark = pytest.mark.browser
 

@@ -19,10 +19,10 @@ from trailhound.crawling import build
 from trailhound.demo import DemoWeb
 from trailhound.demo.files import with_sources
 from trailhound.fetching.polite_settings import polite_settings
-from trailhound.topics.crawl import TopicCrawl
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
 from trailhound.topics.learning import LearningRequest, learn_into
+from trailhound.topics.runs.crawl import TopicCrawl
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 USER_AGENT = "test-bot (+http://www.demo.test/about)"

@@ -12,10 +12,10 @@ from half_way_crawls import PAGES, TOPIC, page
 from live_webs import USER_AGENT, TinySite
 
 from trailhound.config import configure
-from trailhound.topics.crawl import TopicCrawl
-from trailhound.topics.crawl_folder import SHARDS, CrawlFolder
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.crawls.folder import SHARDS, CrawlFolder
+from trailhound.topics.runs.crawl import TopicCrawl
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 HOSTS = ("one.test", "two.test")

@@ -17,7 +17,7 @@ from live_webs import Resource, TinySite, endless
 from app_server import PATIENCE_SECONDS, RefusedError, ServedApp, serving_app, wait_until
 from command_line import COMMAND, Command
 from trailhound.demo.crawl import DEMO_USER_AGENT
-from trailhound.topics.running import request_stop, running_crawl, wait_for_end
+from trailhound.topics.control.running import request_stop, running_crawl, wait_for_end
 from trailhound.web.hub import Hub
 from trailhound.web.watching import CrawlWatcher
 

@@ -12,7 +12,7 @@ from sharded_crawls import HOSTS, sharded
 
 from app_server import RefusedError, ServedApp
 from found_pages import DAY, NOON, Find, crawl_of
-from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawls.folder import CrawlFolder
 
 BOTH = "https://a.example/both"
 OLD = "https://b.example/old"

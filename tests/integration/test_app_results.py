@@ -18,8 +18,8 @@ from app_server import RefusedError, ServedApp, serving_app, wait_until
 from found_pages import NOON, Find, add_finds, crawl_of
 from trailhound.demo import DemoWeb
 from trailhound.sessions.events import Mark, Session, Visit
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.forgetting import forget_pages, one_url
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.upkeep.forgetting import forget_pages, one_url
 
 FINDS = (
     Find("https://a.example/", html="<title>Garden gate</title><p>All about gardens and gates."),

@@ -13,9 +13,9 @@ from live_webs import learn, wait_until
 from app_server import RefusedError, ServedApp, serving_app
 from trailhound.demo import DemoWeb
 from trailhound.demo.server import serve_in_thread
-from trailhound.topics.running import request_stop, running_crawl, wait_for_end
-from trailhound.topics.schedule import read_schedule
-from trailhound.topics.scheduler import Scheduler
+from trailhound.topics.control.running import request_stop, running_crawl, wait_for_end
+from trailhound.topics.control.schedule import read_schedule
+from trailhound.topics.control.scheduler import Scheduler
 from trailhound.topics.workspace import Workspace
 
 TOPIC = "bee-health"

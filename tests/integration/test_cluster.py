@@ -26,10 +26,10 @@ from trailhound.demo import DemoWeb
 from trailhound.records import Outcome
 from trailhound.storage.archive_check import ArchiveCheck
 from trailhound.storage.results_reading import Results
-from trailhound.topics.checking import Checking
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
+from trailhound.topics.upkeep.checking import Checking
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 SHARDS = 4

@@ -26,9 +26,9 @@ from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.demo import DemoWeb
 from trailhound.records import Outcome
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 TOPIC = "bee-health"

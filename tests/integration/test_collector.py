@@ -27,10 +27,10 @@ from trailhound.collector.store import EventsMessage, SessionStore, without_page
 from trailhound.errors import ConfigError
 from trailhound.sessions.events import Mark, Submit, Visit
 from trailhound.sessions.files import read_session
-from trailhound.topics.forgetting import forget_pages, one_url
+from trailhound.topics.crawls.marking import marks_of
 from trailhound.topics.learning import LearningRequest, learn_into
-from trailhound.topics.marking import marks_of
-from trailhound.topics.renaming import rename
+from trailhound.topics.upkeep.forgetting import forget_pages, one_url
+from trailhound.topics.upkeep.moving import rename
 from trailhound.topics.workspace import Workspace
 
 EXTENSION = "chrome-extension://" + "abcdefghijklmnop" * 2

@@ -28,8 +28,8 @@ from trailhound.fetching.keyring import AccessFile, HostKeys, Keyring, read_acce
 from trailhound.fetching.resolver import MappedResolver
 from trailhound.records import FetchResult, Outcome
 from trailhound.topics.access import hosts_that_miss_headers, needs_secrets, with_access
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.running import wait_for_end
+from trailhound.topics.control.running import wait_for_end
+from trailhound.topics.crawls.folder import CrawlFolder
 
 COOKIE, FRESH, SECURE, HEADER, LOGIN = (
     "canary-cookie-4711",

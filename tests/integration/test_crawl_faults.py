@@ -89,8 +89,8 @@ import os, sys
 from pathlib import Path
 from trailhound.config import configure
 from trailhound.errors import TrailhoundError
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
 from trailhound.topics.workspace import Workspace
 topic = Workspace(Path(sys.argv[1])).topic(sys.argv[2])
 topic.load()

@@ -20,7 +20,7 @@ from trailhound.topics.crawl_figures import (
     crawl_hosts,
     crawl_refusals,
 )
-from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.topics.workspace import Workspace
 
 

@@ -13,10 +13,10 @@ from live_webs import Resource, Site, TinySite
 from command_line import Command
 from trailhound.records import Outcome
 from trailhound.storage.results_reading import Results, StoredPage
-from trailhound.topics.archived_pages import ArchivedContent
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.marking import MARKS_FILE, mark_results
-from trailhound.topics.rejudging import rejudge
+from trailhound.topics.crawls.archived_pages import ArchivedContent
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.marking import MARKS_FILE, mark_results
+from trailhound.topics.finds.rejudging import rejudge
 from trailhound.topics.workspace import Workspace
 
 HOME = "http://docs.test"

@@ -30,12 +30,11 @@ from trailhound.lab.experiment import attempts, plan_experiment
 from trailhound.lab.results import RunResult
 from trailhound.lab.results_files import read_results
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl_folder import TRACES, CrawlFolder
-from trailhound.topics.judging import choose_threshold, judge_of
+from trailhound.topics.crawls.folder import TRACES, CrawlFolder
+from trailhound.topics.crawls.marking import mark_results
+from trailhound.topics.finds.rejudging import Rejudged, WhatToJudgeBy, judging_elsewhere, rejudge
 from trailhound.topics.learning import LearningRequest, learn_into
-from trailhound.topics.marking import mark_results
-from trailhound.topics.page_opinions import WhatToJudgeBy, judging_elsewhere
-from trailhound.topics.rejudging import Rejudged, rejudge
+from trailhound.topics.runs.judging import choose_threshold, judge_of
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 STRATEGIES = ("breadth-first", "best-first", "random")
@@ -110,7 +109,7 @@ def test_the_cluster_judges_as_one_process_does(
         connection.execute("DELETE FROM words WHERE id % 2")  # these are read from the archive
     copy = CrawlFolder(demo.topic, tmp_path / "copy")
     shutil.copytree(folder.path, copy.path)
-    monkeypatch.setattr("trailhound.topics.rejudging.PAGES_TOGETHER", 7)
+    monkeypatch.setattr("trailhound.topics.finds.rejudging.PAGES_TOGETHER", 7)
     here = rejudge(copy)
     assert here.judged > 50
     assert here.joined > 5

@@ -18,10 +18,9 @@ from trailhound.storage.archive_check import ArchiveCheck
 from trailhound.storage.event_log import logged_pages
 from trailhound.storage.gathered_results import GatheredResults
 from trailhound.storage.results_reading import EventKey, Results
-from trailhound.topics.archived_pages import ArchivedContent
-from trailhound.topics.gathering import Gathered, Gathering, gather_first
-from trailhound.topics.heeding import heed_marks
-from trailhound.topics.marking import mark_results
+from trailhound.topics.crawls.archived_pages import ArchivedContent
+from trailhound.topics.crawls.gathering import Gathered, Gathering, gather_first
+from trailhound.topics.crawls.marking import heed_marks, mark_results
 
 FINDS = [number for number in range(PAGES) if number % 3 == 0]
 

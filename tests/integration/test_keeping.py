@@ -26,10 +26,10 @@ from trailhound.config import configure
 from trailhound.frontier.forgetting import forget_urls
 from trailhound.frontier.reading import all_urls
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_plan import CrawlRequest
-from trailhound.topics.gathering import Gathering
-from trailhound.topics.repairing import check_crawl
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.gathering import Gathering
+from trailhound.topics.runs.plan import CrawlRequest
+from trailhound.topics.upkeep.repairing import check_crawl
 from trailhound.topics.workspace import Workspace
 
 HOSTS = [f"h{number}.test" for number in range(6)]

@@ -24,13 +24,12 @@ from trailhound.strategies.choosing import make_strategy
 from trailhound.strategies.content_link.strategy import KeptCrawl
 from trailhound.strategies.intelligent.strategy import IntelligentStrategy
 from trailhound.strategies.trail.strategy import TrailStrategy
-from trailhound.topics.crawl import TopicCrawl
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.explaining import Explainer
-from trailhound.topics.forgetting import forget_pages, one_url
-from trailhound.topics.link_lessons import lessons_about_links
-from trailhound.topics.opinions import Opinions
-from trailhound.topics.strategy_memory import StrategyMemory
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.finds.explaining import Explainer
+from trailhound.topics.finds.opinions import Opinions, lessons_about_links
+from trailhound.topics.runs.crawl import TopicCrawl
+from trailhound.topics.runs.strategy_memory import StrategyMemory
+from trailhound.topics.upkeep.forgetting import forget_pages, one_url
 from trailhound.topics.workspace import Workspace
 
 LEARNING = ("trail", "intelligent", "content-link")

@@ -19,9 +19,9 @@ from trailhound.errors import SourceError, UsageError
 from trailhound.sources.kept_answers import KeptAnswers
 from trailhound.storage.results_reading import Results
 from trailhound.text.extract import extract_page
-from trailhound.topics.crawl_folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder
-from trailhound.topics.forgetting import forget_pages, one_host
-from trailhound.topics.opinions import Opinions
+from trailhound.topics.crawls.folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder
+from trailhound.topics.finds.opinions import Opinions
+from trailhound.topics.upkeep.forgetting import forget_pages, one_host
 from trailhound.topics.workspace import Workspace
 from trailhound.urls import host_key
 

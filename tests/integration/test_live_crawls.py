@@ -30,13 +30,13 @@ from trailhound.fetching.resolver import MappedResolver, mapped_resolver
 from trailhound.records import Candidate, Outcome, PageEvent
 from trailhound.storage.results import RESULTS
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl import TopicCrawl
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
-from trailhound.topics.explaining import Explainer
-from trailhound.topics.news import news
-from trailhound.topics.opinions import Opinions
-from trailhound.topics.seed_sitemaps import sitemap_candidates
+from trailhound.topics.control.overview import news
+from trailhound.topics.finds.explaining import Explainer
+from trailhound.topics.finds.opinions import Opinions
+from trailhound.topics.runs.crawl import TopicCrawl
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
+from trailhound.topics.runs.seed_sitemaps import sitemap_candidates
 from trailhound.topics.workspace import TopicFolder
 
 

@@ -19,9 +19,9 @@ from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import OwnParts
 from trailhound.crawling.disk_watch import LOOK_EVERY_SECONDS, DiskWatch
 from trailhound.errors import ConfigError
-from trailhound.topics.crawl import TopicCrawl
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.runs.crawl import TopicCrawl
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
 from trailhound.topics.workspace import Workspace
 
 

@@ -17,9 +17,9 @@ from trailhound.demo import DemoWeb
 from trailhound.errors import TrailhoundError, UsageError
 from trailhound.records import Outcome
 from trailhound.storage.results_reading import Results, StoredPage
-from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.marking import MARKS_FILE, mark_results, marks_of
 from trailhound.topics.learning import LearningRequest, learn_into
-from trailhound.topics.marking import MARKS_FILE, mark_results, marks_of
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 

@@ -20,7 +20,7 @@ from found_pages import Find, add_finds, crawl_of
 from trailhound.collector import guard
 from trailhound.errors import ConfigError, UsageError
 from trailhound.portal.publishing import for_a_while, publication, publication_of, publish
-from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.topics.workspace import Workspace
 from trailhound.web import PortalListening, PortalServer, connections, portal_server, server
 

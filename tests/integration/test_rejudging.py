@@ -22,14 +22,13 @@ from trailhound.sessions.events import Mark, Session
 from trailhound.sessions.files import write_session
 from trailhound.sessions.path_sessions import SEARCH_TURNS
 from trailhound.storage.results_reading import Results, StoredPage
-from trailhound.topics.archived_pages import ArchivedContent
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.heeding import heed_marks, open_results
-from trailhound.topics.judging import choose_threshold, judge_of, threshold_of
+from trailhound.topics.control.overview import overview
+from trailhound.topics.crawls.archived_pages import ArchivedContent
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.marking import heed_marks, mark_results, open_results
+from trailhound.topics.finds.rejudging import PAGES_TOGETHER, Rejudged, rejudge
 from trailhound.topics.learning import LearningRequest, learn_into
-from trailhound.topics.marking import mark_results
-from trailhound.topics.overview import overview
-from trailhound.topics.rejudging import PAGES_TOGETHER, Rejudged, rejudge
+from trailhound.topics.runs.judging import choose_threshold, judge_of, threshold_of
 from trailhound.topics.workspace import Workspace
 
 
@@ -146,7 +145,7 @@ def test_results_that_cannot_be_written_are_read_as_they_are(
     def refused(path: Path) -> None:
         raise StorageError(f"{path} cannot be written")
 
-    monkeypatch.setattr("trailhound.topics.heeding.Verdicts", refused)
+    monkeypatch.setattr("trailhound.topics.crawls.marking.Verdicts", refused)
     assert listed(crawled) == before
     monkeypatch.undo()
     assert listed(crawled) == before | {miss.address}
@@ -447,5 +446,5 @@ def test_heeding_is_cheap_when_nothing_is_new(
     crawled: CrawlFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heed_marks(crawled)
-    monkeypatch.setattr("trailhound.topics.heeding.Verdicts", None)  # it would be an error
+    monkeypatch.setattr("trailhound.topics.crawls.marking.Verdicts", None)  # it would be an error
     assert heed_marks(crawled) == (0, 0)

@@ -20,7 +20,7 @@ from single_page_webs import SinglePageWeb, kept_libraries, spa_web
 import trailhound as th
 from command_line import COMMAND, Command
 from loopback import served
-from trailhound.topics.archived_pages import ArchivedContent
+from trailhound.topics.crawls.archived_pages import ArchivedContent
 
 
 class Crawled(NamedTuple):

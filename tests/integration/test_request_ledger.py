@@ -14,7 +14,7 @@ from live_webs import Resource, Site, TinySite, wait_until
 from trailhound.errors import UsageError
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
-from trailhound.topics.forgetting import forget_pages, one_host
+from trailhound.topics.upkeep.forgetting import forget_pages, one_host
 from trailhound.topics.workspace import Workspace
 
 COMMAND = [sys.executable, "-c", "from trailhound.cli.main import run; run()"]

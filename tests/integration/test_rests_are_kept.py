@@ -13,7 +13,7 @@ from live_webs import USER_AGENT, Resource, TinySite
 import trailhound as th
 from trailhound.config.settings import FetchSettings
 from trailhound.frontier.memory import MemoryFrontier
-from trailhound.topics.polite_pages import PagesInMemory, PolitePages
+from trailhound.topics.runs.sources import PagesInMemory, PolitePages
 
 
 def test_a_host_that_is_busy_is_not_asked_by_the_next_question() -> None:

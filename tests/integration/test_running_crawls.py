@@ -16,9 +16,7 @@ from live_webs import TinySite, endless, wait_until
 
 from command_line import COMMAND, Command
 from trailhound.errors import UsageError
-from trailhound.topics.crawl_folder import CrawlFolder, CrawlLock
-from trailhound.topics.crawl_status import CONTROL, STATUS, CrawlState, RunningCrawl
-from trailhound.topics.running import (
+from trailhound.topics.control.running import (
     pause,
     request_stop,
     resume,
@@ -26,6 +24,8 @@ from trailhound.topics.running import (
     start_crawl,
     wait_for_end,
 )
+from trailhound.topics.crawls.folder import CrawlFolder, CrawlLock
+from trailhound.topics.crawls.status import CONTROL, STATUS, CrawlState, RunningCrawl
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 TOPIC = "bees & wasps"
@@ -203,7 +203,7 @@ def test_a_crawl_outlives_whoever_started_it(
     program = (
         "import json, sys, time\n"
         "from pathlib import Path\n"
-        "from trailhound.topics.running import start_crawl\n"
+        "from trailhound.topics.control.running import start_crawl\n"
         "from trailhound.topics.workspace import Workspace\n"
         "folder, topic, settings = sys.argv[1:]\n"
         "start_crawl(Workspace(Path(folder)), topic, json.loads(settings))\n"

@@ -25,11 +25,9 @@ from trailhound.sessions.files import write_session
 from trailhound.storage.results import RESULTS
 from trailhound.storage.results_reading import Results
 from trailhound.storage.visit_reading import due_pages
-from trailhound.topics import scheduler
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_status import CrawlState, RunningCrawl
-from trailhound.topics.running import request_stop, running_crawl, wait_for_end
-from trailhound.topics.schedule import (
+from trailhound.topics.control import scheduler
+from trailhound.topics.control.running import request_stop, running_crawl, wait_for_end
+from trailhound.topics.control.schedule import (
     SCHEDULE,
     Action,
     Schedule,
@@ -39,8 +37,10 @@ from trailhound.topics.schedule import (
     read_state,
     write_schedule,
 )
-from trailhound.topics.scheduler import Done, Scheduler
-from trailhound.topics.seed_suggestions import suggested_seeds
+from trailhound.topics.control.scheduler import Done, Scheduler
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.status import CrawlState, RunningCrawl
+from trailhound.topics.runs.starts import suggested_seeds
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -11,8 +11,8 @@ from search_servers import SearchServer, demo_search, results
 
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.start_pages import FIRST_HITS, topic_words
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.runs.starts import FIRST_HITS, topic_words
 
 
 @pytest.fixture

@@ -23,12 +23,12 @@ from trailhound.sessions.events import Mark, Visit
 from trailhound.sessions.path_sessions import SEARCH_TURNS
 from trailhound.sources import Charged, SearchSource
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl import TopicCrawl
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.marking import archived_sources, session_of_crawl
-from trailhound.topics.sources import open_search
-from trailhound.topics.turn_planning import TurnLimits
-from trailhound.topics.turns import SearchTurns, TurnsRequest
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.marking import archived_sources, session_of_crawl
+from trailhound.topics.runs.crawl import TopicCrawl
+from trailhound.topics.runs.sources import open_search
+from trailhound.topics.runs.turn_planning import TurnLimits
+from trailhound.topics.runs.turns import SearchTurns, TurnsRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 

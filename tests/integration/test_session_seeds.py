@@ -12,11 +12,11 @@ from trailhound.errors import UsageError
 from trailhound.records import Page
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
-from trailhound.topics.explaining import Explainer
-from trailhound.topics.seed_suggestions import USUAL_SEEDS, seeds_of, suggested_seeds
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.finds.explaining import Explainer
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
+from trailhound.topics.runs.starts import USUAL_SEEDS, seeds_of, suggested_seeds
 from trailhound.topics.workspace import Workspace
 from trailhound.urls import host_key
 

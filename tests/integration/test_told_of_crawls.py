@@ -14,8 +14,8 @@ from trailhound.config.settings import Settings
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import write_session
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_status import (
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.status import (
     CrawlState,
     Notice,
     RecentPage,
@@ -23,7 +23,7 @@ from trailhound.topics.crawl_status import (
     read_status,
     write_status,
 )
-from trailhound.topics.strategy_memory import crawl_to_learn_from
+from trailhound.topics.runs.strategy_memory import crawl_to_learn_from
 
 GATE, HIVE, WASP = (f"https://a.example/{name}" for name in ("gate", "hive", "wasp"))
 FINDS = [

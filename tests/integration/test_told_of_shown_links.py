@@ -14,10 +14,10 @@ from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.storage.results_reading import Results
 from trailhound.strategies.base import FoundLink, Reason
 from trailhound.strategies.trail.strategy import TrailStrategy
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.explaining import FORGOTTEN, Explainer, Explanation
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.finds.explaining import FORGOTTEN, Explainer, Explanation
+from trailhound.topics.finds.opinions import Opinions
 from trailhound.topics.learning import LearningRequest, learn_into
-from trailhound.topics.opinions import Opinions
 from trailhound.topics.workspace import Workspace
 
 HOST = "http://bees.test"

@@ -14,9 +14,9 @@ from trailhound.crawling.build import OwnParts
 from trailhound.demo import DemoWeb
 from trailhound.errors import UsageError
 from trailhound.fetching.resolver import MappedResolver
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
-from trailhound.topics.turns import SearchTurns, TurnsRequest
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
+from trailhound.topics.runs.turns import SearchTurns, TurnsRequest
 from trailhound.topics.workspace import Workspace
 
 HURRIED: dict[str, Any] = {"fetch__delay_seconds": 0.0, "fetch__allow_impolite": True}

@@ -16,9 +16,9 @@ from trailhound.demo import DemoWeb
 from trailhound.demo.files import write_access_log
 from trailhound.errors import SourceError, UsageError
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl_folder import TRACES
-from trailhound.topics.forgetting import forget_pages, one_host
-from trailhound.topics.opinions import strategy_of
+from trailhound.topics.crawls.folder import TRACES
+from trailhound.topics.finds.opinions import strategy_of
+from trailhound.topics.upkeep.forgetting import forget_pages, one_host
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 COLLABORATIVE = "collaborative:min_pages=20"

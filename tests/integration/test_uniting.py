@@ -18,9 +18,9 @@ from trailhound.cluster.uniting import scatter, unite
 from trailhound.errors import UsageError
 from trailhound.frontier.reading import all_urls
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl_folder import SHARDS, CrawlFolder
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.crawls.folder import SHARDS, CrawlFolder
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
 
 ALL = {f"http://{host}/{number}" for host in HOSTS for number in range(PAGES)}
 
@@ -77,7 +77,7 @@ def test_a_cluster_goes_on_with_one_machine_s_crawl(
     crawl: ShardedCrawl, trailhound: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once = SimpleNamespace(time=lambda: 1_772_366_400.0)  # files of the archive: one second
-    monkeypatch.setattr("trailhound.topics.crawl_stores.time", at_once)
+    monkeypatch.setattr("trailhound.topics.runs.stores.time", at_once)
     crawl.run(0, 20)
     crawl.run(1, 10)
     assert unite(crawl.whole) == 2

@@ -12,8 +12,8 @@ from command_line import Command
 from trailhound.demo import DemoWeb
 from trailhound.errors import SessionError, UsageError
 from trailhound.storage.results_reading import Results
-from trailhound.topics.explaining import Explainer
-from trailhound.topics.opinions import Opinions
+from trailhound.topics.finds.explaining import Explainer
+from trailhound.topics.finds.opinions import Opinions
 from trailhound.topics.workspace import Workspace
 
 KEYWORDS = "keywords:words=research page news"

@@ -19,8 +19,8 @@ from trailhound.fetching.replay import RecordedResponse, ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FetchResult, Link, Outcome, Page, Relevance
 from trailhound.strategies.baselines import BreadthFirstStrategy
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
 from trailhound.topics.workspace import Workspace
 
 

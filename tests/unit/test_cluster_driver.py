@@ -31,8 +31,8 @@ from trailhound.errors import StorageError, UsageError
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.visit_reading import found_at
-from trailhound.topics.crawl_folder import CrawlFolder, CrawlRecord
-from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.crawls.folder import CrawlFolder, CrawlRecord
+from trailhound.topics.runs.plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 SHARDS = 2

@@ -12,7 +12,7 @@ from command_line import Command
 from trailhound.cluster.fencing import Fence
 from trailhound.cluster.messages import ShardState
 from trailhound.cluster.status import ShardMetrics, StatusBoard, read_cluster_status
-from trailhound.topics.crawl_folder import SHARDS, CrawlFolder
+from trailhound.topics.crawls.folder import SHARDS, CrawlFolder
 from trailhound.topics.workspace import Workspace
 
 

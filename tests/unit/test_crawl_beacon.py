@@ -14,8 +14,8 @@ from trailhound.crawling.budget import Budget, StopReason
 from trailhound.crawling.progress import CrawlProgress
 from trailhound.errors import StorageError
 from trailhound.frontier.base import FrontierStats
-from trailhound.topics.crawl_beacon import CrawlBeacon
-from trailhound.topics.crawl_status import (
+from trailhound.topics.crawls.notices import Failure
+from trailhound.topics.crawls.status import (
     STATUS,
     CrawlState,
     Notice,
@@ -28,8 +28,8 @@ from trailhound.topics.crawl_status import (
     write_status,
     write_wish,
 )
-from trailhound.topics.failures import Failure
-from trailhound.topics.forgetting import one_host, one_url
+from trailhound.topics.runs.beacon import CrawlBeacon
+from trailhound.topics.upkeep.forgetting import one_host, one_url
 
 
 class FussyCrawl:

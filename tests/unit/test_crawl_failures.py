@@ -6,7 +6,7 @@ from trailhound.crawling.budget import Budget
 from trailhound.crawling.progress import CrawlProgress
 from trailhound.crawling.troubles import Troubles
 from trailhound.records import Candidate, FetchResult, Outcome, PageEvent
-from trailhound.topics.failures import ENDS, MAX_SEEDS_TOLD, Failure, SeedWatch, failures_of
+from trailhound.topics.crawls.notices import ENDS, MAX_SEEDS_TOLD, Failure, SeedWatch, failures_of
 
 SEED = "http://a.test/"
 

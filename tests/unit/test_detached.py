@@ -8,7 +8,7 @@ import pytest
 
 from trailhound.errors import StorageError
 from trailhound.storage.files import check_writable
-from trailhound.topics.detached import NEXT_STEPS, DetachedProcess
+from trailhound.topics.control.running import NEXT_STEPS, DetachedProcess
 
 
 def test_a_complaint_is_told_without_what_only_a_terminal_needs(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from test_import_logs import AT, SITE, from_squid, squid, visits
 
 from trailhound.sessions.events import Mark, Reached, Session, Visit
 from trailhound.sessions.importers.base import Imported
-from trailhound.topics.earlier_imports import united
 from trailhound.topics.importing import (
     SALT_NAME,
     ChosenSessions,
@@ -20,6 +19,7 @@ from trailhound.topics.importing import (
     UsefulPages,
     keep_sessions,
     pseudonyms,
+    united,
 )
 from trailhound.topics.workspace import TopicFolder, Workspace
 

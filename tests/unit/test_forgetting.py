@@ -29,9 +29,18 @@ from trailhound.storage.results_reading import Results
 from trailhound.storage.warc import ArchiveWriter
 from trailhound.storage.warc_records import CaptureNotes
 from trailhound.topics import learning
-from trailhound.topics.crawl_folder import EXPORTS, CrawlFolder, CrawlLock, CrawlRecord, RejudgeLock
-from trailhound.topics.explaining import FORGOTTEN, shown_path
-from trailhound.topics.forgetting import (
+from trailhound.topics.crawls.folder import (
+    EXPORTS,
+    CrawlFolder,
+    CrawlLock,
+    CrawlRecord,
+    RejudgeLock,
+)
+from trailhound.topics.crawls.marking import MARKS_FILE, mark_visited, marks_of
+from trailhound.topics.finds.explaining import FORGOTTEN, shown_path
+from trailhound.topics.learned import LearnedTopic
+from trailhound.topics.learning import LearningRequest, learn_into, request_as_before
+from trailhound.topics.upkeep.forgetting import (
     ForgetReport,
     forget_everything,
     forget_pages,
@@ -39,10 +48,7 @@ from trailhound.topics.forgetting import (
     one_host,
     one_url,
 )
-from trailhound.topics.learned import LearnedTopic
-from trailhound.topics.learning import LearningRequest, learn_into, request_as_before
-from trailhound.topics.marking import MARKS_FILE, mark_visited, marks_of
-from trailhound.topics.renaming import merge_sessions, rename
+from trailhound.topics.upkeep.moving import merge_sessions, rename
 from trailhound.topics.workspace import Workspace
 
 SECRET = "http://secret.test/diary"

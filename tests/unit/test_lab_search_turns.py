@@ -14,7 +14,7 @@ from trailhound.lab.runner import TopicRunner
 from trailhound.lab.search_turns import SearchTurnsBench, TurnsPlan, path_to
 from trailhound.lab.topics import topic_source
 from trailhound.records import Outcome, PageEvent
-from trailhound.topics.turn_planning import TurnLimits
+from trailhound.topics.runs.turn_planning import TurnLimits
 
 SEED = 7
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trailhound.storage.files import MAKE_ROOM
-from trailhound.topics.crawl_status import CrawlState, Notice, RunningCrawl, Wish
+from trailhound.topics.crawls.status import CrawlState, Notice, RunningCrawl, Wish
 from trailhound.web.plain_words import crawl_in_app, in_app, wrong_request
 
 

@@ -53,8 +53,11 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("modules", "heavy"),
     [
-        ("topics.overview, trailhound.topics.running", "numpy"),
-        ("topics.link_lessons, trailhound.topics.explaining, trailhound.lab.runner", "aiohttp"),
+        ("topics.overview, trailhound.topics.control.running", "numpy"),
+        (
+            "topics.link_lessons, trailhound.topics.finds.explaining, trailhound.lab.runner",
+            "aiohttp",
+        ),
     ],
 )
 def test_commands_load_only_what_they_need(modules: str, heavy: str) -> None:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from trailhound.crawling.budget import StopReason
 from trailhound.errors import StorageError, UsageError
-from trailhound.topics.crawl_status import CrawlState, RunningCrawl, Wish
-from trailhound.topics.schedule import (
+from trailhound.topics.control.schedule import (
     RETRY_SECONDS,
     SCHEDULE,
     Action,
@@ -34,6 +33,7 @@ from trailhound.topics.schedule import (
     write_schedule,
     write_state,
 )
+from trailhound.topics.crawls.status import CrawlState, RunningCrawl, Wish
 from trailhound.topics.workspace import Workspace
 
 VIENNA = ZoneInfo("Europe/Vienna")

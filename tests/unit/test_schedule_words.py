@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from trailhound.topics.crawl_status import CrawlState, RunningCrawl
-from trailhound.topics.schedule import (
+from trailhound.topics.control.schedule import (
     Action,
     Decision,
     Occasion,
@@ -13,6 +12,7 @@ from trailhound.topics.schedule import (
     ScheduleState,
     Window,
 )
+from trailhound.topics.crawls.status import CrawlState, RunningCrawl
 from trailhound.web.schedule_words import last_in_words, next_in_words, wish_in_words
 
 TEN = datetime(2026, 11, 16, 22, 0, tzinfo=UTC).timestamp()

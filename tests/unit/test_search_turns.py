@@ -20,16 +20,19 @@ from trailhound.sessions.events import Mark, Reached, Visit
 from trailhound.sessions.page_graph import PageGraph, build_page_graph
 from trailhound.sessions.path_sessions import PathPage, session_of_paths
 from trailhound.sources import SearchHit
-from trailhound.topics.turn_planning import (
+from trailhound.topics.runs.turn_planning import (
     AskedQuery,
+    OpenTurn,
     ScoredFind,
     TurnLimits,
+    TurnReport,
+    TurnsFile,
+    TurnsRecord,
     choose_seeds,
     cluster_queries,
     plan_turn,
     strong_finds,
 )
-from trailhound.topics.turn_records import OpenTurn, TurnReport, TurnsFile, TurnsRecord
 
 
 def page(name: str, words: str, *links: str) -> Page:

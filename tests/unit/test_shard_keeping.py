@@ -32,8 +32,8 @@ from trailhound.errors import StorageError
 from trailhound.frontier.reading import all_urls
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.records import Candidate, Outcome, PageEvent
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.runs.plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 

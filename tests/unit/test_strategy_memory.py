@@ -23,8 +23,8 @@ from trailhound.records import (
 )
 from trailhound.storage.results import ResultsStore
 from trailhound.strategies.baselines import BreadthFirstStrategy
-from trailhound.topics.crawl_folder import SHARDS, CrawlFolder, CrawlRecord
-from trailhound.topics.strategy_memory import (
+from trailhound.topics.crawls.folder import SHARDS, CrawlFolder, CrawlRecord
+from trailhound.topics.runs.strategy_memory import (
     KEEP_EVERY,
     StrategyMemory,
     crawl_to_learn_from,

@@ -27,11 +27,14 @@ from trailhound.storage import export_folder
 from trailhound.storage.export_folder import MARKER, ExportFolder, file_stem
 from trailhound.storage.results_reading import Results
 from trailhound.text.main_content import TextForm, harmless_markdown
-from trailhound.topics.archived_pages import ArchivedContent
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.exporting import Export
-from trailhound.topics.main_texts import MainTexts
-from trailhound.topics.text_files import write_text_folder, write_text_stream
+from trailhound.topics.crawls.archived_pages import ArchivedContent
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.finds.exporting import (
+    Export,
+    MainTexts,
+    write_text_folder,
+    write_text_stream,
+)
 
 pytest.importorskip("trafilatura")
 
@@ -65,7 +68,7 @@ UNARCHIVED = Find("https://hives.test/lost", "Lost", "What was indexed of it.")
 @pytest.fixture(autouse=True)
 def _one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Starting one takes a second."""
-    monkeypatch.setattr("trailhound.topics.main_texts.MAX_PROCESSES", 1)
+    monkeypatch.setattr("trailhound.topics.finds.exporting.MAX_PROCESSES", 1)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from kept_pages import keep, u
 
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
-from trailhound.topics.explaining import FORGOTTEN, shown_path
+from trailhound.topics.finds.explaining import FORGOTTEN, shown_path
 
 
 def paths(store: ResultsStore, path: Path) -> dict[str, list[str]]:

@@ -28,8 +28,8 @@ from trailhound.storage.visit_reading import (
     visits_of,
 )
 from trailhound.storage.visits import DAY_SECONDS
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.news import last_looked, news, note_looked
+from trailhound.topics.control.overview import last_looked, news, note_looked
+from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.topics.workspace import Workspace
 
 DAY = DAY_SECONDS

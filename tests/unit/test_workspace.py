@@ -16,14 +16,15 @@ from trailhound.records import Page
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import read_session
 from trailhound.text.extract import extract_page
-from trailhound.topics.forgetting import forget_everything
+from trailhound.topics.control.overview import overview
 from trailhound.topics.learning import LearningRequest, learn_each_label, learn_into
-from trailhound.topics.names import checked_name, folder_name
-from trailhound.topics.overview import overview
-from trailhound.topics.renaming import rename
+from trailhound.topics.upkeep.forgetting import forget_everything
+from trailhound.topics.upkeep.moving import rename
 from trailhound.topics.workspace import (
     TopicRecord,
     Workspace,
+    checked_name,
+    folder_name,
     workspace_folder,
 )
 

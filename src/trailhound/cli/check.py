@@ -11,8 +11,8 @@ from trailhound.cli import options
 from trailhound.cli.terminal import patiently, print_json, say, show_table
 
 if TYPE_CHECKING:
-    from trailhound.topics.checking import Problem, StoreCheck
-    from trailhound.topics.repairing import CheckReport
+    from trailhound.topics.upkeep.checking import Problem, StoreCheck
+    from trailhound.topics.upkeep.repairing import CheckReport
 
 
 def check(
@@ -42,12 +42,12 @@ def check(
 
       trailhound check bees --repair
     """
-    from trailhound.topics.crawl_folder import CrawlFolder
+    from trailhound.topics.crawls.folder import CrawlFolder
 
     folder = CrawlFolder(options.open_workspace(workspace).topic(topic))
     folder.require_files()
     with patiently("Checking") as tell:
-        from trailhound.topics.repairing import check_crawl
+        from trailhound.topics.upkeep.repairing import check_crawl
 
         if repair and folder.shards():
             from trailhound.cluster.mending import parts_to_mend

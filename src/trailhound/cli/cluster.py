@@ -78,13 +78,13 @@ def status(
 
 def _status_of(folder: TopicFolder) -> ClusterStatus | None:
     from trailhound.cluster.status import read_cluster_status
-    from trailhound.topics.crawl_folder import CrawlFolder
+    from trailhound.topics.crawls.folder import CrawlFolder
 
     return read_cluster_status(CrawlFolder(folder))
 
 
 def _is_alive(folder: TopicFolder) -> bool:
-    from trailhound.topics.running import running_crawl
+    from trailhound.topics.control.running import running_crawl
 
     crawl = running_crawl(folder)
     return crawl is not None and crawl.is_alive

@@ -39,7 +39,7 @@ def collect(
 
     from trailhound.collector import DEFAULT_PORT, Collector, load_pairing
     from trailhound.storage.files import check_writable
-    from trailhound.topics.scheduler import Scheduler, keep_schedules
+    from trailhound.topics.control.scheduler import Scheduler, keep_schedules
 
     place = open_workspace(workspace)
     check_writable(place.folder)

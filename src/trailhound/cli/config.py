@@ -53,7 +53,7 @@ def check(config: ConfigOption = None, as_json: JsonOption = False) -> None:
       trailhound config check --config bees.toml
     """
     from trailhound.config import find_file
-    from trailhound.topics.settings_checks import check_settings
+    from trailhound.topics.control.settings_checks import check_settings
 
     check_settings(_read(config).settings)
     file = find_file(config, os.environ, Path.cwd())

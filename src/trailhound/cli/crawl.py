@@ -14,9 +14,9 @@ import typer
 from trailhound.cli import options
 
 if TYPE_CHECKING:
-    from trailhound.topics.crawl import TopicCrawl
-    from trailhound.topics.crawl_folder import CrawlFolder
-    from trailhound.topics.crawl_plan import CrawlRequest
+    from trailhound.topics.crawls.folder import CrawlFolder
+    from trailhound.topics.runs.crawl import TopicCrawl
+    from trailhound.topics.runs.plan import CrawlRequest
 
 
 end = partial(typer.Option, rich_help_panel="When to end")
@@ -177,7 +177,7 @@ def crawl(
     from trailhound.config.values import parse_size
     from trailhound.crawling.budget import StopReason
     from trailhound.errors import UsageError
-    from trailhound.topics.metrics_serving import figures_served
+    from trailhound.topics.runs.opening import figures_served
 
     if shards is not None and cluster is None:
         raise UsageError("--shards is for crawls on a cluster. Name one with --cluster ADDRESS.")
@@ -224,7 +224,7 @@ def crawl(
     given = GivenAccess(tuple(cookies or ()), tuple(header or ()), tuple(for_host or ()))
     flags = options.assigned(set_) | options.given(chosen) | given.flags()
     with patiently("Reading the model"):
-        from trailhound.topics.crawl_plan import CrawlRequest
+        from trailhound.topics.runs.plan import CrawlRequest
 
         request = CrawlRequest(
             options.settings_from(flags, config),
@@ -270,9 +270,9 @@ def _open(
     checkpoint: str,
 ) -> TopicCrawl:
     from trailhound.cli.terminal import say
-    from trailhound.topics.crawl_folder import CrawlFolder
-    from trailhound.topics.crawl_opening import open_crawl
-    from trailhound.topics.crawl_plan import needs_no_session
+    from trailhound.topics.crawls.folder import CrawlFolder
+    from trailhound.topics.runs.opening import open_crawl
+    from trailhound.topics.runs.plan import needs_no_session
 
     place = options.open_workspace(workspace)
     folder = place.folder_for(topic)
@@ -300,7 +300,7 @@ def _open(
 def _unite(folder: CrawlFolder, request: CrawlRequest) -> None:
     """What a cluster has begun goes on here in one piece, or is whole when it is set aside."""
     from trailhound.cli.terminal import say
-    from trailhound.topics.gathering import gather_first
+    from trailhound.topics.crawls.gathering import gather_first
 
     if not folder.shards():
         return

@@ -30,7 +30,7 @@ from trailhound.signals import on_stop_signals
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from trailhound.topics.crawl import TopicCrawl
+    from trailhound.topics.runs.crawl import TopicCrawl
 
 _log = logging.getLogger(__name__)
 

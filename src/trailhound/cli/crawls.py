@@ -14,7 +14,7 @@ from trailhound.cli.terminal import duration, patiently, print_json, say, show_p
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
-    from trailhound.topics.crawl_status import RunningCrawl
+    from trailhound.topics.crawls.status import RunningCrawl
 
 
 def crawls(workspace: options.WorkspaceOption = None, as_json: options.JsonOption = False) -> None:
@@ -26,7 +26,7 @@ def crawls(workspace: options.WorkspaceOption = None, as_json: options.JsonOptio
 
       trailhound crawls
     """
-    from trailhound.topics.overview import crawls_of_now
+    from trailhound.topics.control.overview import crawls_of_now
 
     found = list(crawls_of_now(options.open_workspace(workspace)))
     if as_json:
@@ -54,8 +54,8 @@ def stop(
 
       trailhound stop bees
     """
-    from trailhound.topics.running import pause as pause_crawl
-    from trailhound.topics.running import request_stop, wait_for_end
+    from trailhound.topics.control.running import pause as pause_crawl
+    from trailhound.topics.control.running import request_stop, wait_for_end
 
     folder = options.open_workspace(workspace).topic(topic)
     (pause_crawl if pause else request_stop)(folder)

@@ -12,7 +12,7 @@ from trailhound.cli.results import CrawlOption, crawl_folder
 from trailhound.cli.terminal import harmless, output, patiently, print_json
 
 if TYPE_CHECKING:
-    from trailhound.topics.explaining import Explanation
+    from trailhound.topics.finds.explaining import Explanation
 
 
 def explain(
@@ -32,8 +32,8 @@ def explain(
       trailhound explain bees https://example.org/hives.html
     """
     from trailhound.storage.results_reading import Results
-    from trailhound.topics.explaining import Explainer
-    from trailhound.topics.opinions import Opinions
+    from trailhound.topics.finds.explaining import Explainer
+    from trailhound.topics.finds.opinions import Opinions
 
     folder = crawl_folder(topic, workspace, crawl)
     with patiently("Looking it up"), Results(folder.results) as results:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from trailhound.portal import Portal
     from trailhound.storage.results_reading import Results, StoredPage
     from trailhound.text.main_content import TextForm
-    from trailhound.topics.crawl_folder import CrawlFolder
-    from trailhound.topics.main_texts import Source
+    from trailhound.topics.crawls.folder import CrawlFolder
+    from trailhound.topics.finds.exporting import Source
 
 
 class ExportFormat(StrEnum):
@@ -117,7 +117,7 @@ def export(
     from trailhound.errors import UsageError
     from trailhound.portal import Portal
     from trailhound.storage.exporting import write_urls, write_warc
-    from trailhound.topics.heeding import open_results
+    from trailhound.topics.crawls.marking import open_results
     from trailhound.urls import typed_url
 
     if out.suffix.lower() == ".warc":
@@ -197,8 +197,7 @@ def _write_pages(
 ) -> int:
     """What more is told of than the address; how many pages there were."""
     from trailhound.storage.exporting import WRITERS
-    from trailhound.topics.exporting import Export
-    from trailhound.topics.text_files import write_text_folder, write_text_stream
+    from trailhound.topics.finds.exporting import Export, write_text_folder, write_text_stream
 
     form: TextForm = "markdown" if chosen is ExportFormat.MARKDOWN else "text"
     export = Export(folder, stored, pages, form if with_text or chosen in _TEXTS else None)

@@ -10,7 +10,7 @@ from trailhound.cli.options import JsonOption, WorkspaceOption, open_workspace
 from trailhound.cli.terminal import patiently, print_json, say
 
 if TYPE_CHECKING:
-    from trailhound.topics.forgetting import ForgetReport
+    from trailhound.topics.upkeep.forgetting import ForgetReport
 
 NOT_COVERED = (
     "Not covered: files outside the workspace (exports, copies, the files you imported), and pages "
@@ -65,7 +65,12 @@ def forget(
         raise UsageError("Say what to forget: --url URL, --host HOST, or --all.")
     place = open_workspace(workspace)
     with patiently("Forgetting"):
-        from trailhound.topics.forgetting import forget_everything, forget_pages, one_host, one_url
+        from trailhound.topics.upkeep.forgetting import (
+            forget_everything,
+            forget_pages,
+            one_host,
+            one_url,
+        )
 
         rules = [*map(one_url, url or ()), *map(one_host, host or ())]
         if everything:

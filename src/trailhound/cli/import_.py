@@ -226,8 +226,8 @@ def _fetched(
     """Pages from the web for those without contents, and how many are beyond the limit."""
     from trailhound.cli.terminal import import_bar
     from trailhound.errors import UsageError
-    from trailhound.topics.forgetting import FETCHED_NAME
     from trailhound.topics.page_fetching import FetchedPages, fetch_missing
+    from trailhound.topics.upkeep.forgetting import FETCHED_NAME
 
     settings = settings_from({"fetch.user_agent": request.user_agent}, request.config).fetch
     if not settings.user_agent:

@@ -20,8 +20,8 @@ from trailhound.counting import counted
 
 if TYPE_CHECKING:
     from trailhound.models.diagnosis import ClusterFigures
+    from trailhound.topics.finds.opinions import LinkLessons
     from trailhound.topics.learned import LearnedTopic
-    from trailhound.topics.link_lessons import LinkLessons
 
 
 def inspect(
@@ -51,8 +51,8 @@ def inspect(
 
     from trailhound.cli.options import settings_from
     from trailhound.storage.files import write_whole
-    from trailhound.topics.crawl_folder import CrawlFolder
-    from trailhound.topics.link_lessons import lessons_about_links
+    from trailhound.topics.crawls.folder import CrawlFolder
+    from trailhound.topics.finds.opinions import lessons_about_links
 
     with patiently("Reading the model") as report:
         folder = open_workspace(workspace).topic(topic)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from trailhound.models.topic_model import TopicParameters
     from trailhound.sessions.events import Session
     from trailhound.sessions.shown_pages import Content
+    from trailhound.topics.finds.rejudging import Rejudged
     from trailhound.topics.learned import LearnedTopic
-    from trailhound.topics.rejudging import Rejudged
     from trailhound.topics.workspace import TopicFolder, Workspace
 
 RejudgeOption = Annotated[
@@ -262,7 +262,7 @@ def _judged_again(topic: TopicFolder) -> Rejudged | None:
     """What came of it; ``None`` for a topic without a crawl, or whose pages cannot be judged."""
     from trailhound.cli.rejudge import rejudge_shown
     from trailhound.errors import TrailhoundError
-    from trailhound.topics.crawl_folder import CrawlFolder
+    from trailhound.topics.crawls.folder import CrawlFolder
 
     folder = CrawlFolder(topic)
     if not (folder.exists() and folder.results.is_file()):

@@ -23,7 +23,7 @@ from trailhound.cli.terminal import patiently, print_json, say
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
-    from trailhound.topics.marking import Marked
+    from trailhound.topics.crawls.marking import Marked
 
 _MOST_SHOWN = 3
 """Pages that stay marked and are named."""
@@ -63,7 +63,7 @@ def mark(
       trailhound export bees -f urls | trailhound mark bees --from -
     """
     from trailhound.errors import UsageError
-    from trailhound.topics.marking import mark_results
+    from trailhound.topics.crawls.marking import mark_results
 
     addresses = listed_urls(url or (), from_file, "list")
     if not addresses:
@@ -97,7 +97,7 @@ def _learn(topic: str, workspace: Path | None, *, rejudge: bool, as_json: bool) 
 
 
 def _tell(marked: Marked, verdict: bool | None, topic: str, *, learn: bool) -> None:
-    from trailhound.topics.heeding import mark_in_words
+    from trailhound.topics.crawls.marking import mark_in_words
 
     what = {True: "marked useful", False: "marked not useful", None: "no longer marked"}[verdict]
     still = {page.address: page for page in marked.still}

@@ -13,15 +13,15 @@ from trailhound.counting import counted
 
 if TYPE_CHECKING:
     from trailhound.storage.visit_reading import NewsPage
-    from trailhound.topics.crawl_folder import CrawlFolder
-    from trailhound.topics.news import News
+    from trailhound.topics.control.overview import News
+    from trailhound.topics.crawls.folder import CrawlFolder
 
 _INDENT = " " * 11
 
 
 def tell_news(folder: CrawlFolder, limit: int, *, as_json: bool) -> None:
     """Show it, best first; next time begins where this one ends, unless some was left out."""
-    from trailhound.topics.news import news, note_looked
+    from trailhound.topics.control.overview import news, note_looked
 
     now = time.time()
     found = news(folder, limit=limit)

@@ -20,9 +20,9 @@ from trailhound.cli.terminal import pages_bar, patiently, print_json, say, show_
 
 if TYPE_CHECKING:
     from trailhound.storage.results_reading import ThresholdEffect
-    from trailhound.topics.crawl_folder import CrawlFolder
-    from trailhound.topics.judging import TopicThreshold
-    from trailhound.topics.rejudging import Ask, Rejudged
+    from trailhound.topics.crawls.folder import CrawlFolder
+    from trailhound.topics.finds.rejudging import Ask, Rejudged
+    from trailhound.topics.runs.judging import TopicThreshold
 
 LEARNED = "learned"
 
@@ -65,7 +65,7 @@ def rejudge(
         return
     ask = None if cluster is None else _on_cluster(cluster)
     if threshold is not None:
-        from trailhound.topics.judging import choose_threshold
+        from trailhound.topics.runs.judging import choose_threshold
 
         with patiently("Reading the model"):
             choose_threshold(folder, wanted)
@@ -80,7 +80,7 @@ def _on_cluster(address: str) -> Ask:
     """Pages read and judged by processes of a Ray cluster; what they say is written here."""
     from trailhound.cluster.connecting import load_ray
     from trailhound.cluster.fan_out import fan_out
-    from trailhound.topics.page_opinions import judging_elsewhere
+    from trailhound.topics.finds.rejudging import judging_elsewhere
 
     load_ray()  # if it is missing, it is said before anything is changed
     return lambda what, pages: fan_out(address, judging_elsewhere, what, pages, in_order=True)
@@ -89,8 +89,8 @@ def _on_cluster(address: str) -> Ask:
 def rejudge_shown(folder: CrawlFolder, ask: Ask | None = None) -> Rejudged:
     """Judge the pages of a crawl again, with a bar on stderr, until Ctrl-C."""
     from trailhound.signals import on_stop_signals
-    from trailhound.topics import rejudging
-    from trailhound.topics.page_opinions import opinions_here
+    from trailhound.topics.finds import rejudging
+    from trailhound.topics.finds.rejudging import opinions_here
 
     stopping = threading.Event()
 
@@ -127,8 +127,8 @@ def _tell_effect(
 ) -> None:
     """What a threshold would change, by the scores that the pages have now."""
     from trailhound.errors import UsageError
-    from trailhound.topics.heeding import open_results
-    from trailhound.topics.judging import threshold_of
+    from trailhound.topics.crawls.marking import open_results
+    from trailhound.topics.runs.judging import threshold_of
 
     holds = threshold_of(folder)
     if holds is None or said is None:
@@ -155,7 +155,7 @@ def _effect_in_words(threshold: float, effect: ThresholdEffect) -> str:
 
 
 def _tell(folder: CrawlFolder, done: Rejudged, *, as_json: bool) -> None:
-    from trailhound.topics.judging import threshold_of
+    from trailhound.topics.runs.judging import threshold_of
 
     holds = threshold_of(folder)
     if as_json:

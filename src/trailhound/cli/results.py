@@ -17,7 +17,7 @@ from trailhound.records import Outcome
 
 if TYPE_CHECKING:
     from trailhound.storage.results_reading import Results, StoredPage
-    from trailhound.topics.crawl_folder import CrawlFolder
+    from trailhound.topics.crawls.folder import CrawlFolder
 
 MAX_STEPS_SHOWN = 3
 _INDENT = " " * 11
@@ -93,8 +93,8 @@ def results(
     """
     import msgspec
 
-    from trailhound.topics.explaining import shown_path
-    from trailhound.topics.heeding import mark_in_words, open_results
+    from trailhound.topics.crawls.marking import mark_in_words, open_results
+    from trailhound.topics.finds.explaining import shown_path
 
     folder = crawl_folder(topic, workspace, crawl)
     if since_last and crawl is not None:
@@ -146,7 +146,7 @@ def results(
 
 def _show_text(folder: CrawlFolder, url: str, as_json: bool) -> None:
     from trailhound.storage.results_reading import Results
-    from trailhound.topics.exporting import main_text_of
+    from trailhound.topics.finds.exporting import main_text_of
 
     with Results(folder.results) as stored, patiently("Looking for the main text"):
         page, found = main_text_of(folder, stored, url)
@@ -161,8 +161,8 @@ def _show_text(folder: CrawlFolder, url: str, as_json: bool) -> None:
 
 def crawl_folder(topic: str, workspace: Path | None, crawl: str | None = None) -> CrawlFolder:
     """The crawl of a topic, or one that was set aside; UsageError when there is none."""
-    from trailhound.topics.crawl_folder import CrawlFolder
-    from trailhound.topics.gathering import gather_first
+    from trailhound.topics.crawls.folder import CrawlFolder
+    from trailhound.topics.crawls.gathering import gather_first
 
     folder = CrawlFolder(open_workspace(workspace).topic(topic))
     folder = (folder if crawl is None else folder.named(crawl)).require()
@@ -176,8 +176,8 @@ def _show(stored: Results, pages: list[StoredPage]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from trailhound.topics.explaining import shown_path
-    from trailhound.topics.heeding import mark_in_words
+    from trailhound.topics.crawls.marking import mark_in_words
+    from trailhound.topics.finds.explaining import shown_path
 
     for rank, page in enumerate(pages, start=1):
         score = f"{page.score:.2f}" if page.score is not None else " –  "

@@ -14,7 +14,7 @@ from trailhound.cli import options
 from trailhound.cli.terminal import print_json, say, show_pairs
 
 if TYPE_CHECKING:
-    from trailhound.topics.schedule import Schedule
+    from trailhound.topics.control.schedule import Schedule
     from trailhound.topics.workspace import TopicFolder
 
 MOST = 2**63 - 1
@@ -69,8 +69,8 @@ def schedule(
 
     from trailhound.errors import UsageError
     from trailhound.topics.access import without_secrets
-    from trailhound.topics.schedule import Schedule, read_schedule, write_schedule
-    from trailhound.topics.settings_checks import checked_schedule
+    from trailhound.topics.control.schedule import Schedule, read_schedule, write_schedule
+    from trailhound.topics.control.settings_checks import checked_schedule
 
     place = options.open_workspace(workspace)
     folder = place.topic(topic)
@@ -109,7 +109,7 @@ def _changes(
     set_: list[str] | None,
 ) -> dict[str, Any]:
     from trailhound.errors import UsageError
-    from trailhound.topics.schedule import parse_window
+    from trailhound.topics.control.schedule import parse_window
 
     if days is not None and nightly is None:
         if before.nightly is None:
@@ -145,8 +145,8 @@ def _check_agent(settings: Mapping[str, Any]) -> None:
 
 def _note_what_is_missing(folder: TopicFolder, schedule: Schedule) -> None:
     """A first night would fail without it, when nobody is there to read why."""
-    from trailhound.topics.crawl_folder import CrawlFolder
-    from trailhound.topics.heeding import marks_by_url
+    from trailhound.topics.crawls.folder import CrawlFolder
+    from trailhound.topics.crawls.marking import marks_by_url
 
     usual = options.settings_from({}, None).fetch.user_agent
     agent = str(schedule.settings.get("fetch.user_agent", usual)).strip()
@@ -164,8 +164,8 @@ def _note_what_is_missing(folder: TopicFolder, schedule: Schedule) -> None:
 
 
 def _told(folder: TopicFolder, schedule: Schedule | None) -> dict[str, Any]:
-    from trailhound.topics.running import running_crawl
-    from trailhound.topics.schedule import decide, read_state
+    from trailhound.topics.control.running import running_crawl
+    from trailhound.topics.control.schedule import decide, read_state
 
     state = read_state(folder)
     if schedule is None:

@@ -104,7 +104,7 @@ def _published(place: Workspace, topics: list[str], title: str) -> dict[str, Pub
     """Topics to publish while the server runs; UsageError names one without a crawl."""
     from trailhound.errors import UsageError
     from trailhound.portal.publishing import for_a_while
-    from trailhound.topics.crawl_folder import CrawlFolder
+    from trailhound.topics.crawls.folder import CrawlFolder
 
     if title and len(topics) != 1:
         raise UsageError("--portal-name goes with one --portal TOPIC. Name it, or leave it out.")
@@ -165,7 +165,7 @@ def _serve(
 
     from trailhound.errors import TrailhoundError
     from trailhound.storage.files import make_folder
-    from trailhound.topics.removing import finish_removing
+    from trailhound.topics.upkeep.moving import finish_removing
     from trailhound.web.presence import being_served
 
     listening.check()

@@ -90,7 +90,7 @@ def opened(place: Workspace) -> bool:
 
 def going_on(app: App) -> Iterator[str]:
     """What the server has found at its start: jobs and crawls that were cut short, or go on."""
-    from trailhound.topics.running import all_crawls
+    from trailhound.topics.control.running import all_crawls
 
     for job in app.jobs.all():
         if job.state == "cut short" and (job.ended_at or 0.0) > time.time() - RECENT_SECONDS:

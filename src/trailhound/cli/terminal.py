@@ -60,7 +60,7 @@ def end_next_steps() -> None:
     """When all is said: what the commands that were told need here."""
     chosen, next_steps.workspace = next_steps.workspace, None
     if chosen is not None and next_steps.were_told:
-        from trailhound.topics.detached import NEXT_STEPS
+        from trailhound.topics.control.running import NEXT_STEPS
 
         say(f"{NEXT_STEPS}{shlex.quote(str(chosen))} to these commands.)")
     next_steps.were_told = False

@@ -8,7 +8,7 @@ from trailhound.cli.options import JsonOption, WorkspaceOption, open_workspace
 from trailhound.cli.terminal import print_json, say, show_table
 
 if TYPE_CHECKING:
-    from trailhound.topics.overview import TopicOverview
+    from trailhound.topics.control.overview import TopicOverview
 
 
 def topics(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
@@ -18,7 +18,7 @@ def topics(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> No
 
       trailhound topics
     """
-    from trailhound.topics.overview import overview
+    from trailhound.topics.control.overview import overview
 
     place = open_workspace(workspace)
     found = list(overview(place))

@@ -41,8 +41,8 @@ def trace(
       trailhound trace bees access.log.gz --cluster 10.0.0.7:6379
     """
     from trailhound.cli.terminal import print_json, say, show_pairs
-    from trailhound.topics.crawl_folder import CrawlFolder
-    from trailhound.topics.traces import indexed_trace
+    from trailhound.topics.crawls.folder import CrawlFolder
+    from trailhound.topics.runs.traces import indexed_trace
 
     folder = CrawlFolder(open_workspace(workspace).topic(topic))
     read = None if cluster is None else _on_cluster(cluster)

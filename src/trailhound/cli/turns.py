@@ -13,8 +13,8 @@ from trailhound.cli.terminal import output, print_json, say, show_table
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
-    from trailhound.topics.turn_records import TurnReport
-    from trailhound.topics.turns import SearchTurns
+    from trailhound.topics.runs.turn_planning import TurnReport
+    from trailhound.topics.runs.turns import SearchTurns
 
 
 def turns(
@@ -74,8 +74,8 @@ def turns(
       trailhound turns bees --search pages.warc.gz --rounds 5 --max-requests 200
     """
     from trailhound.cli.crawl_view import run_shown
-    from trailhound.topics.turn_planning import TurnLimits
-    from trailhound.topics.turns import SearchTurns, TurnsRequest
+    from trailhound.topics.runs.turn_planning import TurnLimits
+    from trailhound.topics.runs.turns import SearchTurns, TurnsRequest
 
     near = TurnLimits()
     limits = TurnLimits(words, near.hits, new_seeds, None if all_clusters else near.hops)

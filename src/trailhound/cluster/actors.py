@@ -37,8 +37,8 @@ from trailhound.cluster.news import Heard, Letter
 from trailhound.cluster.placement import Placement
 from trailhound.cluster.shard import Shard
 from trailhound.errors import StorageError, TrailhoundError
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.runs.plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ growing archive its new end, of a database the parts that have changed. A *manif
 chunks make which file, and is written last: one that is there is complete. The stores of a crawl
 are taken in the order opposite to that in which pages are written, so that a checkpoint is what a
 kill at that moment would have left, and opening the shard makes up for it
-(:mod:`trailhound.topics.mending`).
+(:mod:`trailhound.topics.runs.mending`).
 
 What an owner has promised to others must be in a checkpoint first: links that it received are
 durable only then, and are to be acknowledged only then.
@@ -36,7 +36,7 @@ from trailhound.cluster.places import Place
 from trailhound.errors import UNREADABLE, StorageError
 from trailhound.storage.files import OPEN_SUFFIX, PARTIAL_SUFFIX, explaining, write_whole
 from trailhound.storage.warc_repair import WARC_SUFFIX
-from trailhound.topics.crawl_status import CONTROL, STATUS
+from trailhound.topics.crawls.status import CONTROL, STATUS
 
 CHUNK_BYTES = 4 << 20
 _MANIFESTS, _CHUNKS = "manifests", "chunks"

@@ -1,9 +1,9 @@
 """The driver of a crawl on a cluster: opens its shards, grants them requests, sees when it is over.
 
-For whoever runs it, it is a crawl like any other (:class:`~trailhound.topics.crawl.TopicCrawl`):
-events come out of :meth:`ClusterCrawl.run`, with figures of all shards together. It holds nothing
-that is not on disk or in the shards: one that is killed is replaced by the next, which finds the
-shards at work.
+For whoever runs it, it is a crawl like any other
+(:class:`~trailhound.topics.runs.crawl.TopicCrawl`): events come out of :meth:`ClusterCrawl.run`,
+with figures of all shards together. It holds nothing that is not on disk or in the shards: one that
+is killed is replaced by the next, which finds the shards at work.
 """
 
 from __future__ import annotations
@@ -39,12 +39,11 @@ from trailhound.frontier.base import FrontierStats
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.event_log import EventLog
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl import EarlierRuns, TopicCrawl
-from trailhound.topics.crawl_beacon import CrawlBeacon
-from trailhound.topics.crawl_plan import CrawlPlan, CrawlRequest
-from trailhound.topics.failures import NOTHING_WRONG, Failure, failures_of
-from trailhound.topics.gathering import Gathering
-from trailhound.topics.notices import Notify, Progress
+from trailhound.topics.crawls.gathering import Gathering
+from trailhound.topics.crawls.notices import NOTHING_WRONG, Failure, Notify, Progress, failures_of
+from trailhound.topics.runs.beacon import CrawlBeacon
+from trailhound.topics.runs.crawl import EarlierRuns, TopicCrawl
+from trailhound.topics.runs.plan import CrawlPlan, CrawlRequest
 
 LOOK_EVERY_SECONDS = 1.0
 """At most, while any shard is at work."""

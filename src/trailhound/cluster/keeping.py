@@ -25,7 +25,7 @@ from trailhound.errors import StorageError
 from trailhound.frontier.tables import FRONTIER
 from trailhound.storage.files import explaining
 from trailhound.storage.locks import is_held
-from trailhound.topics.crawl_folder import SHARDS
+from trailhound.topics.crawls.folder import SHARDS
 
 SAVE_EVERY_SECONDS = 20.0
 COPY_ATTEMPTS = 3

@@ -25,8 +25,8 @@ import msgspec
 from trailhound.cluster.placement import MAX_SHARDS, Placement
 from trailhound.errors import UNREADABLE, StorageError, UsageError
 from trailhound.storage.files import write_whole
-from trailhound.topics.crawl_folder import SHARDS, CrawlFolder
-from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.crawls.folder import SHARDS, CrawlFolder
+from trailhound.topics.runs.plan import CrawlRequest
 from trailhound.topics.workspace import TopicFolder
 
 FORMAT_NAME = "trailhound-cluster"

@@ -7,7 +7,7 @@ from trailhound.cluster.messages import Receipt, Turn, TurnWish
 from trailhound.cluster.news import Heard, Letter
 from trailhound.cluster.shard import Shard
 from trailhound.crawling.build import OwnParts
-from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawls.folder import CrawlFolder
 
 
 def parts_to_mend(folder: CrawlFolder) -> OwnParts:

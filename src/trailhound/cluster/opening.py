@@ -25,12 +25,12 @@ from trailhound.storage.results import ResultsStore
 from trailhound.storage.visit_reading import found_at
 from trailhound.strategies.choosing import declares
 from trailhound.topics.access import needs_secrets
-from trailhound.topics.crawl_beacon import CrawlBeacon
-from trailhound.topics.crawl_folder import CrawlLock
-from trailhound.topics.crawl_plan import CrawlPlan, CrawlRequest, knowledge_of, make_plan
-from trailhound.topics.gathering import gather_first
-from trailhound.topics.notices import Notify
-from trailhound.topics.strategy_memory import crawl_to_learn_from, told_of_lessons
+from trailhound.topics.crawls.folder import CrawlLock
+from trailhound.topics.crawls.gathering import gather_first
+from trailhound.topics.crawls.notices import Notify
+from trailhound.topics.runs.beacon import CrawlBeacon
+from trailhound.topics.runs.plan import CrawlPlan, CrawlRequest, knowledge_of, make_plan
+from trailhound.topics.runs.strategy_memory import crawl_to_learn_from, told_of_lessons
 from trailhound.topics.workspace import TopicFolder
 
 

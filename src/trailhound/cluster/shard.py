@@ -49,9 +49,9 @@ from trailhound.frontier.base import Frontier
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.records import PageEvent
 from trailhound.strategies.base import News
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.runs.opening import open_crawl
+from trailhound.topics.runs.plan import CrawlRequest
 
 T = TypeVar("T")
 

@@ -23,8 +23,8 @@ from trailhound.errors import UNREADABLE
 from trailhound.storage.files import whole_file
 from trailhound.storage.locks import is_held
 from trailhound.storage.results_reading import Results
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_status import Notice
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.status import Notice
 
 STATUS_NAME = "cluster-status.json"
 """In a crawl's folder."""

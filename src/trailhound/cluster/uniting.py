@@ -28,10 +28,10 @@ from trailhound.storage.results import RESULTS, ResultsStore
 from trailhound.storage.results_reading import Results
 from trailhound.storage.sqlite import transaction
 from trailhound.storage.warc_repair import repair_archive
-from trailhound.topics.crawl_folder import SHARDS, CrawlFolder, CrawlLock, CrawlRecord
-from trailhound.topics.crawl_plan import CrawlRequest, knowledge_of, make_plan
-from trailhound.topics.gathering import Gathering, gather_first
-from trailhound.topics.strategy_memory import latest_snapshot, numbered_snapshot
+from trailhound.topics.crawls.folder import SHARDS, CrawlFolder, CrawlLock, CrawlRecord
+from trailhound.topics.crawls.gathering import Gathering, gather_first
+from trailhound.topics.runs.plan import CrawlRequest, knowledge_of, make_plan
+from trailhound.topics.runs.strategy_memory import latest_snapshot, numbered_snapshot
 
 _OUTGOING = "SELECT url, priority, memory, parent, depth FROM outgoing ORDER BY shard, number"
 _HAS_OUTGOING = "SELECT 1 FROM sqlite_schema WHERE name = 'outgoing'"

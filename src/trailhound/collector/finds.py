@@ -16,11 +16,10 @@ import msgspec
 from trailhound.collector.guard import RefusedRequestError
 from trailhound.errors import UNREADABLE, ConfigError, TrailhoundError, UsageError
 from trailhound.topics.access import Access, cookies_of_browser, named_host
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.marking import mark_results
-from trailhound.topics.names import checked_name
-from trailhound.topics.news import news, note_looked
-from trailhound.topics.workspace import TopicFolder, Workspace
+from trailhound.topics.control.overview import news, note_looked
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.marking import mark_results
+from trailhound.topics.workspace import TopicFolder, Workspace, checked_name
 
 MOST_FINDS = 20
 """Of one topic that are told at once, the best."""

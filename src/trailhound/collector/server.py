@@ -43,9 +43,9 @@ from trailhound.collector.store import (
 from trailhound.counting import counted
 from trailhound.errors import ConfigError, StorageError, TrailhoundError
 from trailhound.sessions.events import Event, Mark, Submit
+from trailhound.topics.control.schedule import note_submit
 from trailhound.topics.learned import LearnedTopic
 from trailhound.topics.learning import learn_into, request_as_before
-from trailhound.topics.schedule import note_submit
 from trailhound.topics.workspace import Workspace
 
 DEFAULT_PORT = 8917

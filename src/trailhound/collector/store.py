@@ -24,8 +24,7 @@ from trailhound.sessions.files import (
     read_with_problems,
     write_session,
 )
-from trailhound.topics.names import checked_name
-from trailhound.topics.workspace import SessionsLock, TopicFolder, Workspace
+from trailhound.topics.workspace import SessionsLock, TopicFolder, Workspace, checked_name
 
 MAX_SESSION_BYTES = 1_000_000_000
 MAX_OPEN_FILES = 32

@@ -24,7 +24,7 @@ from trailhound.sessions.events import Session
 from trailhound.sessions.page_graph import build_page_graph
 from trailhound.sessions.path_sessions import SEARCH_TURNS, PathPage, session_of_paths
 from trailhound.sources import Sources
-from trailhound.topics.turn_planning import (
+from trailhound.topics.runs.turn_planning import (
     ScoredFind,
     TurnLimits,
     TurnPlan,

@@ -30,14 +30,13 @@ from trailhound.notebooks import data_frame, html_table
 from trailhound.records import FinishedPage, Page, PageEvent
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.strategies.base import Strategy
-from trailhound.topics.crawl import TopicCrawl
-from trailhound.topics.crawl_folder import CrawlFolder, NoCrawlFolder
-from trailhound.topics.crawl_opening import open_crawl
-from trailhound.topics.crawl_plan import CrawlRequest, knowledge_from
-from trailhound.topics.heeding import open_results
+from trailhound.topics.crawls.folder import CrawlFolder, NoCrawlFolder
+from trailhound.topics.crawls.marking import open_results
 from trailhound.topics.learned import LearnedTopic
-from trailhound.topics.metrics_serving import figures_served
 from trailhound.topics.model_folder import save_model, saved_fingerprint
+from trailhound.topics.runs.crawl import TopicCrawl
+from trailhound.topics.runs.opening import figures_served, open_crawl
+from trailhound.topics.runs.plan import CrawlRequest, knowledge_from
 from trailhound.topics.workspace import TopicFolder
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from trailhound.records import FinishedPage, Link, Outcome, Page, PageEvent
 from trailhound.sessions.shown_pages import page_from_source
-from trailhound.topics.marking import archived_sources
-from trailhound.topics.page_sources import PageSources
+from trailhound.topics.crawls.archived_pages import PageSources
+from trailhound.topics.crawls.marking import archived_sources
 from trailhound.web_archives import ServerAnswer
 
 

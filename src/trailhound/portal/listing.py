@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from trailhound.errors import StorageError, TrailhoundError
 from trailhound.storage.listed_pages import ListedFacts, ListedPages
 from trailhound.storage.text_index import index_for_search
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.heeding import heed_marks, marks_by_url
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.marking import heed_marks, marks_by_url
 from trailhound.urls import host_key
 
 Positions = NDArray[np.intp]

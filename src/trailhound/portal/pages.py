@@ -29,7 +29,7 @@ from trailhound.portal.feeds import FeedKind, atom_feed, rss_feed
 from trailhound.portal.languages import language_name
 from trailhound.portal.listing import FreshListing, Listing
 from trailhound.portal.searching import Answer, Hit, Order, only_leaves_out, search_listing
-from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawls.folder import CrawlFolder
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "

@@ -19,8 +19,8 @@ from trailhound.reports.svg import (
     text,
     tick_names,
 )
+from trailhound.topics.finds.opinions import LinkLessons
 from trailhound.topics.learned import LearnedTopic
-from trailhound.topics.link_lessons import LinkLessons
 
 TARGET_COLOUR = series_colour(2)
 OTHER_COLOUR = series_colour(1)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from trailhound.counting import counted
 from trailhound.models.diagnosis import ClusterFigures
 from trailhound.strategies.base import Lesson
+from trailhound.topics.finds.opinions import LinkLessons
 from trailhound.topics.learned import Origin
-from trailhound.topics.link_lessons import LinkLessons
 
 _FIELDS = {
     "anchor": "anchor",

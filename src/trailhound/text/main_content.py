@@ -1,7 +1,7 @@
 """A page's main content, without menus, banners and comments; needs trafilatura.
 
 Its parser and its rules were not made for pages that do harm: call it where it can be stopped
-(:mod:`trailhound.topics.main_texts`).
+(:mod:`trailhound.topics.finds.exporting`).
 """
 
 from __future__ import annotations

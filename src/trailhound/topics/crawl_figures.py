@@ -21,8 +21,8 @@ from trailhound.storage.results_figures import (
     refusal_counts,
     refusals,
 )
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.failures import ENDS, NOTHING_WRONG, Failure
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.notices import ENDS, NOTHING_WRONG, Failure
 
 
 class HostFigures(msgspec.Struct, frozen=True):

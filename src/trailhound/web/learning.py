@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from trailhound.collector import learned_in_words
 from trailhound.errors import TrailhoundError
-from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.finds.rejudging import rejudge
 from trailhound.topics.learning import LearningRequest, learn_into, request_as_before
-from trailhound.topics.rejudging import rejudge
 from trailhound.web.api import ConflictError
 from trailhound.web.hub import Happening
 from trailhound.web.jobs import Handle, Job

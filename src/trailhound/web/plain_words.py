@@ -12,9 +12,9 @@ import re
 import msgspec
 
 from trailhound.crawling.budget import StopReason
-from trailhound.topics.crawl_status import RunningCrawl, Wish
-from trailhound.topics.explaining import Explanation
-from trailhound.topics.failures import Failure
+from trailhound.topics.crawls.notices import Failure
+from trailhound.topics.crawls.status import RunningCrawl, Wish
+from trailhound.topics.finds.explaining import Explanation
 
 _ENDED = {Wish.STOP: "it was stopped", Wish.PAUSE: "it was paused"}
 """Where the command line says that it was interrupted."""

@@ -21,7 +21,7 @@ from trailhound.collector.guard import hosts_at
 from trailhound.errors import ConfigError, TrailhoundError
 from trailhound.portal.pages import CONTENT_SECURITY_POLICY, Portal, asset_named, render
 from trailhound.portal.publishing import Publication, published
-from trailhound.topics.crawl_folder import CrawlFolder
+from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.topics.workspace import TopicFolder, Workspace
 from trailhound.web.access import SAFE_HEADERS, Handler
 from trailhound.web.addresses import LOOPBACK, LOOPBACK_6, in_address

@@ -21,7 +21,7 @@ import msgspec
 from trailhound.errors import UNREADABLE, ConfigError, StorageError, UsageError
 from trailhound.storage.files import write_whole
 from trailhound.storage.locks import Ownership, is_held
-from trailhound.topics.detached import DetachedProcess
+from trailhound.topics.control.running import DetachedProcess
 
 LOCK = "app.lock"
 RUNNING = "app-running.json"

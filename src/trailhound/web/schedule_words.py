@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 
 from trailhound.counting import counted
-from trailhound.topics.crawl_status import RunningCrawl
-from trailhound.topics.schedule import (
+from trailhound.topics.control.schedule import (
     SCHEDULED,
     Action,
     Decision,
@@ -15,6 +14,7 @@ from trailhound.topics.schedule import (
     ScheduleState,
     Window,
 )
+from trailhound.topics.crawls.status import RunningCrawl
 
 DAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
 _OCCASIONS = {

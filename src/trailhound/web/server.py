@@ -16,7 +16,7 @@ from trailhound.collector import DEFAULT_PORT, Collector, Pairing
 from trailhound.collector.guard import MAX_BODY_BYTES as COLLECTOR_BODY_BYTES
 from trailhound.collector.guard import hosts_at
 from trailhound.errors import ConfigError, UsageError
-from trailhound.topics.scheduler import TICK_SECONDS, Scheduler, keep_schedules
+from trailhound.topics.control.scheduler import TICK_SECONDS, Scheduler, keep_schedules
 from trailhound.topics.workspace import Workspace
 from trailhound.web.access import AppToken, Gatekeeper, gated
 from trailhound.web.addresses import LOOPBACK, LOOPBACK_6, in_address

@@ -12,11 +12,10 @@ from typing import Any, TypeVar
 from trailhound.collector import Pairing
 from trailhound.config.settings import Settings
 from trailhound.errors import UsageError
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.gathering import gather_first
-from trailhound.topics.names import checked_name
-from trailhound.topics.scheduler import Scheduler
-from trailhound.topics.workspace import TopicFolder, Workspace
+from trailhound.topics.control.scheduler import Scheduler
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.gathering import gather_first
+from trailhound.topics.workspace import TopicFolder, Workspace, checked_name
 from trailhound.web.api import NotThereError
 from trailhound.web.documents import Documents
 from trailhound.web.hub import Hub

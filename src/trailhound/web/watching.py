@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from trailhound.errors import TrailhoundError
-from trailhound.topics.crawl_status import STATUS
-from trailhound.topics.running import running_crawl
+from trailhound.topics.control.running import running_crawl
+from trailhound.topics.crawls.status import STATUS
 from trailhound.topics.workspace import TopicFolder, Workspace
 from trailhound.web.hub import Happening, Hub
 

@@ -43,8 +43,8 @@ from trailhound.strategies.base import (
 )
 from trailhound.strategies.choosing import check_live_spec
 from trailhound.strategies.parts import as_crawled
-from trailhound.topics.crawl_plan import knowledge_from, knowledge_of
-from trailhound.topics.strategy_memory import StrategyMemory
+from trailhound.topics.runs.plan import knowledge_from, knowledge_of
+from trailhound.topics.runs.strategy_memory import StrategyMemory
 from trailhound.topics.workspace import Workspace, workspace_folder
 from trailhound.urls import canonicalize, strip_tracking
 

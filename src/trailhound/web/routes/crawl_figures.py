@@ -18,8 +18,8 @@ from trailhound.topics.crawl_figures import (
     crawl_hosts,
     crawl_refusals,
 )
-from trailhound.topics.explaining import Explanation
-from trailhound.topics.failures import Failure
+from trailhound.topics.crawls.notices import Failure
+from trailhound.topics.finds.explaining import Explanation
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import NotThereError, OneTopic, Routes
 from trailhound.web.contact import remembered_user_agent
@@ -177,8 +177,8 @@ def show_refusals(app: App, asked: SomeRefusals) -> RefusalFigures:
 def explain_page(app: App, asked: OnePage) -> Explanation:
     """Why a page was fetched when it was, or why it was not."""
     from trailhound.storage.results_reading import Results
-    from trailhound.topics.explaining import Explainer
-    from trailhound.topics.opinions import Opinions
+    from trailhound.topics.finds.explaining import Explainer
+    from trailhound.topics.finds.opinions import Opinions
 
     folder = app.crawl(asked.topic)
     if not folder.results.is_file():
@@ -190,7 +190,7 @@ def explain_page(app: App, asked: OnePage) -> Explanation:
 
 
 def _suggestions(topic: TopicFolder) -> list[SeedSuggestion]:
-    from trailhound.topics.seed_suggestions import USUAL_SEEDS, suggested_seeds
+    from trailhound.topics.runs.starts import USUAL_SEEDS, suggested_seeds
 
     if not topic.is_learned():
         return []

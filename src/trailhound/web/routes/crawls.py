@@ -11,16 +11,16 @@ import msgspec
 
 from trailhound.errors import TrailhoundError, UsageError, unknown_name
 from trailhound.storage.results_browsing import Filter, ResultsBrowser
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.crawl_status import RunningCrawl
-from trailhound.topics.overview import crawls_of_now, with_finds_of_now
-from trailhound.topics.running import (
+from trailhound.topics.control.overview import crawls_of_now, with_finds_of_now
+from trailhound.topics.control.running import (
     Mode,
     pause,
     request_stop,
     running_crawl,
     start_crawl,
 )
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.status import RunningCrawl
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import ConflictError, Nothing, NotThereError, OneTopic, Routes
 from trailhound.web.contact import remember_user_agent, unless_made_up

@@ -20,16 +20,15 @@ from trailhound.portal.site import write_site
 from trailhound.storage.exporting import WRITERS, write_urls, write_warc
 from trailhound.storage.files import explaining, whole_file
 from trailhound.storage.results_reading import Results, StoredPage
-from trailhound.topics.crawl_folder import EXPORTS
-from trailhound.topics.exporting import Export
-from trailhound.topics.heeding import open_results
-from trailhound.topics.text_files import write_text_folder
+from trailhound.topics.crawls.folder import EXPORTS
+from trailhound.topics.crawls.marking import open_results
+from trailhound.topics.finds.exporting import Export, write_text_folder
 from trailhound.web.api import NotThereError, OneCrawl, Routes
 from trailhound.web.jobs import Handle, Job
 
 if TYPE_CHECKING:
     from trailhound.text.main_content import TextForm
-    from trailhound.topics.crawl_folder import CrawlFolder
+    from trailhound.topics.crawls.folder import CrawlFolder
     from trailhound.web.state import App
 
 routes = Routes("Results")

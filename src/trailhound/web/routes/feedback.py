@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 
 from trailhound.storage.results_reading import ThresholdEffect
-from trailhound.topics.heeding import open_results
-from trailhound.topics.judging import TopicThreshold, choose_threshold, threshold_of
-from trailhound.topics.marking import mark_results, unmark_results
+from trailhound.topics.crawls.marking import mark_results, open_results, unmark_results
+from trailhound.topics.runs.judging import TopicThreshold, choose_threshold, threshold_of
 from trailhound.web.api import ConflictError, NotThereError, OneCrawl, OneTopic, Routes
 from trailhound.web.hub import Happening
 from trailhound.web.jobs import Job

@@ -18,9 +18,9 @@ from trailhound.counting import counted
 from trailhound.errors import SessionError, TrailhoundError, UsageError, unknown_name
 from trailhound.sessions.events import Session
 from trailhound.storage.files import explaining
-from trailhound.topics.forgetting import FETCHED_NAME
 from trailhound.topics.importing import ChosenSessions, Kept, keep_import, pseudonyms
 from trailhound.topics.page_fetching import FetchedPages, fetch_missing
+from trailhound.topics.upkeep.forgetting import FETCHED_NAME
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.access import MAX_UPLOAD_BYTES
 from trailhound.web.api import Nothing, Routes

@@ -153,8 +153,8 @@ def show_model(app: App, asked: OneTopic) -> ModelView:
 def show_link_lessons(app: App, asked: OneTopic) -> LinkLessonsView:
     """What was learned about links, from the sessions and by crawling."""
     from trailhound.config.settings import Settings
-    from trailhound.topics.crawl_folder import CrawlFolder
-    from trailhound.topics.link_lessons import lessons_about_links
+    from trailhound.topics.crawls.folder import CrawlFolder
+    from trailhound.topics.finds.opinions import lessons_about_links
 
     folder = _learned(app, asked.topic)
     pages = folder.load().model.graph.pages

@@ -17,12 +17,11 @@ from trailhound.storage.results_browsing import Filter, Kind, Listed, Place, Res
 from trailhound.storage.results_reading import Results
 from trailhound.storage.text_index import index_for_search
 from trailhound.text.encoding import decode
-from trailhound.topics.archived_pages import ArchivedContent
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.explaining import Explainer, Explanation, shown_path
-from trailhound.topics.heeding import open_results
-from trailhound.topics.marking import fetched_page
-from trailhound.topics.opinions import Opinions
+from trailhound.topics.crawls.archived_pages import ArchivedContent
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.marking import fetched_page, open_results
+from trailhound.topics.finds.explaining import Explainer, Explanation, shown_path
+from trailhound.topics.finds.opinions import Opinions
 from trailhound.urls import host_key
 from trailhound.web.api import ConflictError, OneCrawl, Routes
 from trailhound.web.plain_words import explained_in_app

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trailhound.errors import UsageError
-from trailhound.topics.crawl_folder import CrawlFolder
-from trailhound.topics.running import running_crawl
-from trailhound.topics.schedule import (
+from trailhound.topics.control.running import running_crawl
+from trailhound.topics.control.schedule import (
     DEFAULT_REQUESTS,
     Count,
     Schedule,
@@ -20,7 +19,8 @@ from trailhound.topics.schedule import (
     read_state,
     write_schedule,
 )
-from trailhound.topics.settings_checks import checked_schedule
+from trailhound.topics.control.settings_checks import checked_schedule
+from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import OneTopic, Routes
 from trailhound.web.contact import remember_user_agent, remembered_user_agent, unless_made_up

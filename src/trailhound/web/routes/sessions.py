@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from trailhound.errors import UsageError
-from trailhound.topics.forgetting import (
+from trailhound.topics.control.overview import SessionOverview, session_overviews
+from trailhound.topics.crawls.marking import mark_visited
+from trailhound.topics.upkeep.forgetting import (
     ForgetReport,
     forget_pages,
     forget_session,
     one_host,
     one_url,
 )
-from trailhound.topics.marking import mark_visited
-from trailhound.topics.session_overview import SessionOverview, session_overviews
 from trailhound.web.api import NotThereError, OneTopic, Routes
 from trailhound.web.hub import Happening
 from trailhound.web.jobs import Handle, Job

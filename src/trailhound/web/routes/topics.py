@@ -9,8 +9,8 @@ import msgspec
 from trailhound import __version__
 from trailhound.collector import extension_folder
 from trailhound.errors import UsageError
-from trailhound.topics.names import checked_name
-from trailhound.topics.overview import TopicOverview, overview
+from trailhound.topics.control.overview import TopicOverview, overview
+from trailhound.topics.workspace import checked_name
 from trailhound.web.api import ConflictError, Nothing, NotThereError, OneTopic, Routes
 from trailhound.web.hub import Happening
 
@@ -92,7 +92,7 @@ def create_topic(app: App, asked: OneTopic) -> TopicOverview:
 @routes.delete("/api/topics/{topic}")
 def delete_topic(app: App, asked: OneTopic) -> Nothing:
     """Delete a topic with its sessions, model, crawls and archives. There is no way back."""
-    from trailhound.topics.forgetting import forget_everything
+    from trailhound.topics.upkeep.forgetting import forget_everything
 
     folder = app.topic(asked.topic, even_damaged=True)
     forget_everything(app.workspace, folder.name)  # raises while a crawl is running
@@ -103,7 +103,7 @@ def delete_topic(app: App, asked: OneTopic) -> Nothing:
 @routes.post("/api/topics/{topic}/rename")
 def rename_topic(app: App, asked: NewName) -> OneTopic:
     """Give a topic another name; everything it has moves along."""
-    from trailhound.topics.renaming import rename
+    from trailhound.topics.upkeep.moving import rename
 
     topic = app.topic(asked.topic)
     renamed = rename(app.workspace, topic, checked_name(asked.name))
@@ -115,7 +115,7 @@ def rename_topic(app: App, asked: NewName) -> OneTopic:
 @routes.post("/api/topics/{topic}/merge")
 def merge_topic(app: App, asked: NewName) -> OneTopic:
     """Copy a topic's sessions into another topic; learn that again to make use of them."""
-    from trailhound.topics.renaming import merge_sessions
+    from trailhound.topics.upkeep.moving import merge_sessions
 
     source, target = app.topic(asked.topic), app.topic(asked.name)
     if source.name == target.name:

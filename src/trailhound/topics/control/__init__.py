@@ -1,0 +1,1 @@
+"""Crawls as others see and direct them: listed, started, stopped, and scheduled."""

@@ -1,0 +1,1 @@
+"""What keeps a workspace whole and clean: stores checked and mended, topics moved, forgotten."""
