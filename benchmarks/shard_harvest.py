@@ -25,7 +25,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from trailhound.cluster.granting import MAX_TOLD, ShardReport, grant, slice_size, steps
-from trailhound.cluster.news import NewsDesk
+from trailhound.cluster.messages import NewsDesk
 from trailhound.config.settings import Settings
 from trailhound.crawling.budget import Budget
 from trailhound.crawling.build import Knowledge, make_guides

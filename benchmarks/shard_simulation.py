@@ -3,7 +3,7 @@
     python -m benchmarks.shard_simulation [--shards 1_000] [--budget 100_000]
 
 No page is fetched, and nothing waits: what is measured follows from who owns which site and from
-how requests are granted, with the crawl's own :class:`~trailhound.cluster.placement.Placement` and
+how requests are granted, with the crawl's own :class:`~trailhound.cluster.layout.Placement` and
 :func:`~trailhound.cluster.granting.grant`.
 
 *Balance*: 500,000 sites with sizes by a power law, a billion pages in all, of which a week of one
@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from trailhound.cluster.granting import ShardReport, Steps, grant, slice_size, steps
+from trailhound.cluster.layout import Placement
 from trailhound.cluster.outbox import MAX_BATCH
-from trailhound.cluster.placement import Placement
 
 SITES = 500_000
 PAGES = 1_000_000_000

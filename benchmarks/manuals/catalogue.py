@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from trailhound.config.layers import parse_toml
 from trailhound.errors import ConfigError
-from trailhound.toml_text import parse_toml
 
 MANUALS_FILE = Path(__file__).with_name("manuals.toml")
 DOMAIN = "manuals.test"

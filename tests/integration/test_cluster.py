@@ -19,8 +19,7 @@ from benchmarks.wide_web import CHAIN_HOST, TINY, WideServer, WideWeb, in_thread
 from live_webs import USER_AGENT, wait_until
 
 from trailhound.cluster.connecting import load_ray
-from trailhound.cluster.layout import ClusterFolder
-from trailhound.cluster.placement import Placement
+from trailhound.cluster.layout import ClusterFolder, Placement
 from trailhound.config import configure
 from trailhound.demo import DemoWeb
 from trailhound.records import Outcome

@@ -17,8 +17,7 @@ from live_webs import USER_AGENT, TinySite, learn, wait_until
 from test_live_crawls import site_of_sitemaps
 
 from trailhound.cluster.layout import ClusterFolder
-from trailhound.cluster.messages import Receipt, ShardState, Turn, TurnWish
-from trailhound.cluster.news import Heard, Letter
+from trailhound.cluster.messages import Heard, Letter, Receipt, ShardState, Turn, TurnWish
 from trailhound.cluster.shard import Shard, shard_settings
 from trailhound.config import configure
 from trailhound.config.settings import Settings

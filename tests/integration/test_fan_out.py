@@ -21,8 +21,7 @@ from msgspec.structs import replace
 from tiny_lab_web import write_tiny_web
 
 from command_line import Command
-from trailhound.cluster.connecting import LOCAL, connected
-from trailhound.cluster.fan_out import fan_out
+from trailhound.cluster.connecting import LOCAL, connected, fan_out
 from trailhound.demo import DemoWeb
 from trailhound.demo.files import write_access_log
 from trailhound.errors import StorageError, TrailhoundError, UsageError

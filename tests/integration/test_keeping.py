@@ -16,11 +16,10 @@ from test_cluster_shards import SHARDS, Together
 
 from trailhound.cluster import keeping
 from trailhound.cluster.checkpoints import Checkpoint
-from trailhound.cluster.fencing import FencedError
 from trailhound.cluster.keeping import refresh_copies, scratch_folder, shard_url
 from trailhound.cluster.layout import ClusterFolder
-from trailhound.cluster.mending import parts_to_mend
-from trailhound.cluster.shard import Shard
+from trailhound.cluster.places import FencedError
+from trailhound.cluster.shard import Shard, parts_to_mend
 from trailhound.cluster.uniting import unite
 from trailhound.config import configure
 from trailhound.frontier.forgetting import forget_urls

@@ -13,11 +13,11 @@ from live_webs import Resource, Site, TinySite, wait_until
 
 from trailhound.cli.crawl_view import told_to_machines
 from trailhound.config import configure
-from trailhound.config.values import parse_size
+from trailhound.config.layers import parse_size
 from trailhound.counting import in_bytes
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import OwnParts
-from trailhound.crawling.disk_watch import LOOK_EVERY_SECONDS, DiskWatch
+from trailhound.crawling.machine import LOOK_EVERY_SECONDS, DiskWatch
 from trailhound.errors import ConfigError
 from trailhound.topics.runs.crawl import TopicCrawl
 from trailhound.topics.runs.opening import open_crawl

@@ -11,8 +11,7 @@ from kept_pages import addresses, keep
 
 from trailhound.cluster import checkpoints
 from trailhound.cluster.checkpoints import Checkpoint
-from trailhound.cluster.fencing import Fence, FencedError
-from trailhound.cluster.places import Place
+from trailhound.cluster.places import Fence, FencedError, Place
 from trailhound.errors import StorageError, UsageError
 from trailhound.storage.results import ResultsStore
 

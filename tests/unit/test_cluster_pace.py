@@ -6,8 +6,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from trailhound.cluster.pace import LEAST_SECONDS, SHARE, Pace
-from trailhound.cluster.sending import GATHER_SECONDS, Sending
+from trailhound.cluster.granting import LEAST_SECONDS, SHARE, Pace
+from trailhound.cluster.outbox import GATHER_SECONDS, Sending
 from trailhound.cluster.shard import Shard
 from trailhound.crawling.budget import StopReason
 

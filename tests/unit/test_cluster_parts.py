@@ -20,12 +20,11 @@ from trailhound.cluster.addresses import (
     AddressOffice,
     SharedAddresses,
 )
-from trailhound.cluster.balance import least_loaded, next_move
-from trailhound.cluster.epochs import Epoch
-from trailhound.cluster.fencing import FencedError
+from trailhound.cluster.fleet import least_loaded, next_move
+from trailhound.cluster.layout import Placement
 from trailhound.cluster.messages import Batch, Turn, TurnWish
 from trailhound.cluster.outbox import Inbox, Outbox, RoutedFrontier
-from trailhound.cluster.placement import Placement
+from trailhound.cluster.places import Epoch, FencedError
 from trailhound.crawling.driving import Driver, VirtualTimeLoop, loop_time
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.records import Candidate, Outcome

@@ -9,8 +9,8 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from command_line import Command
-from trailhound.cluster.fencing import Fence
 from trailhound.cluster.messages import ShardState
+from trailhound.cluster.places import Fence
 from trailhound.cluster.status import ShardMetrics, StatusBoard, read_cluster_status
 from trailhound.topics.crawls.folder import SHARDS, CrawlFolder
 from trailhound.topics.workspace import Workspace

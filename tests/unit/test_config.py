@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from trailhound.config import Settings, configure, find_file
-from trailhound.config.layers import check_variables, from_assignments
+from trailhound.config.layers import check_variables, from_assignments, parse_duration
 from trailhound.config.settings import all_settings
-from trailhound.config.values import parse_duration
 from trailhound.errors import ConfigError
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"

@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailhound.config import configure
+from trailhound.config.layers import parse_toml
 from trailhound.errors import ConfigError
 from trailhound.fetching.client import Answer
 from trailhound.fetching.content_coding import decoder_for
@@ -46,7 +47,6 @@ from trailhound.storage.warc_repair import kept_records, whole_records
 from trailhound.text.encoding import decode
 from trailhound.text.extract import extract_page
 from trailhound.text.tokens import count_terms
-from trailhound.toml_text import parse_toml
 from trailhound.urls import canonicalize, typed_url
 
 URL = "http://example.org/"

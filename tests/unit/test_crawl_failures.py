@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from trailhound.crawling.answers import Troubles
 from trailhound.crawling.budget import Budget
 from trailhound.crawling.progress import CrawlProgress
-from trailhound.crawling.troubles import Troubles
 from trailhound.records import Candidate, FetchResult, Outcome, PageEvent
 from trailhound.topics.crawls.notices import ENDS, MAX_SEEDS_TOLD, Failure, SeedWatch, failures_of
 

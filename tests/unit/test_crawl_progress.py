@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from trailhound.cli.terminal import duration, harmless, share, sparkline
 from trailhound.crawling.budget import Budget
-from trailhound.crawling.duplicates import DuplicateFinder
+from trailhound.crawling.digestion import DuplicateFinder
 from trailhound.crawling.metrics import CrawlMetrics
 from trailhound.crawling.progress import BARREN_PAGES, MAX_BUCKETS, CrawlProgress, Harvest
 from trailhound.frontier.base import FrontierStats

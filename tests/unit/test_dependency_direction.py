@@ -21,7 +21,6 @@ RANKING = LEARNING | {"sources", "strategies", "judges", "plugins"}
 STORES = frozenset({"frontier", "fetching", "storage"})
 CRAWLING = RANKING | STORES | {"crawling"}
 LAB = CRAWLING | {
-    "toml_text",
     "cluster",
     "web_archives",
     "lab",
@@ -40,7 +39,6 @@ ALLOWED: dict[str, frozenset[str]] = {
     "utf8": frozenset(),
     "media_types": frozenset({"errors"}),
     "signals": frozenset(),
-    "toml_text": frozenset(),
     "notebooks": frozenset({"errors"}),
     "urls": FIRST_TIER,
     "sources": FIRST_TIER | {"sessions", "text", "fetching", "storage", "web_archives"},
@@ -64,7 +62,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "web": LAB | TOPICS | {"collector", "portal"},
     "portal": TOPICS,
     "crawling": CRAWLING,
-    "config": frozenset({"errors", "counting", "toml_text"}),
+    "config": frozenset({"errors", "counting"}),
     "lab": LAB,
     "testing": LAB | TOPICS,
     "__main__": frozenset({"cli"}),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trailhound.crawling.budget import Allowance
-from trailhound.crawling.ledger import AHEAD, RequestLedger
+from trailhound.crawling.budget import AHEAD, Allowance, RequestLedger
 from trailhound.records import Candidate, FetchResult, FinishedPage, Outcome, PageEvent
 from trailhound.storage.results import ResultsStore
 

@@ -15,8 +15,7 @@ from trailhound.crawling.gate import (
     LinkGate,
     Refusal,
 )
-from trailhound.crawling.host_budget import HostBudget, HostCaps
-from trailhound.crawling.traps import TrapGuard
+from trailhound.crawling.traps import HostBudget, HostCaps, TrapGuard
 from trailhound.errors import StorageError
 from trailhound.frontier.base import Frontier
 from trailhound.frontier.memory import MemoryFrontier

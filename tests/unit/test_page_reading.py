@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from trailhound.crawling.analysis import Analysis, Analyst, PageJob
-from trailhound.crawling.page_limits import PAGE_LIMITS
 from trailhound.crawling.page_reading import COSTLY_PAGES, READ_PER_COSTLY, PageReading
+from trailhound.crawling.processes import PAGE_LIMITS
 from trailhound.records import Candidate, Page, Relevance
 from trailhound.strategies.baselines import BreadthFirstStrategy
 
@@ -79,7 +79,7 @@ def test_a_page_that_was_set_apart_is_what_it_would_be_here() -> None:
 def test_what_is_loaded_beside_the_limit_does_not_count() -> None:
     program = """
 import resource
-from trailhound.crawling.page_limits import beside_the_limit, limit_memory
+from trailhound.crawling.processes import beside_the_limit, limit_memory
 limit_memory(50_000_000)
 def limit(): return resource.getrlimit(resource.RLIMIT_AS)[0]
 before = limit()

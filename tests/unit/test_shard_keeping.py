@@ -22,8 +22,7 @@ from trailhound.cluster.keeping import (
     shard_url,
 )
 from trailhound.cluster.layout import ClusterFolder, actor_name
-from trailhound.cluster.messages import Batch, Receipt, Turn, TurnWish
-from trailhound.cluster.news import Heard, Letter
+from trailhound.cluster.messages import Batch, Heard, Letter, Receipt, Turn, TurnWish
 from trailhound.cluster.outbox import Inbox, Outbox
 from trailhound.cluster.places import Place
 from trailhound.cluster.shard import Shard

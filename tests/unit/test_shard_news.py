@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.cluster import news as desks
-from trailhound.cluster.news import NewsDesk
+from trailhound.cluster import messages as desks
+from trailhound.cluster.messages import NewsDesk
 from trailhound.records import (
     Candidate,
     CrawledPage,

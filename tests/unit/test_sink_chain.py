@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from trailhound.crawling import choosing
+from trailhound.crawling.answers import Troubles
 from trailhound.crawling.sinks import MAX_FAILURES, JsonLinesSink, Sink, SinkChain
-from trailhound.crawling.troubles import Troubles
 from trailhound.errors import StorageError, UsageError
 from trailhound.records import FinishedPage, Relevance
 from trailhound.testing.stores import finished_pages

@@ -15,13 +15,13 @@ import pytest
 
 from command_line import Command
 from found_pages import Find, crawl_of, reject
-from trailhound.crawling.limited_process import (
+from trailhound.crawling.processes import (
     LimitedProcess,
+    PageLimits,
     TooCostlyError,
     Work,
     WorkFailedError,
 )
-from trailhound.crawling.page_limits import PageLimits
 from trailhound.errors import StorageError, UsageError
 from trailhound.storage import export_folder
 from trailhound.storage.export_folder import MARKER, ExportFolder, file_stem

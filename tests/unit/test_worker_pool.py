@@ -34,9 +34,8 @@ from worker_parts import (
 from trailhound.crawling import worker_pool
 from trailhound.crawling.analysis import Analysis, AnalystRecipe
 from trailhound.crawling.engine import Crawler
-from trailhound.crawling.page_limits import PageLimits
+from trailhound.crawling.processes import PageLimits, quiet_command_line, start_process
 from trailhound.crawling.worker import LENGTH
-from trailhound.crawling.worker_start import quiet_command_line, start_process
 from trailhound.errors import ConfigError, TrailhoundError
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.judges.base import RelevanceJudge

@@ -50,7 +50,7 @@ def check(
         from trailhound.topics.upkeep.repairing import check_crawl
 
         if repair and folder.shards():
-            from trailhound.cluster.mending import parts_to_mend
+            from trailhound.cluster.shard import parts_to_mend
 
             report = check_crawl(folder, repair=True, tell=tell, parts_of=parts_to_mend)
         else:

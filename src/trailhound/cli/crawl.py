@@ -174,7 +174,7 @@ def crawl(
     from trailhound.cli.access import GivenAccess
     from trailhound.cli.crawl_view import next_steps, run_shown, show_summary, told_to_machines
     from trailhound.cli.terminal import patiently, print_json, say
-    from trailhound.config.values import parse_size
+    from trailhound.config.layers import parse_size
     from trailhound.crawling.budget import StopReason
     from trailhound.errors import UsageError
     from trailhound.topics.runs.opening import figures_served
@@ -315,7 +315,7 @@ def _unite(folder: CrawlFolder, request: CrawlRequest) -> None:
 
 
 def _seconds(text: str | None) -> float | None:
-    from trailhound.config.values import parse_duration
+    from trailhound.config.layers import parse_duration
     from trailhound.errors import UsageError
 
     seconds = None if text is None else parse_duration(text)

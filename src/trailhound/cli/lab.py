@@ -188,8 +188,7 @@ def report(
 
 def _on_cluster(address: str, jobs: int) -> RunTasks:
     """Runs made by a Ray cluster, each by one of its processes."""
-    from trailhound.cluster.connecting import LOCAL
-    from trailhound.cluster.fan_out import fan_out
+    from trailhound.cluster.connecting import LOCAL, fan_out
     from trailhound.errors import UsageError
     from trailhound.lab.experiment import attempts
 

@@ -78,8 +78,7 @@ def rejudge(
 
 def _on_cluster(address: str) -> Ask:
     """Pages read and judged by processes of a Ray cluster; what they say is written here."""
-    from trailhound.cluster.connecting import load_ray
-    from trailhound.cluster.fan_out import fan_out
+    from trailhound.cluster.connecting import fan_out, load_ray
     from trailhound.topics.finds.rejudging import judging_elsewhere
 
     load_ray()  # if it is missing, it is said before anything is changed

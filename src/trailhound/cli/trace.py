@@ -56,7 +56,7 @@ def trace(
 
 def _on_cluster(address: str) -> ReadParts:
     """Lines read by processes of a Ray cluster; the index is sorted and written here."""
-    from trailhound.cluster.fan_out import fan_out
+    from trailhound.cluster.connecting import fan_out
     from trailhound.sources.traces import part_reader
 
     return lambda form, parts: fan_out(address, part_reader, form, parts, in_order=True)

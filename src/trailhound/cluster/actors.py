@@ -20,10 +20,11 @@ import ray
 from ray.exceptions import RayError
 
 from trailhound.cluster.connecting import NAMESPACE
-from trailhound.cluster.fencing import FencedError
 from trailhound.cluster.keeping import scratch_folder
-from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
+from trailhound.cluster.layout import ClusterFolder, Placement, ShardSpec, actor_name
 from trailhound.cluster.messages import (
+    Heard,
+    Letter,
     Look,
     Receipt,
     ShardState,
@@ -33,8 +34,7 @@ from trailhound.cluster.messages import (
     encode_letter,
     encode_look,
 )
-from trailhound.cluster.news import Heard, Letter
-from trailhound.cluster.placement import Placement
+from trailhound.cluster.places import FencedError
 from trailhound.cluster.shard import Shard
 from trailhound.errors import StorageError, TrailhoundError
 from trailhound.topics.crawls.folder import CrawlFolder

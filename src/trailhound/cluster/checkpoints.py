@@ -31,8 +31,7 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from trailhound.cluster.fencing import Fence
-from trailhound.cluster.places import Place
+from trailhound.cluster.places import Fence, Place
 from trailhound.errors import UNREADABLE, StorageError
 from trailhound.storage.files import OPEN_SUFFIX, PARTIAL_SUFFIX, explaining, write_whole
 from trailhound.storage.warc_repair import WARC_SUFFIX

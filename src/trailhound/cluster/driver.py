@@ -21,18 +21,16 @@ from prometheus_client.registry import Collector
 
 from trailhound.cluster.connecting import dashboard_of
 from trailhound.cluster.fleet import Fleet
-from trailhound.cluster.granting import ShardReport, able_soon, grant, slice_size
+from trailhound.cluster.granting import Pace, ShardReport, Speed, able_soon, grant, slice_size
 from trailhound.cluster.keeping import refresh_copies, refresh_what_is_there, shard_url
-from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
+from trailhound.cluster.layout import ClusterFolder, Placement, ShardSpec, actor_name
 from trailhound.cluster.messages import NOT_OPEN, Look, ShardState
-from trailhound.cluster.pace import Pace, Speed
-from trailhound.cluster.placement import Placement
 from trailhound.cluster.status import ShardMetrics, StatusBoard
 from trailhound.counting import counted
+from trailhound.crawling.answers import Troubles
 from trailhound.crawling.budget import StopReason
-from trailhound.crawling.disk_watch import DiskWatch
+from trailhound.crawling.machine import DiskWatch
 from trailhound.crawling.progress import CrawlProgress
-from trailhound.crawling.troubles import Troubles
 from trailhound.errors import StorageError
 from trailhound.fetching.polite_settings import polite_settings
 from trailhound.frontier.base import FrontierStats

@@ -19,7 +19,7 @@ from contextlib import closing
 from pathlib import Path
 
 from trailhound.cluster.checkpoints import Checkpoint
-from trailhound.cluster.fencing import FencedError
+from trailhound.cluster.places import FencedError
 from trailhound.config.settings import FetchSettings
 from trailhound.errors import StorageError
 from trailhound.frontier.tables import FRONTIER

@@ -14,8 +14,7 @@ from trailhound.cluster.connecting import connected, load_ray
 from trailhound.cluster.driver import ClusterCrawl
 from trailhound.cluster.fleet import Fleet
 from trailhound.cluster.keeping import keep_first
-from trailhound.cluster.layout import ClusterFolder, actor_name
-from trailhound.cluster.placement import DEFAULT_SHARDS, Placement
+from trailhound.cluster.layout import DEFAULT_SHARDS, ClusterFolder, Placement, actor_name
 from trailhound.cluster.uniting import requests_of, scatter
 from trailhound.config.settings import SourceSettings
 from trailhound.counting import counted

@@ -1,7 +1,8 @@
 """One shard: an ordinary crawl of the hosts that it owns, which knows of the other shards.
 
 It runs in a thread of its own; everybody else talks to it from other threads and event loops. It
-needs nothing of Ray: :class:`~trailhound.cluster.messages.Peers` is how it reaches the others.
+needs nothing of Ray: :class:`~trailhound.cluster.messages.Peers` is how it reaches the others. One
+whose stores are mended is not run: links of others go into its outbox.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ from typing import Any, TypeVar
 import msgspec
 
 from trailhound.cluster.addresses import AddressOffice, SharedAddresses
-from trailhound.cluster.epochs import Epoch
-from trailhound.cluster.granting import MAX_TOLD, Steps, steps
+from trailhound.cluster.granting import MAX_TOLD, Pace, Steps, steps
 from trailhound.cluster.keeping import Keeper
+from trailhound.cluster.layout import ClusterFolder, Placement
 from trailhound.cluster.messages import (
     Batch,
+    Heard,
+    Letter,
     Look,
+    NewsDesk,
     Peers,
     Receipt,
     ShardState,
@@ -35,11 +39,8 @@ from trailhound.cluster.messages import (
     TurnWish,
     decode_batch,
 )
-from trailhound.cluster.news import Heard, Letter, NewsDesk
-from trailhound.cluster.outbox import Inbox, Outbox, RoutedFrontier
-from trailhound.cluster.pace import Pace
-from trailhound.cluster.placement import Placement
-from trailhound.cluster.sending import Sending
+from trailhound.cluster.outbox import Inbox, Outbox, RoutedFrontier, Sending
+from trailhound.cluster.places import Epoch
 from trailhound.config.settings import Settings
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import Knowledge, OwnParts
@@ -403,3 +404,27 @@ def _sync(path: Path) -> None:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def parts_to_mend(folder: CrawlFolder) -> OwnParts:
+    """What opening a shard needs besides its folder; nothing for a crawl on one machine."""
+    cluster = ClusterFolder(folder.topic)
+    if folder.whole_results is None or not cluster.is_sharded():
+        return OwnParts()
+    return OwnParts(neighbours=Shard(folder, cluster.placement(), _Nobody()))
+
+
+class _Nobody:
+    """The other shards are not at work."""
+
+    async def deliver(self, shard: int, batch: bytes) -> Receipt:
+        del batch
+        raise ConnectionError(f"Shard {shard} is not open.")
+
+    async def ask_turn(self, shard: int, wish: TurnWish) -> Turn:
+        del wish
+        raise ConnectionError(f"Shard {shard} is not open.")
+
+    async def ask_news(self, shard: int, receiver: int, heard: Heard) -> Letter:
+        del receiver, heard
+        raise ConnectionError(f"Shard {shard} is not open.")

@@ -17,8 +17,8 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from trailhound.cluster.fencing import Fence
 from trailhound.cluster.messages import ShardState
+from trailhound.cluster.places import Fence
 from trailhound.errors import UNREADABLE
 from trailhound.storage.files import whole_file
 from trailhound.storage.locks import is_held

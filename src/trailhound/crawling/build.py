@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Protocol
 
 from trailhound.command_links import LinksToLeave
 from trailhound.config.settings import CrawlSettings, Settings
-from trailhound.crawling.disk_watch import FreeBytes, free_bytes
+from trailhound.crawling.answers import Troubles
+from trailhound.crawling.budget import LedgerStore, RequestLedger
+from trailhound.crawling.digestion import DuplicateFinder
 from trailhound.crawling.driving import loop_time
-from trailhound.crawling.duplicates import DuplicateFinder
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.gate import GateStore, GuardedFrontier, LinkGate
-from trailhound.crawling.host_budget import HostBudget
-from trailhound.crawling.ledger import LedgerStore, RequestLedger
+from trailhound.crawling.machine import FreeBytes, free_bytes
 from trailhound.crawling.neighbours import Neighbours
-from trailhound.crawling.page_limits import PageLimits
+from trailhound.crawling.processes import PageLimits
 from trailhound.crawling.scope import Scope
 from trailhound.crawling.sinks import Sink
-from trailhound.crawling.traps import TrapGuard
-from trailhound.crawling.troubles import Troubles
+from trailhound.crawling.traps import HostBudget, TrapGuard
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.polite_settings import polite_settings
 from trailhound.fetching.politeness import Politeness

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from trailhound.config.settings import FetchSettings, Settings
+from trailhound.crawling.answers import Troubles
 from trailhound.crawling.driving import run_alone
 from trailhound.crawling.sinks import Sink, close_sinks
-from trailhound.crawling.troubles import Troubles
 from trailhound.errors import PLUGIN_FAULTS, FrontierError, TrailhoundError, UsageError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import Politeness

@@ -1,8 +1,9 @@
 """What the main process does with an analysed page, one page after the other.
 
-Look for earlier copies of it, let the strategy learn and score, ask the sources if the strategy
-wants to; then, in one go, take page and links into the frontier. The order of pages matters here:
-it decides what is a duplicate, what is learned when, and what the frontier has seen before.
+Look for earlier copies of it, so that mirrors do not count twice, let the strategy learn and score,
+ask the sources if the strategy wants to; then, in one go, take page and links into the frontier.
+The order of pages matters here: it decides what is a duplicate, what is learned when, and what the
+frontier has seen before.
 """
 
 from __future__ import annotations
@@ -28,7 +29,34 @@ from trailhound.records import (
     Relevance,
 )
 from trailhound.strategies.base import Asking, Judging, Strategy
+from trailhound.text.near_duplicates import NearDuplicates
 from trailhound.urls import host_key
+
+
+class DuplicateFinder:
+    """Remembers what pages say. ``known`` are addresses and fingerprints of earlier pages."""
+
+    def __init__(self, known: Iterable[tuple[str, int]] = ()) -> None:
+        self._near = NearDuplicates()
+        self._urls: list[str] = []
+        for url, mark in known:
+            self.find_or_add(mark, url)
+
+    def find_or_add(self, fingerprint: int, url: str, *, noindex: bool = False) -> str | None:
+        """An earlier page that says the same; without one, remember this page.
+
+        One that asks not to be listed is not remembered: it would hide those that may be.
+        """
+        number = self._near.find(fingerprint)
+        if number is None:
+            if not noindex:
+                self._near.add(fingerprint, len(self._urls))
+                self._urls.append(url)
+            return None
+        # A page that was fetched before a crash, or is looked at again, is no copy of itself.
+        earlier = self._urls[number]
+        return earlier if earlier != url else None
+
 
 _log = logging.getLogger(__name__)
 

@@ -20,22 +20,18 @@ from typing import TypeVar
 from threadpoolctl import threadpool_limits
 
 from trailhound.crawling.analysis import Analysis, AnalystRecipe, PageJob
-from trailhound.crawling.answers import link_score
-from trailhound.crawling.between_pages import BetweenPages
-from trailhound.crawling.budget import Allowance, Attempts, Budget, StopReason
+from trailhound.crawling.answers import Troubles, link_score
+from trailhound.crawling.budget import Allowance, Attempts, Budget, RequestLedger, StopReason
 from trailhound.crawling.digestion import Digestion, KnownTexts, Story
-from trailhound.crawling.disk_watch import LOOK_EVERY_SECONDS
 from trailhound.crawling.driving import drive
-from trailhound.crawling.garbage import collect_seldom
 from trailhound.crawling.gate import LinkGate
 from trailhound.crawling.in_flight import InFlight
-from trailhound.crawling.ledger import RequestLedger
-from trailhound.crawling.neighbours import Neighbours
-from trailhound.crawling.page_limits import PAGE_LIMITS, PageLimits
+from trailhound.crawling.machine import LOOK_EVERY_SECONDS, collect_seldom
+from trailhound.crawling.neighbours import BetweenPages, Neighbours
 from trailhound.crawling.page_reading import PageReading
+from trailhound.crawling.processes import PAGE_LIMITS, PageLimits
 from trailhound.crawling.ranking import Ranking
 from trailhound.crawling.sinks import Sink, SinkChain
-from trailhound.crawling.troubles import Troubles
 from trailhound.errors import PLUGIN_FAULTS, SourceError, StorageError, UsageError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.polite_settings import UNHURRIED

@@ -14,8 +14,7 @@ from typing import Protocol
 import msgspec
 
 from trailhound.command_links import COMMANDS_LEFT, LinksToLeave
-from trailhound.crawling.host_budget import ALL_OF, HostBudget
-from trailhound.crawling.traps import TrapGuard
+from trailhound.crawling.traps import ALL_OF, HostBudget, TrapGuard
 from trailhound.errors import UNREADABLE
 from trailhound.frontier.base import ASKED_FOR, Frontier, FrontierStats, Rescore, UrlState
 from trailhound.records import Candidate, FinishedPage, Outcome, Page

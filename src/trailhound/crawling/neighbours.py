@@ -2,12 +2,14 @@
 
 A crawl by itself has no neighbours. In a cluster (:mod:`trailhound.cluster`) each crawl owns some
 hosts; what it finds elsewhere is its neighbours' work, and it does not end while they may still
-bring something.
+bring something. Their work on its frontier is done while no page is half way through it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 from trailhound.crawling.budget import StopReason
 from trailhound.fetching.politeness import AddressTurns
@@ -45,3 +47,42 @@ class Neighbours(AddressTurns, Protocol):
         It goes on when it is given something: see ``between_pages`` and ``allow`` of the engine.
         """
         ...
+
+
+T = TypeVar("T")
+
+
+class BetweenPages:
+    """What waits for its turn. ``commit`` puts what it changed on disk; ``wake`` the crawl up."""
+
+    def __init__(self, commit: Callable[[], None], wake: Callable[[], None]) -> None:
+        self._commit = commit
+        self._wake = wake
+        self._waiting: list[tuple[Callable[[], object], asyncio.Future[object]]] = []
+
+    async def wait_for(self, work: Callable[[], T]) -> T:
+        """What comes of ``work``, once it was done."""
+        done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        self._waiting.append((work, done))
+        self._wake()
+        return cast(T, await done)
+
+    def work(self) -> None:
+        """No page is half way: do all of it."""
+        waiting, self._waiting = self._waiting, []
+        for work, done in waiting:
+            if done.cancelled():
+                continue
+            try:
+                result = work()
+                self._commit()
+            except Exception as error:
+                done.set_exception(error)
+            else:
+                done.set_result(result)
+
+    def cancel(self) -> None:
+        """The crawl has ended."""
+        for _, done in self._waiting:
+            done.cancel()
+        self._waiting.clear()

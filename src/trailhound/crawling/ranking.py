@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
-from trailhound.crawling.answers import checked_candidate
-from trailhound.crawling.troubles import Troubles
+from trailhound.crawling.answers import Troubles, checked_candidate
 from trailhound.errors import PLUGIN_FAULTS, StorageError
 from trailhound.frontier.base import Rescore
 from trailhound.records import Candidate, Outcome

@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol, Self
 
 import msgspec
 
-from trailhound.crawling.troubles import Troubles
+from trailhound.crawling.answers import Troubles
 from trailhound.errors import PLUGIN_FAULTS, UNREADABLE, StorageError, TrailhoundError
 from trailhound.records import FinishedPage, Outcome, PageEvent
 from trailhound.storage.files import explaining

@@ -17,7 +17,7 @@ import msgspec
 from threadpoolctl import threadpool_limits
 
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, note_failure
-from trailhound.crawling.page_limits import beside_the_limit, limit_memory
+from trailhound.crawling.processes import beside_the_limit, limit_memory
 from trailhound.errors import PLUGIN_FAULTS
 from trailhound.signals import leave_signals_to_parent
 from trailhound.text import language

@@ -23,9 +23,8 @@ from multiprocessing.context import SpawnProcess
 import msgspec
 
 from trailhound.crawling.analysis import Analysis, AnalystRecipe, PageJob
-from trailhound.crawling.page_limits import MAX_LOOKS, PageLimits, cpu_seconds
+from trailhound.crawling.processes import MAX_LOOKS, PageLimits, cpu_seconds, start_process
 from trailhound.crawling.worker import LENGTH, serve
-from trailhound.crawling.worker_start import start_process
 from trailhound.errors import TrailhoundError
 
 JOBS_PER_WORKER = 3

@@ -214,7 +214,7 @@ class ResultsStore:
             row = self._connection.execute(query, (name,)).fetchone()
         return bytes(row[0]) if row is not None else None
 
-    # A ledger of requests: see :mod:`trailhound.crawling.ledger`
+    # A ledger of requests: see :mod:`trailhound.crawling.budget`
 
     @property
     def promised(self) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from scrapy.utils.request import (
 )
 from twisted.internet.defer import Deferred
 
-from trailhound.crawling.garbage import collect_seldom
+from trailhound.crawling.machine import collect_seldom
 from trailhound.errors import TrailhoundError, UsageError
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.frontier.sqlite import SqliteFrontier

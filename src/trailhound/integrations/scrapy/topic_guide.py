@@ -24,12 +24,11 @@ from scrapy.utils.job import job_dir
 
 from trailhound.config.settings import Settings
 from trailhound.crawling.analysis import Analyst, PageJob
-from trailhound.crawling.answers import LinkScore
+from trailhound.crawling.answers import LinkScore, Troubles
 from trailhound.crawling.build import Guides, Knowledge, make_guides
 from trailhound.crawling.digestion import opinion_of
 from trailhound.crawling.driving import Driver
 from trailhound.crawling.ranking import RankedQueue, Ranking
-from trailhound.crawling.troubles import Troubles
 from trailhound.errors import PLUGIN_FAULTS, UNREADABLE, StorageError, UsageError
 from trailhound.integrations.scrapy.request_queue import UNRANKED
 from trailhound.judges.choosing import check_judge

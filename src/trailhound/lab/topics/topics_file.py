@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from trailhound.config.layers import parse_toml
 from trailhound.errors import ConfigError, SessionError, TopicError, UsageError, unknown_name
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.topics.assembly import Draft
@@ -23,7 +24,6 @@ from trailhound.lab.topics.base import TopicSource
 from trailhound.lab.topics.labels import walked_session
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import read_session
-from trailhound.toml_text import parse_toml
 from trailhound.urls import canonicalize
 
 _log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from typing import Self
 
 import msgspec
 
-from trailhound.crawling.limited_process import LimitedProcess, TooCostlyError, WorkFailedError
+from trailhound.crawling.processes import LimitedProcess, TooCostlyError, WorkFailedError
 from trailhound.fetching.headers import robots_tags_of
 from trailhound.media_types import document_kind
 from trailhound.records import FetchResult, Outcome, Page, PageEvent

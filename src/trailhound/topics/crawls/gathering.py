@@ -30,7 +30,7 @@ from trailhound.storage.results_reading import Results
 from trailhound.topics.crawls.folder import SHARDS, CrawlFolder
 
 if TYPE_CHECKING:
-    from trailhound.crawling.duplicates import DuplicateFinder
+    from trailhound.crawling.digestion import DuplicateFinder
 
 
 class Gathered(NamedTuple):
@@ -92,7 +92,7 @@ class Gathering:
     def _find_copy(self, fingerprint: int, address: str, noindex: bool) -> str | None:
         if self._copies is None:
             # Here and not above: it needs NumPy, and most crawls have nothing to gather.
-            from trailhound.crawling.duplicates import DuplicateFinder
+            from trailhound.crawling.digestion import DuplicateFinder
 
             self._copies = DuplicateFinder(self._results.fingerprints())
         return self._copies.find_or_add(fingerprint, address, noindex=noindex)

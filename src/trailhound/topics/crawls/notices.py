@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from trailhound.counting import counted
+from trailhound.crawling.answers import Troubles
 from trailhound.crawling.progress import BARREN_PAGES, CrawlProgress
-from trailhound.crawling.troubles import Troubles
 from trailhound.errors import StorageError
 from trailhound.fetching.base import Hampered
 from trailhound.records import Candidate, FetchResult, Outcome, PageEvent

@@ -22,13 +22,14 @@ from urllib.parse import quote
 
 import msgspec
 
-from trailhound.crawling.limited_process import (
+from trailhound.crawling.processes import (
+    PAGE_LIMITS,
     LimitedProcess,
+    PageLimits,
     TooCostlyError,
     Work,
     WorkFailedError,
 )
-from trailhound.crawling.page_limits import PAGE_LIMITS, PageLimits
 from trailhound.errors import StorageError
 from trailhound.storage.export_folder import ExportFolder, file_stem
 from trailhound.storage.exporting import ExportedPage, time_in_words

@@ -27,8 +27,8 @@ import msgspec
 
 from trailhound.counting import counted
 from trailhound.crawling.analysis import PageJob
-from trailhound.crawling.duplicates import DuplicateFinder
-from trailhound.crawling.guarded_reading import GuardedReading
+from trailhound.crawling.digestion import DuplicateFinder
+from trailhound.crawling.page_reading import GuardedReading
 from trailhound.errors import StorageError
 from trailhound.judges.base import needs_only_words
 from trailhound.records import Candidate

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from trailhound.config.settings import FetchSettings
 from trailhound.counting import counted
+from trailhound.crawling.answers import Troubles
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import Guides, Knowledge, OwnParts, build_crawl, make_guides
 from trailhound.crawling.choosing import make_fetcher
-from trailhound.crawling.disk_watch import DiskWatch
 from trailhound.crawling.driving import Driver
+from trailhound.crawling.machine import DiskWatch
 from trailhound.crawling.progress import CrawlProgress
 from trailhound.crawling.scope import Scope, make_scope, scope_of
-from trailhound.crawling.troubles import Troubles
 from trailhound.errors import StorageError, TrailhoundError, UsageError
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.http import HttpFetcher

@@ -17,7 +17,7 @@ import msgspec
 from trailhound import __version__
 from trailhound.config.settings import Settings
 from trailhound.crawling.build import Knowledge
-from trailhound.crawling.page_limits import PageLimits
+from trailhound.crawling.processes import PageLimits
 from trailhound.errors import UsageError
 from trailhound.judges.base import RelevanceJudge
 from trailhound.judges.choosing import chosen_judge, make_judge

@@ -18,8 +18,7 @@ from pathlib import Path
 import msgspec
 
 from trailhound.counting import counted
-from trailhound.crawling.digestion import Story
-from trailhound.crawling.duplicates import DuplicateFinder
+from trailhound.crawling.digestion import DuplicateFinder, Story
 from trailhound.crawling.engine import Crawler
 from trailhound.frontier.base import CountingPages
 from trailhound.frontier.reading import all_urls

@@ -14,13 +14,13 @@ import msgspec
 
 from trailhound import __version__
 from trailhound.config.settings import Settings
+from trailhound.crawling.answers import Troubles
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import Stores
 from trailhound.crawling.choosing import open_frontier, open_sinks
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.progress import CrawlProgress
 from trailhound.crawling.sinks import ArchiveSink, Sink, close_sinks
-from trailhound.crawling.troubles import Troubles
 from trailhound.errors import PLUGIN_FAULTS, StorageError
 from trailhound.fetching.base import Hampered
 from trailhound.frontier.memory import MemoryFrontier

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from trailhound.config.settings import Settings
-from trailhound.crawling.troubles import Troubles
+from trailhound.crawling.answers import Troubles
 from trailhound.errors import PLUGIN_FAULTS, StorageError
 from trailhound.records import Candidate, CrawledPage, FinishedPage, Outcome, Relevance
 from trailhound.sessions.shown_pages import page_from_source
