@@ -47,8 +47,8 @@ from trailhound.sources.endpoint import _decoded
 from trailhound.sources.search_endpoint import hits_in
 from trailhound.storage.cdxj import surt_key
 from trailhound.storage.exporting import FIELDS, ExportedPage, write_csv, write_jsonl
+from trailhound.storage.page_rows import SNIPPET_CHARS, snippet_of
 from trailhound.storage.results_reading import StoredPage
-from trailhound.storage.snippets import SNIPPET_CHARS, snippet_of
 from trailhound.storage.warc_repair import kept_records
 from trailhound.text.documents import read_document
 from trailhound.text.documents.blocks import MAX_BLOCKS

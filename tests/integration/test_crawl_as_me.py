@@ -22,9 +22,8 @@ from loopback import served
 from trailhound.config.settings import CrawlSettings, FetchSettings, Settings
 from trailhound.fetching.base import always
 from trailhound.fetching.browser.parts import Asked, Blocklist, KeptParts, PageParts
-from trailhound.fetching.cookies import Cookie
 from trailhound.fetching.http import HttpFetcher
-from trailhound.fetching.keyring import AccessFile, HostKeys, Keyring, read_access
+from trailhound.fetching.keyring import AccessFile, Cookie, HostKeys, Keyring, read_access
 from trailhound.fetching.resolver import MappedResolver
 from trailhound.records import FetchResult, Outcome
 from trailhound.topics.access import hosts_that_miss_headers, needs_secrets, with_access

@@ -16,7 +16,7 @@ from live_webs import Site
 from loopback import served
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError
-from trailhound.sources.kept_answers import KeptAnswers
+from trailhound.sources.kept_links import KeptAnswers
 from trailhound.storage.results_reading import Results
 from trailhound.text.extract import extract_page
 from trailhound.topics.crawls.folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder

@@ -21,10 +21,9 @@ from loopback import served
 from trailhound.errors import SourceError, StorageError, UsageError
 from trailhound.records import Link, Page
 from trailhound.sources.backlink_endpoint import MAX_ANSWER_BYTES, MAX_ANSWERS, HttpBacklinks
-from trailhound.sources.crawled_links import LinkStore, forget_linked
 from trailhound.sources.edge_list import MAX_ANSWERS as MAX_SOURCES
 from trailhound.sources.edge_list import EdgeList
-from trailhound.sources.kept_answers import KeptAnswers, forget_answers
+from trailhound.sources.kept_links import KeptAnswers, LinkStore, forget_answers, forget_linked
 
 AGENT = "test-bot (+http://www.demo.test/about)"
 A, B, C = (f"http://{name}.test/" for name in "abc")

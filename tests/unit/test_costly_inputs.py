@@ -42,7 +42,7 @@ from trailhound.sessions.importers.base import KnowsBookmarks, title_of
 from trailhound.sessions.importers.har import parse_har
 from trailhound.sessions.page_graph import build_page_graph
 from trailhound.storage.cdxj import _unescaped, surt_key
-from trailhound.storage.snippets import snippet_of
+from trailhound.storage.page_rows import snippet_of
 from trailhound.storage.warc_repair import kept_records, whole_records
 from trailhound.text.encoding import decode
 from trailhound.text.extract import extract_page

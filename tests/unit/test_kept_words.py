@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kept_pages import keep
 
 from trailhound.records import Page
-from trailhound.storage.kept_words import (
+from trailhound.storage.page_rows import (
     MAX_HEADING_CHARS,
     MAX_TERMS,
     pack_words,

@@ -18,8 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 from found_pages import DAY, NOON, Find, add_finds, crawl_of, reject
 from trailhound.errors import UsageError
 from trailhound.portal import Portal
-from trailhound.portal.feeds import FeedKind, atom_feed, rss_feed
-from trailhound.portal.pages import environment
+from trailhound.portal.pages import FeedKind, atom_feed, environment, rss_feed
 from trailhound.portal.searching import (
     Answer,
     Hit,
@@ -28,7 +27,7 @@ from trailhound.portal.searching import (
     only_leaves_out,
     segments,
 )
-from trailhound.storage.snippets import tidied
+from trailhound.storage.page_rows import tidied
 
 HONEY = Find(
     "https://hives.test/honey",

@@ -13,8 +13,7 @@ from defusedxml import ElementTree
 from command_line import Command
 from found_pages import Find, crawl_of, reject
 from trailhound.portal import Portal
-from trailhound.portal.site import write_site
-from trailhound.portal.site_index import terms_of
+from trailhound.portal.site import terms_of, write_site
 
 
 def data_of(folder: Path, name: str) -> object:

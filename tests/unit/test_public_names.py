@@ -53,9 +53,9 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("modules", "heavy"),
     [
-        ("topics.overview, trailhound.topics.control.running", "numpy"),
+        ("topics.control.overview, trailhound.topics.control.running", "numpy"),
         (
-            "topics.link_lessons, trailhound.topics.finds.explaining, trailhound.lab.runner",
+            "topics.finds.opinions, trailhound.topics.finds.explaining, trailhound.lab.runner",
             "aiohttp",
         ),
     ],

@@ -15,17 +15,18 @@ from command_line import Command
 from trailhound.command_links import LinksToLeave, acts_by_address
 from trailhound.config.settings import FetchSettings
 from trailhound.errors import ConfigError, UsageError
-from trailhound.fetching.cookies import (
+from trailhound.fetching.headers import headers_for_all, read_header
+from trailhound.fetching.hops import has_password_field, wants_login
+from trailhound.fetching.keyring import (
     MAX_COOKIES,
     Cookie,
+    HostKeys,
+    Keyring,
     from_browser,
     read_cookies,
     read_set_cookie,
 )
-from trailhound.fetching.keyring import HostKeys, Keyring
-from trailhound.fetching.login_pages import has_password_field, wants_login
 from trailhound.fetching.proxies import proxy_rules, without_logins
-from trailhound.fetching.request_headers import headers_for_all, read_header
 from trailhound.records import Link
 from trailhound.topics.access import Access, named_host, unsendable
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trailhound.records import Link, Page
-from trailhound.storage.snippets import SNIPPET_CHARS, snippet_of
+from trailhound.storage.page_rows import SNIPPET_CHARS, snippet_of
 from trailhound.text.extract import extract_page
 
 URL = "http://h.test/"

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from trailhound.reports.svg import Plane, round_ticks, text, tick_names
+from trailhound.reports.html import Plane, round_ticks, text, tick_names
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from trailhound.crawling.processes import (
     WorkFailedError,
 )
 from trailhound.errors import StorageError, UsageError
-from trailhound.storage import export_folder
-from trailhound.storage.export_folder import MARKER, ExportFolder, file_stem
+from trailhound.storage import exporting as export_folder
+from trailhound.storage.exporting import MARKER, ExportFolder, file_stem
 from trailhound.storage.results_reading import Results
 from trailhound.text.main_content import TextForm, harmless_markdown
 from trailhound.topics.crawls.archived_pages import ArchivedContent

@@ -15,7 +15,7 @@ from test_trace_index import user_key
 
 from trailhound.sessions.importers.base import Tally
 from trailhound.sources.traces import PageAccess, TraceIndex, build_trace
-from trailhound.sources.traces.folder import clear_leftovers
+from trailhound.sources.traces.index import clear_leftovers
 
 BUILD = """
 import sys

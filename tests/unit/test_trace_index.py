@@ -131,7 +131,7 @@ def check_pages(index: TraceIndex, wanted: Pairs) -> None:
 def test_long_addresses_are_sorted_in_smaller_pieces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trailhound.sources.traces.pieces.PIECE_BYTES", 100)
+    monkeypatch.setattr("trailhound.sources.traces.building.PIECE_BYTES", 100)
     urls = [f"http://a.test/{n}{'x' * 60}" for n in range(9)]
     accesses = [(b"me", 1e9 + 60 * n, url.encode()) for n, url in enumerate(urls)]
     assert shown(built(tmp_path / "a.trace", accesses)) == [

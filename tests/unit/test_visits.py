@@ -18,6 +18,7 @@ from trailhound.records import (
     PageEvent,
     Relevance,
 )
+from trailhound.storage.finds import DAY_SECONDS
 from trailhound.storage.forgetting import forget_results
 from trailhound.storage.results import RESULTS, ResultsStore
 from trailhound.storage.verdicts import Verdicts
@@ -27,7 +28,6 @@ from trailhound.storage.visit_reading import (
     news_pages,
     visits_of,
 )
-from trailhound.storage.visits import DAY_SECONDS
 from trailhound.topics.control.overview import last_looked, news, note_looked
 from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.topics.workspace import Workspace

@@ -26,14 +26,19 @@ from trailhound.fetching.base import (
 )
 from trailhound.fetching.body import MAX_DOCUMENT_BYTES, Wanted
 from trailhound.fetching.client import Answer, HttpClient
-from trailhound.fetching.hops import Hops, status_in_words
+from trailhound.fetching.headers import headers_for_all
+from trailhound.fetching.hops import (
+    Hops,
+    has_password_field,
+    login_wanted_at,
+    status_in_words,
+    wants_login,
+)
 from trailhound.fetching.keyring import Keyring, keyring_of
-from trailhound.fetching.login_pages import has_password_field, login_wanted_at, wants_login
 from trailhound.fetching.polite_client import PoliteClient, Room
 from trailhound.fetching.polite_settings import check_politeness, polite_delay, polite_settings
 from trailhound.fetching.politeness import Politeness
 from trailhound.fetching.proxies import ProxyRules, proxy_rules
-from trailhound.fetching.request_headers import headers_for_all
 from trailhound.fetching.resolver import mapped_resolver
 from trailhound.fetching.robots import RobotsRules, product_token
 from trailhound.fetching.sitemaps import MAX_BYTES as MAX_SITEMAP_BYTES

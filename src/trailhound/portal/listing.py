@@ -1,4 +1,7 @@
-"""All pages that a portal may show, in columns: ordering 200,000 of them takes milliseconds."""
+"""All pages that a portal may show, in columns: ordering 200,000 of them takes milliseconds.
+
+Languages have the names that people give them.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,54 @@ from trailhound.storage.text_index import index_for_search
 from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.topics.crawls.marking import heed_marks, marks_by_url
 from trailhound.urls import host_key
+
+_NAMES = {
+    "ar": "Arabic",
+    "bg": "Bulgarian",
+    "ca": "Catalan",
+    "cs": "Czech",
+    "da": "Danish",
+    "de": "German",
+    "el": "Greek",
+    "en": "English",
+    "es": "Spanish",
+    "et": "Estonian",
+    "fa": "Persian",
+    "fi": "Finnish",
+    "fr": "French",
+    "he": "Hebrew",
+    "hi": "Hindi",
+    "hr": "Croatian",
+    "hu": "Hungarian",
+    "id": "Indonesian",
+    "it": "Italian",
+    "ja": "Japanese",
+    "ko": "Korean",
+    "lt": "Lithuanian",
+    "lv": "Latvian",
+    "nb": "Norwegian",
+    "nl": "Dutch",
+    "no": "Norwegian",
+    "pl": "Polish",
+    "pt": "Portuguese",
+    "ro": "Romanian",
+    "ru": "Russian",
+    "sk": "Slovak",
+    "sl": "Slovene",
+    "sr": "Serbian",
+    "sv": "Swedish",
+    "th": "Thai",
+    "tr": "Turkish",
+    "uk": "Ukrainian",
+    "vi": "Vietnamese",
+    "zh": "Chinese",
+}
+
+
+def language_name(code: str) -> str:
+    """``German`` for ``de``; other codes stay as they are."""
+    return _NAMES.get(code, code)
+
 
 Positions = NDArray[np.intp]
 """Places of pages in a :class:`Listing`."""

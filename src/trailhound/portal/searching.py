@@ -22,8 +22,8 @@ from trailhound.storage.listed_pages import (
     ListedPages,
     Passage,
 )
+from trailhound.storage.page_rows import tidied
 from trailhound.storage.results_reading import StoredPage
-from trailhound.storage.snippets import tidied
 from trailhound.storage.text_index import apart
 from trailhound.urls import host_key
 

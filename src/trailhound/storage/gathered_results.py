@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from trailhound.storage.event_rows import kept_fingerprints, unsigned
+from trailhound.storage.page_rows import kept_fingerprints, unsigned
 from trailhound.storage.results import (
     PATIENCE,
     REQUESTS,

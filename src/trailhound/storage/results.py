@@ -19,7 +19,7 @@ both, or in the results only: then it is fetched again, and the last row counts.
     What belongs into it and waits until somebody searches: indexing takes as long as judging.
 ``words``
     What judges look at in the page of an event, so that it can be judged again
-    (:mod:`trailhound.storage.kept_words`); only where that is wanted.
+    (:mod:`trailhound.storage.page_rows`); only where that is wanted.
 ``marked``
     Addresses that a person has marked, fetched or not, each with what the judge had said.
 ``judged``
@@ -27,7 +27,7 @@ both, or in the results only: then it is fetched again, and the last row counts.
 ``gathered``
     How much of each shard of a cluster is here: :mod:`trailhound.storage.gathered_results`.
 ``visit``
-    When finds were found and changed, and when they are due: :mod:`trailhound.storage.visits`.
+    When finds were found and changed, and when they are due: :mod:`trailhound.storage.finds`.
 """
 
 from __future__ import annotations
@@ -42,11 +42,17 @@ import msgspec
 
 from trailhound.errors import StorageError
 from trailhound.records import FinishedPage, Outcome
-from trailhound.storage.copies import TELLS_NOTHING_NEW, moved, pass_on, retire, standing_original
-from trailhound.storage.event_rows import INSERT_EVENT, event_row, kept_fingerprints
-from trailhound.storage.kept_words import pack_words
+from trailhound.storage.finds import (
+    TELLS_NOTHING_NEW,
+    VISITS,
+    moved,
+    note_visit,
+    pass_on,
+    retire,
+    standing_original,
+)
+from trailhound.storage.page_rows import INSERT_EVENT, event_row, kept_fingerprints, pack_words
 from trailhound.storage.sqlite import DatabaseKind, transaction
-from trailhound.storage.visits import VISITS, note_visit
 from trailhound.utf8 import storable
 
 SEARCHABLE = (

@@ -11,8 +11,8 @@ from typing import NamedTuple, Self
 import msgspec
 
 from trailhound.records import Candidate, Outcome, PageEvent
+from trailhound.storage.page_rows import tidied
 from trailhound.storage.results import LISTED, REQUESTS, RESULTS, UNARCHIVED, ResultsStore
-from trailhound.storage.snippets import tidied
 from trailhound.storage.text_index import apart, index_for_search, index_waiting, together
 
 MAX_PATH_PAGES = 200

@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from trailhound.storage.copies import promote_copy
-from trailhound.storage.event_rows import signed, unsigned
+from trailhound.storage.finds import promote_copy
+from trailhound.storage.page_rows import signed, unsigned
 from trailhound.storage.results import (
     MARKS,
     MAX_INDEXED_CHARS,
@@ -60,7 +60,7 @@ class PageToJudge(NamedTuple):
     """Whether it asks not to be listed."""
     words: bytes | None = None
     """What judges look at in it, where that was kept: see
-    :func:`~trailhound.storage.kept_words.unpack_words`."""
+    :func:`~trailhound.storage.page_rows.unpack_words`."""
 
     @property
     def fingerprint(self) -> int | None:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from trailhound.storage.finds import DAY_SECONDS
 from trailhound.storage.results import LISTED, RESULTS
 from trailhound.storage.results_reading import StoredPage
-from trailhound.storage.visits import DAY_SECONDS
 
 _FINDS = f"FROM visit JOIN event ON event.address = visit.address WHERE {LISTED} "
 _FINDS_BY_VISIT = _FINDS.replace("JOIN", "CROSS JOIN")

@@ -18,10 +18,17 @@ import msgspec
 from trailhound.config.settings import FetchSettings, Settings
 from trailhound.counting import counted
 from trailhound.errors import ConfigError, StorageError, UsageError
-from trailhound.fetching.cookies import MAX_COOKIES, OwnedCookie, from_browser, read_cookies
-from trailhound.fetching.keyring import AccessFile, HostKeys, read_access
+from trailhound.fetching.headers import Header, headers_for_all, read_header
+from trailhound.fetching.keyring import (
+    MAX_COOKIES,
+    AccessFile,
+    HostKeys,
+    OwnedCookie,
+    from_browser,
+    read_access,
+    read_cookies,
+)
 from trailhound.fetching.proxies import without_logins
-from trailhound.fetching.request_headers import Header, headers_for_all, read_header
 from trailhound.storage.files import make_folder, write_private
 from trailhound.storage.locks import Ownership
 from trailhound.urls import canonicalize, host_key, without_port

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from trailhound.lab.metrics import hold_flat
 from trailhound.lab.results import ExperimentResults, RunResult
 from trailhound.lab.statistics import bands
-from trailhound.reports.svg import Plane, series_colour
+from trailhound.reports.html import Plane, series_colour
 
 FloatArray = npt.NDArray[np.float64]
 WINDOW = 200

@@ -4,7 +4,13 @@ A log is read once and sorted in pieces, so that a hundred million accesses need
 a million; afterwards the index is mapped into memory and only what is asked for is read.
 """
 
-from trailhound.sources.traces.building import build_trace, trace_in_memory
+from trailhound.sources.traces.building import (
+    PageAccess,
+    Piece,
+    build_trace,
+    in_pieces,
+    trace_in_memory,
+)
 from trailhound.sources.traces.index import TraceIndex
 from trailhound.sources.traces.keeping import (
     ReadParts,
@@ -15,7 +21,6 @@ from trailhound.sources.traces.keeping import (
     part_reader,
     session_accesses,
 )
-from trailhound.sources.traces.pieces import PageAccess, Piece, in_pieces
 
 __all__ = [
     "PageAccess",

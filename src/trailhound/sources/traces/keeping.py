@@ -21,10 +21,15 @@ from trailhound.sessions.importers.log_formats import (
     squid_accesses,
 )
 from trailhound.sessions.importers.logs import log_lines
-from trailhound.sources.traces.building import Progress, build_from_pieces
-from trailhound.sources.traces.folder import HEADER, SUFFIX
-from trailhound.sources.traces.index import TraceIndex
-from trailhound.sources.traces.pieces import PageAccess, Piece, UserKey, piece_of
+from trailhound.sources.traces.building import (
+    PageAccess,
+    Piece,
+    Progress,
+    UserKey,
+    build_from_pieces,
+    piece_of,
+)
+from trailhound.sources.traces.index import HEADER, SUFFIX, TraceIndex
 from trailhound.urls import canonicalize
 
 PART_BYTES = 4 * 1024 * 1024

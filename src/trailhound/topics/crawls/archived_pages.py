@@ -19,8 +19,7 @@ from trailhound.crawling.processes import LimitedProcess, TooCostlyError, WorkFa
 from trailhound.fetching.headers import robots_tags_of
 from trailhound.media_types import document_kind
 from trailhound.records import FetchResult, Outcome, Page, PageEvent
-from trailhound.storage.archive_reading import ArchivedAnswer, ArchivedFetch
-from trailhound.storage.archived_answers import ArchivedAnswers
+from trailhound.storage.archive_reading import ArchivedAnswer, ArchivedAnswers, ArchivedFetch
 from trailhound.storage.event_log import LoggedPage
 from trailhound.storage.warc_records import CaptureNotes
 from trailhound.text.documents import UnreadableDocumentError, read_document

@@ -31,8 +31,7 @@ from trailhound.crawling.processes import (
     WorkFailedError,
 )
 from trailhound.errors import StorageError
-from trailhound.storage.export_folder import ExportFolder, file_stem
-from trailhound.storage.exporting import ExportedPage, time_in_words
+from trailhound.storage.exporting import ExportedPage, ExportFolder, file_stem, time_in_words
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.text.main_content import (
     PageSource,

@@ -32,7 +32,7 @@ from trailhound.crawling.page_reading import GuardedReading
 from trailhound.errors import StorageError
 from trailhound.judges.base import needs_only_words
 from trailhound.records import Candidate
-from trailhound.storage.kept_words import pack_words, unpack_words
+from trailhound.storage.page_rows import pack_words, unpack_words
 from trailhound.storage.verdicts import Changes, JudgedBy, PageToJudge, Ruling, Span, Verdicts
 from trailhound.text.extract import EXTRACTION_VERSION
 from trailhound.text.near_duplicates import fingerprint

@@ -23,9 +23,8 @@ from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import FinishedPage, Outcome, Page, PageEvent
 from trailhound.sessions.shown_pages import page_from_source
 from trailhound.sources import BacklinkSource, SearchSource, Sources
-from trailhound.sources.crawled_links import ArchivedLinks
 from trailhound.sources.edge_list import EdgeList
-from trailhound.sources.kept_answers import KeptAnswers
+from trailhound.sources.kept_links import ArchivedLinks, KeptAnswers
 from trailhound.sources.page_search import ArchivedPagesSearch, KeptPagesSearch
 from trailhound.text.extract import extract_page
 from trailhound.topics.crawls.folder import CRAWL_LINKS, KEPT_BACKLINKS, CrawlFolder

@@ -17,8 +17,7 @@ from trailhound.errors import UNREADABLE, ModelError, TrailhoundError, UsageErro
 from trailhound.frontier.forgetting import forget_urls
 from trailhound.sessions.events import Mark, Session, Visit, events_without
 from trailhound.sessions.files import read_session, read_with_problems, write_session
-from trailhound.sources.crawled_links import forget_linked
-from trailhound.sources.kept_answers import forget_answers
+from trailhound.sources.kept_links import forget_answers, forget_linked
 from trailhound.storage.files import cannot_write, explaining, write_whole
 from trailhound.storage.forgetting import (
     AS_ME,

@@ -10,7 +10,7 @@ import msgspec
 
 from trailhound.counting import counted
 from trailhound.errors import UsageError
-from trailhound.portal.languages import language_name
+from trailhound.portal.listing import language_name
 from trailhound.portal.searching import Segment, fts_expression, hit_of
 from trailhound.storage.listed_pages import ListedPages, Passage
 from trailhound.storage.results_browsing import Filter, Kind, Listed, Place, ResultsBrowser

@@ -1,4 +1,8 @@
-"""The link graph of a topic's own crawls, read from their archives into a store on disk."""
+"""Who links to a page, as a topic keeps it on disk: asked of its own crawls, or of a source, once.
+
+The link graph of a topic's crawls is read from their archives. What a source of backlinks answered
+is kept beside the pages behind its answers.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailhound.errors import CorpusError, StorageError
+from trailhound.errors import UNREADABLE, CorpusError, StorageError
 from trailhound.records import Page
 from trailhound.text.extract import extract_page
 from trailhound.urls import canonicalize
@@ -19,7 +23,7 @@ from trailhound.web_archives import Archive, ArchiveDamageError, find_archives, 
 Progress = Callable[[int], None]
 """Called with the pages read so far."""
 
-_TABLES = (
+_LINK_TABLES = (
     "CREATE TABLE IF NOT EXISTS page (number INTEGER PRIMARY KEY, url TEXT UNIQUE NOT NULL, "
     "content BLOB NOT NULL)",
     "CREATE TABLE IF NOT EXISTS link (target TEXT, source INTEGER, PRIMARY KEY (target, source)) "
@@ -38,7 +42,7 @@ class LinkStore:
                 path, isolation_level=None, check_same_thread=False, timeout=5.0
             )
             self._connection.execute("PRAGMA journal_mode = WAL").fetchall()
-            for table in _TABLES:
+            for table in _LINK_TABLES:
                 self._connection.execute(table)
 
     def add(self, pages: Iterable[Page], mark: str) -> None:
@@ -104,7 +108,7 @@ class LinkStore:
         try:
             yield
         except sqlite3.Error as error:
-            raise _cannot_use(self._path, error) from error
+            raise _links_fail(self._path, error) from error
 
 
 def forget_linked(path: Path, forgotten: Callable[[str], bool], *, dry_run: bool = False) -> int:
@@ -126,10 +130,10 @@ def forget_linked(path: Path, forgotten: Callable[[str], bool], *, dry_run: bool
                 name.unlink(missing_ok=True)
         return named
     except sqlite3.Error as error:
-        raise _cannot_use(path, error) from error
+        raise _links_fail(path, error) from error
 
 
-def _cannot_use(path: Path, error: sqlite3.Error) -> StorageError:
+def _links_fail(path: Path, error: sqlite3.Error) -> StorageError:
     return StorageError(
         f"The links of the topic's crawls {path} cannot be used ({error}). Free some space or "
         "check that you may write there; the file may also be deleted, and is made again."
@@ -172,3 +176,103 @@ class ArchivedLinks(LinkStore):
             yield extract_page(answer.body, url, answer.content_type)
             self._pages += 1
             self._progress(self._pages)
+
+
+_ANSWER_TABLES = (
+    "CREATE TABLE IF NOT EXISTS answer (source TEXT, url TEXT, links BLOB NOT NULL, "
+    "PRIMARY KEY (source, url)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS page (url TEXT PRIMARY KEY, content BLOB)",
+)
+
+
+class KeptAnswers:
+    """One file for a topic; answers are kept by the source that gave them."""
+
+    def __init__(self, path: Path, source: str) -> None:
+        self._path = path
+        self._source = source
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with self._explained():
+            self._connection = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, timeout=5.0
+            )
+            self._connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            for table in _ANSWER_TABLES:
+                self._connection.execute(table)
+
+    def answer(self, url: str) -> Sequence[str] | None:
+        """What the source said about a page; ``None`` when it was not asked."""
+        question = "SELECT links FROM answer WHERE source = ? AND url = ?"
+        with self._explained():
+            row = self._connection.execute(question, (self._source, url)).fetchone()
+            return None if row is None else msgspec.msgpack.decode(row[0], type=list[str])
+
+    def keep_answer(self, url: str, links: Sequence[str]) -> None:
+        """Remember an answer."""
+        row = (self._source, url, msgspec.msgpack.encode(list(links)))
+        with self._explained():
+            self._connection.execute("INSERT OR REPLACE INTO answer VALUES (?, ?, ?)", row)
+
+    def has_page(self, url: str) -> bool:
+        """Whether a page was asked for, be it in vain."""
+        with self._explained():
+            question = "SELECT 1 FROM page WHERE url = ?"
+            return self._connection.execute(question, (url,)).fetchone() is not None
+
+    def page(self, url: str) -> Page | None:
+        """A page that was kept."""
+        with self._explained():
+            row = self._connection.execute(
+                "SELECT content FROM page WHERE url = ?", (url,)
+            ).fetchone()
+            if row is None or row[0] is None:
+                return None
+            return msgspec.msgpack.decode(zlib.decompress(row[0]), type=Page)
+
+    def keep_page(self, url: str, page: Page | None) -> None:
+        """Remember a page, or that it could not be had."""
+        content = None if page is None else zlib.compress(msgspec.msgpack.encode(page))
+        with self._explained():
+            self._connection.execute("INSERT OR REPLACE INTO page VALUES (?, ?)", (url, content))
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._connection.close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, zlib.error, *UNREADABLE) as error:
+            raise _answers_fail(self._path, error) from error
+
+
+def forget_answers(path: Path, forgotten: Callable[[str], bool], *, dry_run: bool = False) -> int:
+    """Take pages out of the file, as questions, answers and contents; how many rows had them."""
+    if not path.is_file():
+        return 0
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            pages = [url for (url,) in connection.execute("SELECT url FROM page") if forgotten(url)]
+            answers = [
+                (source, url)
+                for source, url, links in connection.execute("SELECT * FROM answer")
+                if forgotten(url) or any(map(forgotten, msgspec.msgpack.decode(links)))
+            ]
+            if not dry_run and (pages or answers):
+                connection.execute("PRAGMA secure_delete = ON")
+                connection.executemany("DELETE FROM page WHERE url = ?", [(url,) for url in pages])
+                connection.executemany("DELETE FROM answer WHERE source = ? AND url = ?", answers)
+                connection.execute("VACUUM")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            return len(pages) + len(answers)
+    except (sqlite3.Error, *UNREADABLE) as error:
+        raise _answers_fail(path, error) from error
+
+
+def _answers_fail(path: Path, error: Exception) -> StorageError:
+    return StorageError(
+        f"The kept backlinks {path} cannot be used ({error}). Free some space or check that you "
+        "may write there; the file may also be deleted, and everything is asked again."
+    )
