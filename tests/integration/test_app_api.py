@@ -23,11 +23,11 @@ from trailhound.library import app_client
 from trailhound.library.app_client import AppClient, RefusedError
 from trailhound.topics.workspace import Workspace
 from trailhound.web import AppServer, load_token, server
-from trailhound.web.documents import MOST_KEPT, Documents
-from trailhound.web.openapi import describe
+from trailhound.web.api import describe
 from trailhound.web.presence import announce, being_served
 from trailhound.web.routes import ALL_ROUTES, topics
 from trailhound.web.server import Listening
+from trailhound.web.state import MOST_KEPT, Documents
 
 __all__ = ["app"]
 

@@ -18,8 +18,7 @@ from app_server import PATIENCE_SECONDS, RefusedError, ServedApp, serving_app, w
 from command_line import COMMAND, Command
 from trailhound.demo.crawl import DEMO_USER_AGENT
 from trailhound.topics.control.running import request_stop, running_crawl, wait_for_end
-from trailhound.web.hub import Hub
-from trailhound.web.watching import CrawlWatcher
+from trailhound.web.hub import CrawlWatcher, Hub
 
 TOPIC = "bees & wasps"
 OTHER = "wasps"

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from app_server import serving_app
 from found_pages import Find, crawl_of
-from trailhound.web.api import Route
-from trailhound.web.openapi import describe
+from trailhound.web.api import Route, describe
 from trailhound.web.routes import ALL_ROUTES, exports, feedback, portal, results
 
 LEFT_OUT = frozenset(

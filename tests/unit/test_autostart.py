@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from trailhound.errors import UsageError
-from trailhound.web.autostart import install, unit_text
+from trailhound.web.presence import install, unit_text
 
 GIVEN = ["--workspace=/home/a b/50% $HOME", "--port=8917"]
 COMMAND = [sys.executable, "-m", "trailhound", "serve", *GIVEN]

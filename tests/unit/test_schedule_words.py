@@ -13,7 +13,7 @@ from trailhound.topics.control.schedule import (
     Window,
 )
 from trailhound.topics.crawls.status import CrawlState, RunningCrawl
-from trailhound.web.schedule_words import last_in_words, next_in_words, wish_in_words
+from trailhound.web.routes.schedule import last_in_words, next_in_words, wish_in_words
 
 TEN = datetime(2026, 11, 16, 22, 0, tzinfo=UTC).timestamp()
 

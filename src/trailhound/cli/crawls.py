@@ -1,4 +1,7 @@
-"""``trailhound crawls`` and ``trailhound stop``: crawls of all topics, seen and ended from here."""
+"""``trailhound topics``, ``crawls`` and ``stop``: what there is in the workspace, and what runs.
+
+Crawls of all topics are seen and ended from here.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,49 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trailhound.cli import options
+from trailhound.cli.options import JsonOption, WorkspaceOption, open_workspace
 from trailhound.cli.terminal import duration, patiently, print_json, say, show_pairs, show_table
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
+    from trailhound.topics.control.overview import TopicOverview
     from trailhound.topics.crawls.status import RunningCrawl
+
+
+def topics(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
+    """List all topics: sessions, useful pages, whether learned, and what crawls found.
+
+    Example:
+
+      trailhound topics
+    """
+    from trailhound.topics.control.overview import overview
+
+    place = open_workspace(workspace)
+    found = list(overview(place))
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        say(f"The workspace {place.folder} has no topics yet. Begin with: trailhound collect")
+        return
+    headings = ("topic", "sessions", "useful", "learned", "fetched", "finds", "crawl")
+    show_table(headings, map(_topic_row, found), figures=("sessions", "useful", "fetched", "finds"))
+    for each in found:
+        if each.problem:
+            say(f"Note: {each.topic}: {each.problem}")
+
+
+def _topic_row(each: TopicOverview) -> tuple[str, ...]:
+    crawl = each.crawl
+    figures = (f"{crawl.pages:,}", f"{crawl.finds:,}") if crawl is not None else ("", "")
+    if crawl is None:
+        state = "damaged" if each.problem else "none yet"
+    else:
+        ended = crawl.ended.partition(":")[0] if crawl.state == "ended" else ""
+        state = ended or crawl.state.value.replace("-", " ")
+    learned = "yes" if each.learned else "no"
+    return (each.topic, f"{each.sessions:,}", f"{each.marked:,}", learned, *figures, state)
 
 
 def crawls(workspace: options.WorkspaceOption = None, as_json: options.JsonOption = False) -> None:
@@ -37,7 +78,7 @@ def crawls(workspace: options.WorkspaceOption = None, as_json: options.JsonOptio
         return
     headings = ("topic", "state", "requests", "pages", "finds", "waiting", "pages/s", "since")
     figures = ("requests", "pages", "finds", "waiting", "pages/s")
-    show_table(headings, map(_row, found), figures)
+    show_table(headings, map(_crawl_row, found), figures)
 
 
 def stop(
@@ -71,7 +112,7 @@ def stop(
         raise typer.Exit(options.FAILED_EXIT_CODE)
 
 
-def _row(crawl: RunningCrawl) -> tuple[str, ...]:
+def _crawl_row(crawl: RunningCrawl) -> tuple[str, ...]:
     budget = f" of {crawl.max_requests:,}" if crawl.max_requests is not None else ""
     state = crawl.state.value.replace("-", " ")
     if not crawl.is_alive and crawl.ended and crawl.run and crawl.state.value == "ended":

@@ -1,13 +1,18 @@
-"""``--help`` in plain text that fits narrow terminals: options in groups, flags without values."""
+"""``--help`` in plain text that fits narrow terminals, and ``trailhound man``, a page made from it.
+
+Options are in groups, flags without values.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
+from trailhound import __version__
 from trailhound.cli.terminal import harmless, log_to_stderr
 
 _TYPES = {"int range": "N", "int": "N", "float range": "N", "float": "N", "str": "TEXT"}
@@ -109,3 +114,88 @@ def _plain(name: str, told: str) -> tuple[str, str]:
         return _TYPES.get(found[1], found[1].upper() if found[1].isalpha() else found[1])
 
     return _TYPE.sub(named, name), _OBVIOUS.sub("", told)
+
+
+_ENVIRONMENT = {
+    "TRAILHOUND_WORKSPACE": "Where topics are kept, unless --workspace says otherwise.",
+    "TRAILHOUND_…": "Every setting of crawls; 'trailhound config show' lists names and values.",
+}
+_EXIT_CODES = {
+    "0": "All went well.",
+    "1": "It could not be done; the message says why, and what to do next.",
+    "2": "A command, an option or a setting is wrong.",
+    "130": "Interrupted by Ctrl-C.",
+}
+
+
+def man(ctx: typer.Context) -> None:
+    """Print the manual page of all commands, for man.
+
+    Examples:
+
+      trailhound man > ~/.local/share/man/man1/trailhound.1     (then: man trailhound)
+
+      trailhound man | man -l -
+    """
+    command = ctx.find_root().command
+    typer.echo("\n".join(_page(type(ctx)(command, info_name="trailhound"))))
+
+
+def _page(root: Any) -> Iterator[str]:
+    """Lines of the page, in the language of man(7)."""
+    summary, *more = (root.command.help or "").split("\n\n")
+    yield f'.TH TRAILHOUND 1 "" "trailhound {__version__}" "User Commands"'
+    yield from (".SH NAME", f"trailhound \\- {_in_roff(summary)}")
+    yield from (".SH SYNOPSIS", ".B trailhound", "[OPTIONS] COMMAND [ARGS]...")
+    yield from (".SH DESCRIPTION", *_paragraphs("\n\n".join(more)))
+    yield ".SH OPTIONS"
+    for param in root.command.get_params(root):
+        yield from _item(*(param.get_help_record(root) or ("", "")))
+    yield ".SH COMMANDS"
+    yield from _commands(root)
+    for heading, items in (("ENVIRONMENT", _ENVIRONMENT), ("EXIT STATUS", _EXIT_CODES)):
+        yield f".SH {heading}"
+        for name, told in items.items():
+            yield from _item(name, told)
+
+
+def _commands(context: Any) -> Iterator[str]:
+    """All commands below ``context``, those of groups after each other."""
+    group = context.command
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        below = type(context)(command, parent=context, info_name=name)
+        if isinstance(command, PlainCommand):
+            yield from _command(command, below)
+        else:
+            yield from _commands(below)
+
+
+def _command(command: PlainCommand, context: Any) -> Iterator[str]:
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    yield f".SS {_in_roff(usage)}"
+    yield from _paragraphs(command.help or "")
+    for heading, records in command.told_options(context).items():
+        yield from (".PP", f".I {_in_roff(heading)}")
+        for name, told in records:
+            yield from _item(name, told)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """What is indented, such as examples, stays as it is."""
+    for paragraph in text.split("\n\n"):
+        if paragraph.startswith("  "):
+            yield from (".PP", ".RS 4", ".nf", *map(_in_roff, paragraph.split("\n")), ".fi", ".RE")
+        elif paragraph.strip():
+            yield from (".PP", _in_roff(" ".join(paragraph.split())))
+
+
+def _item(name: str, told: str) -> Iterator[str]:
+    if name:
+        yield from (".TP", f".B {_in_roff(name)}", _in_roff(" ".join(told.split())))
+
+
+def _in_roff(text: str) -> str:
+    """Text in which nothing is an instruction: no escapes, and no request at its beginning."""
+    text = text.strip().replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{text}" if text.startswith((".", "'")) else text

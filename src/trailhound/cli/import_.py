@@ -1,15 +1,16 @@
 """``trailhound import``: browsing that other programs have recorded, as sessions of a topic.
 
 There is one command for each importer that is registered, third parties' included; its options are
-those of all imports and its own.
+those of all imports and its own. It tells what was read and skipped, and the next step.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
@@ -17,11 +18,13 @@ from typer.core import TyperGroup
 
 from trailhound.cli.help import PlainCommand
 from trailhound.cli.options import JsonOption, WorkspaceOption, open_workspace, settings_from
+from trailhound.cli.terminal import print_json, say
+from trailhound.counting import counted, plural
 
 if TYPE_CHECKING:
     from trailhound.sessions.events import Session
-    from trailhound.sessions.importers.base import Importer
-    from trailhound.topics.importing import Period
+    from trailhound.sessions.importers.base import Importer, Tally
+    from trailhound.topics.importing import Kept, Period
     from trailhound.topics.page_fetching import FetchedPages
     from trailhound.topics.workspace import TopicFolder
 
@@ -172,7 +175,6 @@ def _import(
     found: Importer, request: ImportRequest, options: Mapping[str, Any], *, keep_addresses: bool
 ) -> None:
     """The whole of an import: read, choose, name, perhaps fetch, keep, and tell."""
-    from trailhound.cli.import_report import refuse_nothing, show_json, show_report
     from trailhound.cli.terminal import patiently
     from trailhound.sessions.importers import read_recording
     from trailhound.sessions.importers.base import KnowsBookmarks
@@ -189,8 +191,8 @@ def _import(
     fetched, unfetched = _fetched(sessions, folder, request) if request.fetch else (None, 0)
     with patiently("Writing"):
         kept = keep_import(folder, sessions, fetched, unfetched)
-    refuse_nothing(request.topic, imported.tally, kept)
-    tell = show_json if request.as_json else show_report
+    _refuse_nothing(request.topic, imported.tally, kept)
+    tell = _show_json if request.as_json else _show_report
     tell(folder, imported.tally, kept, useful.unvisited)
 
 
@@ -242,3 +244,82 @@ def _fetched(
             show(done, total, "fetching pages")
 
         return store, fetch_missing(sessions, store, settings, request.max_pages, progress)
+
+
+MAX_NOTES = 3
+"""Told of an import of which nothing came."""
+
+
+def counts(tally: Tally) -> Iterator[str]:
+    """Read, kept, and skipped by reason, most frequent first."""
+    yield f"{counted(tally.read, tally.unit)} read, {tally.kept:,} kept"
+    yield from tally.left_out
+
+
+def _refuse_nothing(topic: str, tally: Tally, kept: Kept) -> None:
+    """SessionError when no visit was kept."""
+    from trailhound.errors import SessionError
+
+    if not kept.visits:
+        advice = "Check the file's kind, and --since and --until."
+        told = "; ".join((*counts(tally), *tally.notes[:MAX_NOTES]))
+        raise SessionError(f"Nothing to import for the topic '{topic}': {told}. {advice}")
+
+
+def _show_report(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterable[str]) -> None:
+    """The counts on stdout, notes and the next step on stderr."""
+    for line in counts(tally):
+        typer.echo(line)
+    typer.echo(
+        f"{counted(kept.sessions, 'session')} with {counted(kept.visits, 'visit')} of "
+        f"{counted(kept.pages, 'page')}: "
+        f"{kept.with_content:,} with content, {kept.marked:,} marked useful"
+    )
+    for line in (*tally.notes, *_about_fetching(kept), *_about_useful(kept, unvisited)):
+        say(f"Note: {line}.")
+    say(f"Stored in {folder.path / 'sessions'}")
+    if kept.marked:
+        say(f"Learn from it with: trailhound learn {quote(folder.name)}")
+    else:
+        say("Nothing can be learned before a page is marked useful.")
+
+
+def _about_fetching(kept: Kept) -> Iterator[str]:
+    if kept.fetched is not None:
+        ends = ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(kept.fetched.items()))
+        yield f"asked the web for pages: {ends or 'none was missing'}"
+        if kept.unfetched:
+            more = counted(kept.unfetched, "more page")
+            yield f"{more} without content: raise --max-pages and run again"
+    elif kept.with_content < kept.pages:
+        missing = counted(kept.pages - kept.with_content, "page")
+        yield (
+            f"{missing} without content, only an address and perhaps a title; --fetch asks the web"
+        )
+
+
+def _about_useful(kept: Kept, unvisited: Iterable[str]) -> Iterator[str]:
+    missing = sorted(unvisited)
+    if missing:
+        more = f" and {len(missing) - 3:,} more" if len(missing) > 3 else ""
+        yield f"useful, but never visited, so not marked: {', '.join(missing[:3])}{more}"
+    if not kept.marked:
+        yield "no page is marked useful; import again with --useful to say which ones were"
+
+
+def _show_json(folder: TopicFolder, tally: Tally, kept: Kept, unvisited: Iterable[str]) -> None:
+    """Everything as one object."""
+    from dataclasses import asdict
+
+    told = {
+        "topic": folder.name,
+        "folder": str(folder.path / "sessions"),
+        "unit": plural(tally.unit),
+        "read": tally.read,
+        "kept": tally.kept,
+        "skipped": dict(tally.skipped),
+        "notes": tally.notes,
+        **asdict(kept),
+        "useful_but_unvisited": sorted(unvisited),
+    }
+    print_json(told)

@@ -18,7 +18,6 @@ from trailhound.cli import (
     check,
     cluster,
     collect,
-    config,
     corpus,
     crawl,
     crawls,
@@ -30,17 +29,15 @@ from trailhound.cli import (
     inspect_topic,
     lab,
     learn,
-    man,
     mark,
     rejudge,
     results,
     schedule,
     serve,
-    topics,
     trace,
     turns,
 )
-from trailhound.cli.help import PlainCommand
+from trailhound.cli.help import PlainCommand, man
 from trailhound.cli.terminal import end_next_steps, log_to_stderr, messages, next_steps
 from trailhound.errors import TrailhoundError
 
@@ -63,7 +60,7 @@ for function in (
     serve.serve,
     collect.collect,
     learn.learn,
-    topics.topics,
+    crawls.topics,
     inspect_topic.inspect,
     trace.trace,
     crawl.crawl,
@@ -81,7 +78,7 @@ for function in (
     catalogue.judges,
     catalogue.plugins,
     forget.forget,
-    man.man,
+    man,
 ):
     app.command(function.__name__)(function)
 for name, group, summary in (
@@ -90,7 +87,7 @@ for name, group, summary in (
     ("lab", lab.app, "Compare crawl strategies on a recorded web, with known answers."),
     ("access", access.app, "Cookies and headers with which crawls read hosts as you."),
     ("cluster", cluster.app, "See how crawls on a Ray cluster are."),
-    ("config", config.app, "Show the settings of crawls, and check them."),
+    ("config", catalogue.config_app, "Show the settings of crawls, and check them."),
 ):
     app.add_typer(group, name=name, short_help=summary)
 PlainCommand.take_over(app)

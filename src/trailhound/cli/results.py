@@ -1,13 +1,16 @@
-"""``trailhound results``: what a crawl has found."""
+"""``trailhound results``: what a crawl has found, all of it or what is new since the last time."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
 from trailhound.cli.options import JsonOption, TopicArgument, WorkspaceOption, open_workspace
@@ -17,6 +20,8 @@ from trailhound.records import Outcome
 
 if TYPE_CHECKING:
     from trailhound.storage.results_reading import Results, StoredPage
+    from trailhound.storage.visit_reading import NewsPage
+    from trailhound.topics.control.overview import News
     from trailhound.topics.crawls.folder import CrawlFolder
 
 MAX_STEPS_SHOWN = 3
@@ -102,9 +107,7 @@ def results(
 
         raise UsageError("--since-last is about the latest crawl. Leave --crawl out.")
     if since_last:
-        from trailhound.cli.news import tell_news
-
-        tell_news(folder, limit, as_json=as_json)
+        _tell_news(folder, limit, as_json=as_json)
         return
     if text is not None:
         _show_text(folder, text, as_json)
@@ -259,3 +262,63 @@ def _count(stored: Results, pages: list[StoredPage], topic: str, *, is_wide: boo
         also.append(f"besides {total.unlisted:,} that ask not to be listed: --all")
     told = f" ({'; '.join(also)})" if also else ""
     return f"{len(pages):,} of {counted(total.relevant, 'relevant page')}{told}"
+
+
+def _tell_news(folder: CrawlFolder, limit: int, *, as_json: bool) -> None:
+    """Show it, best first; next time begins where this one ends, unless some was left out."""
+    from trailhound.topics.control.overview import news, note_looked
+
+    now = time.time()
+    found = news(folder, limit=limit)
+    if as_json:
+        print_json(_told(found))
+    else:
+        for rank, page in enumerate(found.pages, start=1):
+            _show_news(rank, page)
+        say(_count_news(found))
+    if _is_whole(found):
+        note_looked(folder.topic, now)
+
+
+def _told(found: News) -> dict[str, Any]:
+    pages = []
+    for each in found.pages:
+        row = msgspec.structs.asdict(each.page)
+        del row["memory"]
+        news = {"news": "new" if each.is_new else "changed"}
+        pages.append(row | news | each.visits._asdict())
+    return {"since": found.since, "new": found.new, "changed": found.changed, "pages": pages}
+
+
+def _show_news(rank: int, news: NewsPage) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    page, visits = news.page, news.visits
+    moment = visits.found_at if news.is_new else visits.changed_at or visits.seen_at
+    told = f"{'new' if news.is_new else 'changed'} {datetime.fromtimestamp(moment):%Y-%m-%d %H:%M}"
+    score = f"{page.score:.2f}" if page.score is not None else " –  "
+    head = Text(f"{rank:>3}  {score}  ")
+    head.append(harmless(page.title) or page.address, "bold")
+    output.print(head)
+    output.print(Text(f"{_INDENT}{page.address}  ({told})", style="cyan"), soft_wrap=True)
+    if page.snippet:
+        output.print(Padding(Text(harmless(page.snippet), style="dim"), (0, 0, 0, len(_INDENT))))
+
+
+def _count_news(found: News) -> str:
+    since = f" since {datetime.fromtimestamp(found.since):%Y-%m-%d %H:%M}" if found.since else ""
+    if not found.new and not found.changed:
+        return f"Nothing is new{since}."
+    changed = f" and {counted(found.changed, 'changed one')}" if found.changed else ""
+    told = f"{counted(found.new, 'new page')}{changed}{since}"
+    if _is_whole(found):
+        return told
+    return (
+        f"The best {len(found.pages):,} of {told}. They stay new until all are shown: "
+        f"-n {found.new + found.changed}"
+    )
+
+
+def _is_whole(found: News) -> bool:
+    return len(found.pages) >= found.new + found.changed

@@ -1,7 +1,12 @@
-"""``trailhound serve`` and ``trailhound app``: everything in a browser, without a terminal."""
+"""``trailhound serve`` and ``trailhound app``: everything in a browser, without a terminal.
+
+The app may go on in the background: started, found again, stopped, installed.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,12 +15,14 @@ import typer
 
 from trailhound.cli.options import WorkspaceOption, open_workspace
 from trailhound.cli.terminal import say
+from trailhound.counting import counted
 from trailhound.signals import on_stop_signals
 
 if TYPE_CHECKING:
     from trailhound.portal.publishing import Publication
     from trailhound.topics.workspace import Workspace
     from trailhound.web import Listening, PortalServer
+    from trailhound.web.state import App
 
 PortOption = Annotated[
     int | None, typer.Option(min=0, max=65535, help="Port on this machine. Default: 8917.")
@@ -78,23 +85,22 @@ def serve(
 
       trailhound serve --background
     """
-    from trailhound.cli import serve_background
     from trailhound.web import PortalListening, PortalServer
 
     place = open_workspace(workspace)
     if stop:
-        serve_background.stop(place)
+        _stop(place)
         return
     published = _published(place, portal or [], portal_name)
     portals = PortalServer(place, PortalListening(portal_port, portal_host), published)
     listening = _listening(port, host, name, certificate, key, insecure)
     if background or install:
         listening.check()
-        arguments = serve_background.arguments(place, listening)
+        arguments = _arguments(place, listening)
         arguments += [f"--portal={topic}" for topic in portal or []]
         arguments += [f"--portal-name={portal_name}"] if portal_name else []
         arguments += [f"--portal-port={portal_port}", f"--portal-host={portal_host}"]
-        act = serve_background.install if install else serve_background.start
+        act = _install if install else _start
         act(place, arguments, new_token)
         return
     _serve(place, listening, new_token, False, portals, without_token)
@@ -122,11 +128,10 @@ def app(
 
       trailhound app
     """
-    from trailhound.cli import serve_background
     from trailhound.web import PortalServer
 
     place = open_workspace(workspace)
-    if serve_background.opened(place):
+    if _opened(place):
         return
     listening = _listening(port, "127.0.0.1", None, None, None, False)
     _serve(place, listening, False, True, PortalServer(place))
@@ -190,7 +195,6 @@ async def _serving(
     import asyncio
     import webbrowser
 
-    from trailhound.cli.serve_background import going_on
     from trailhound.collector import load_pairing
     from trailhound.web import AppServer, load_token
     from trailhound.web.presence import announce, is_to_stop
@@ -209,7 +213,7 @@ async def _serving(
             else:
                 say(f"The app is at {server.address()}")
                 say("Whoever has this address can use it: keep it to yourself. Ctrl-C stops.")
-            for line in going_on(server.app):
+            for line in _going_on(server.app):
                 say(line)
             if portals.port:
                 say(f"Everybody may read what is published, at {portals.address()}")
@@ -218,3 +222,92 @@ async def _serving(
             while not (stop.is_set() or is_to_stop(place.folder)):
                 with suppress(TimeoutError):  # on Windows, signals are noticed only between waits
                     await asyncio.wait_for(stop.wait(), timeout=0.5)
+
+
+RECENT_SECONDS = 60.0
+"""A job that was found cut short so recently was so when this server started."""
+
+
+def _arguments(place: Workspace, listening: Listening) -> list[str]:
+    """Of ``trailhound serve``, for a process elsewhere: paths are absolute, no token is printed."""
+    given = [f"--workspace={place.folder.absolute()}", "--without-token"]
+    given += [f"--port={listening.port}", f"--host={listening.host}"]
+    given += [f"--name={name}" for name in listening.names]
+    for option, path in (("certificate", listening.certificate), ("key", listening.key)):
+        given += [f"--{option}={path.absolute()}"] if path is not None else []
+    return given + (["--insecure"] if listening.allow_plain else [])
+
+
+def _start(place: Workspace, given: list[str], new_token: bool) -> None:
+    """Serve from a process that outlives this one, and say where."""
+    from trailhound.cli.terminal import patiently
+    from trailhound.storage.files import make_folder
+    from trailhound.web import load_token
+    from trailhound.web.presence import serve_in_background
+
+    make_folder(place.folder)
+    token = load_token(place.folder, new=new_token)
+    with patiently("Starting the server"):
+        server = serve_in_background(place.folder, given)
+    say(f"The app is at {server.address}#token={token.value}")
+    say("Whoever has this address can use it: keep it to yourself. It goes on when this terminal")
+    say("closes: 'trailhound app' opens it, 'trailhound serve --stop' stops it.")
+
+
+def _stop(place: Workspace) -> None:
+    """Stop the server of the workspace."""
+    from trailhound.cli.terminal import patiently
+    from trailhound.web.presence import stop_server
+
+    with patiently("Waiting for what goes on"):
+        server = stop_server(place.folder)
+    say(f"The app at {server.address} is stopped. Crawls go on: 'trailhound crawls' lists them.")
+
+
+def _install(place: Workspace, given: list[str], new_token: bool) -> None:
+    """Write a file that starts the server with the machine, and say how to enable it."""
+    from trailhound.storage.files import make_folder
+    from trailhound.web import load_token
+    from trailhound.web.presence import install as write
+
+    make_folder(place.folder)
+    load_token(place.folder, new=new_token)
+    installed = write(Path.home(), given)
+    say(f"Written: {installed.path}")
+    say("It is not running yet. Have it started now, and with the machine:")
+    for step in installed.next_steps:
+        say(f"  {step}")
+    say("Then 'trailhound app' opens it.")
+
+
+def _opened(place: Workspace) -> bool:
+    """Whether a server was found, and opened in the browser."""
+    import webbrowser
+
+    from trailhound.web import load_token
+    from trailhound.web.presence import present_server
+
+    server = present_server(place.folder)
+    if server is None:
+        return False
+    address = f"{server.address}#token={load_token(place.folder).value}"
+    if not webbrowser.open(address):
+        say("No browser could be opened here: copy the address into one.")
+    say(f"The app is at {address}")
+    return True
+
+
+def _going_on(app: App) -> Iterator[str]:
+    """What the server has found at its start: jobs and crawls that were cut short, or go on."""
+    from trailhound.topics.control.running import all_crawls
+
+    for job in app.jobs.all():
+        if job.state == "cut short" and (job.ended_at or 0.0) > time.time() - RECENT_SECONDS:
+            about = f" of '{job.topic}'" if job.topic else ""
+            yield f"The job '{job.kind}'{about} was cut short: {job.message}"
+    for crawl in all_crawls(app.workspace):
+        if crawl.is_alive:
+            so_far = counted(crawl.requests, "request")
+            yield f"The crawl of '{crawl.topic}' goes on: {so_far} so far."
+        elif crawl.state.value == "cut-short":
+            yield f"The crawl of '{crawl.topic}' was cut short. Go on with it in the app."

@@ -1,7 +1,8 @@
 """Connections of those who read what is served: few at once, and none for long without a request.
 
 A server that everybody may reach shares its process, and so its file descriptors, with the app:
-strangers who open connections and say nothing must not keep the owner out.
+strangers who open connections and say nothing must not keep the owner out. Here is also where this
+machine is reached by itself, and how that is written in an address.
 """
 
 from __future__ import annotations
@@ -13,6 +14,15 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from trailhound.fetching.connections import OWN_TROUBLE, max_connections
+
+LOOPBACK = "127.0.0.1"
+LOOPBACK_6 = "::1"
+
+
+def in_address(host: str) -> str:
+    """A host as addresses have it: those of IPv6 stand in brackets."""
+    return f"[{host}]" if ":" in host else host
+
 
 WAIT_SECONDS = 10.0
 """A connection that has brought no whole request for so long is closed."""

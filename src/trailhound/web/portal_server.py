@@ -24,8 +24,14 @@ from trailhound.portal.publishing import Publication, published
 from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.topics.workspace import TopicFolder, Workspace
 from trailhound.web.access import SAFE_HEADERS, Handler
-from trailhound.web.addresses import LOOPBACK, LOOPBACK_6, in_address
-from trailhound.web.connections import WAIT_SECONDS, Places, most_readers
+from trailhound.web.connections import (
+    LOOPBACK,
+    LOOPBACK_6,
+    WAIT_SECONDS,
+    Places,
+    in_address,
+    most_readers,
+)
 
 DEFAULT_PORTAL_PORT = 8918
 READERS = 4

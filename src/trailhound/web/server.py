@@ -19,19 +19,21 @@ from trailhound.errors import ConfigError, UsageError
 from trailhound.topics.control.scheduler import TICK_SECONDS, Scheduler, keep_schedules
 from trailhound.topics.workspace import Workspace
 from trailhound.web.access import AppToken, Gatekeeper, gated
-from trailhound.web.addresses import LOOPBACK, LOOPBACK_6, in_address
-from trailhound.web.api import handler_of
-from trailhound.web.connections import WAIT_SECONDS, tell_of_no_room_seldom
-from trailhound.web.documents import PREFIX
-from trailhound.web.hub import Happening, Hub
+from trailhound.web.api import describe, handler_of
+from trailhound.web.connections import (
+    LOOPBACK,
+    LOOPBACK_6,
+    WAIT_SECONDS,
+    in_address,
+    tell_of_no_room_seldom,
+)
+from trailhound.web.hub import CrawlWatcher, Happening, Hub
 from trailhound.web.jobs import Jobs
 from trailhound.web.learning import learn_after_submit
-from trailhound.web.openapi import describe
 from trailhound.web.portal_server import PortalServer
 from trailhound.web.routes import ALL_ROUTES
 from trailhound.web.routes.imports import clear_imports
-from trailhound.web.state import App
-from trailhound.web.watching import CrawlWatcher
+from trailhound.web.state import PREFIX, App
 
 STATIC = Path(__file__).parent / "static"
 _SHUTDOWN_SECONDS = 2.0

@@ -1,29 +1,107 @@
-"""What all routes of the app share."""
+"""What all routes of the app share.
+
+Among it who crawls from this workspace, as sites are told: asked once, and remembered for all
+topics. And whole documents that are shown inside the app without its rights, such as reports: a
+page in a frame cannot send the app's token, so that each document gets an address that nobody can
+guess and that soon leads nowhere. It is served into a sandbox: another origin, no script, nothing
+loaded, no form, no way to the app around it.
+"""
 
 from __future__ import annotations
 
 import os
+import secrets
+import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
+from aiohttp import hdrs, web
+
 from trailhound.collector import Pairing
 from trailhound.config.settings import Settings
-from trailhound.errors import UsageError
+from trailhound.demo.crawl import DEMO_USER_AGENT
+from trailhound.errors import UNREADABLE, UsageError
+from trailhound.storage.files import write_whole
 from trailhound.topics.control.scheduler import Scheduler
 from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.topics.crawls.gathering import gather_first
 from trailhound.topics.workspace import TopicFolder, Workspace, checked_name
 from trailhound.web.api import NotThereError
-from trailhound.web.documents import Documents
 from trailhound.web.hub import Hub
 from trailhound.web.jobs import Jobs
 from trailhound.web.playground import Playground
 from trailhound.web.portal_server import PortalServer
 from trailhound.web.session_graphs import SessionGraphs
 from trailhound.web.session_pictures import SessionPictures
+
+PREFIX = "/document/"
+VALID_SECONDS = 120.0
+MOST_KEPT = 50
+_HEADERS = {
+    hdrs.CONTENT_TYPE: "text/html; charset=utf-8",
+    "Content-Security-Policy": (
+        "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+        "form-action 'none'; "
+        "frame-ancestors 'self'"
+    ),
+    "X-Frame-Options": "SAMEORIGIN",
+}
+
+
+class Documents:
+    """Documents by their tickets."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._kept: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
+
+    def address(self, content: bytes) -> str:
+        """Under which a document can be fetched for a short while."""
+        ticket = secrets.token_urlsafe(24)
+        self._kept[ticket] = self._now() + VALID_SECONDS, content
+        while len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+        return PREFIX + ticket
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        """The document, or nothing when its time is over."""
+        until, content = self._kept.get(request.match_info["ticket"], (0.0, b""))
+        if self._now() > until:
+            raise web.HTTPNotFound(reason="This address was good for two minutes. Open it anew.")
+        return web.Response(body=content, headers=_HEADERS)
+
+
+FILE_NAME = "contact.json"
+
+
+class _Contact(msgspec.Struct):
+    user_agent: str
+
+
+def remembered_user_agent(workspace: Path) -> str:
+    """What was given last; empty when nothing was, or it cannot be read."""
+    try:
+        content = (workspace / FILE_NAME).read_bytes()
+        return unless_made_up(msgspec.json.decode(content, type=_Contact).user_agent)
+    except (OSError, *UNREADABLE):
+        return ""
+
+
+def remember_user_agent(workspace: Path, user_agent: str) -> None:
+    """Keep it for the next crawl, of any topic; not that of the demo web, which is nobody's."""
+    if unless_made_up(user_agent) and user_agent != remembered_user_agent(workspace):
+        write_whole(workspace / FILE_NAME, msgspec.json.encode(_Contact(user_agent)))
+
+
+def unless_made_up(user_agent: str) -> str:
+    """Empty for the one of the demo web: real sites must not be told that they can reach it."""
+    return "" if user_agent == DEMO_USER_AGENT else user_agent
+
 
 MOST_VIEWS = 20
 """That are remembered, of all topics together."""

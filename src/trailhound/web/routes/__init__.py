@@ -2,7 +2,6 @@
 
 from trailhound.web.api import Route
 from trailhound.web.routes import (
-    access,
     crawl_figures,
     crawls,
     exports,
@@ -27,7 +26,6 @@ ALL_ROUTES: list[Route] = [
     *playground.routes.all,
     *crawls.routes.all,
     *crawl_figures.routes.all,
-    *access.routes.all,
     *schedule.routes.all,
     *results.routes.all,
     *feedback.routes.all,

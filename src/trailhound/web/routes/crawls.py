@@ -1,4 +1,7 @@
-"""Crawls: started, watched, paused, stopped and gone on with, whoever has started them."""
+"""Crawls: started, watched, paused, stopped and gone on with, whoever has started them.
+
+And hosts that they may read as the user: which there are, and how to take that back.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import msgspec
 
 from trailhound.errors import TrailhoundError, UsageError, unknown_name
 from trailhound.storage.results_browsing import Filter, ResultsBrowser
+from trailhound.topics.access import Access, HostView
 from trailhound.topics.control.overview import crawls_of_now, with_finds_of_now
 from trailhound.topics.control.running import (
     Mode,
@@ -23,10 +27,10 @@ from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.topics.crawls.status import RunningCrawl
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import ConflictError, Nothing, NotThereError, OneTopic, Routes
-from trailhound.web.contact import remember_user_agent, unless_made_up
 from trailhound.web.hub import Happening
 from trailhound.web.plain_words import crawl_in_app
 from trailhound.web.playground import is_of_playground
+from trailhound.web.state import remember_user_agent, unless_made_up
 
 if TYPE_CHECKING:
     from trailhound.config.settings import Settings
@@ -299,3 +303,25 @@ def _lines(texts: list[str]) -> tuple[str, ...]:
 
 def _tell(app: App, topic: str) -> None:
     app.hub.tell(Happening(kind="crawl", topic=topic))
+
+
+class OneHost(msgspec.Struct, frozen=True, kw_only=True):
+    """A host."""
+
+    host: str
+
+
+@routes.get("/api/access")
+def list_access(app: App, asked: Nothing) -> list[HostView]:
+    """Hosts for which cookies or headers are kept, and how many; never what is in them."""
+    del asked
+    return Access(app.workspace.folder).hosts()
+
+
+@routes.delete("/api/access/{host}")
+def remove_access(app: App, asked: OneHost) -> list[HostView]:
+    """Remove what is kept for a host; those that are left."""
+    access = Access(app.workspace.folder)
+    if not access.remove(asked.host):
+        raise NotThereError(f"Nothing is kept for '{asked.host}'. It may have been removed.")
+    return access.hosts()

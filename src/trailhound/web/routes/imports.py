@@ -24,9 +24,9 @@ from trailhound.topics.upkeep.forgetting import FETCHED_NAME
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.access import MAX_UPLOAD_BYTES
 from trailhound.web.api import Nothing, Routes
-from trailhound.web.contact import remember_user_agent, remembered_user_agent
 from trailhound.web.hub import Happening
 from trailhound.web.jobs import Handle, Job
+from trailhound.web.state import remember_user_agent, remembered_user_agent
 
 if TYPE_CHECKING:
     from trailhound.sessions.importers.base import Importer
