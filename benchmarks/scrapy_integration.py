@@ -30,7 +30,8 @@ from scrapy.linkextractors import LinkExtractor
 
 import trailhound as th
 from trailhound.demo import DemoWeb, DemoWebParameters
-from trailhound.demo.server import serve_in_thread, write_demo_sessions
+from trailhound.demo.files import write_demo_sessions
+from trailhound.demo.server import serve_in_thread
 from trailhound.demo.trap import TRAP_HOST
 
 OURS, THEIRS = "ranked", "default"

@@ -17,7 +17,6 @@ import msgspec
 
 from trailhound.counting import counted
 from trailhound.crawling.answers import Troubles
-from trailhound.crawling.progress import BARREN_PAGES, CrawlProgress
 from trailhound.errors import StorageError
 from trailhound.fetching.base import Hampered
 from trailhound.records import Candidate, FetchResult, Outcome, PageEvent
@@ -124,6 +123,9 @@ class CrawlNotices:
 
     def tell_barren(self, pages: int) -> None:
         """So many pages have passed without a relevant one; said now and then."""
+        # Here and not above: whoever only looks at a crawl need not load NumPy.
+        from trailhound.crawling.progress import BARREN_PAGES
+
         last, self._barren = self._barren, pages
         if pages > last and pages % BARREN_PAGES == 0:
             self.tell(

@@ -8,7 +8,7 @@ has empty tables.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 
@@ -32,10 +32,7 @@ from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import NotThereError, OneTopic, Routes
 from trailhound.web.plain_words import explained_in_app, failure_in_app
 from trailhound.web.playground import MAX_REQUESTS, is_of_playground
-from trailhound.web.state import remembered_user_agent
-
-if TYPE_CHECKING:
-    from trailhound.web.state import App
+from trailhound.web.state import App, remembered_user_agent
 
 
 class HostFigures(msgspec.Struct, frozen=True):

@@ -30,11 +30,10 @@ from trailhound.web.api import ConflictError, Nothing, NotThereError, OneTopic, 
 from trailhound.web.hub import Happening
 from trailhound.web.plain_words import crawl_in_app
 from trailhound.web.playground import is_of_playground
-from trailhound.web.state import remember_user_agent, unless_made_up
+from trailhound.web.state import App, remember_user_agent, unless_made_up
 
 if TYPE_CHECKING:
     from trailhound.config.settings import Settings
-    from trailhound.web.state import App
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
 Seconds = Annotated[float, msgspec.Meta(ge=0)]

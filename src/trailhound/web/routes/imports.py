@@ -26,11 +26,10 @@ from trailhound.web.access import MAX_UPLOAD_BYTES
 from trailhound.web.api import Nothing, Routes
 from trailhound.web.hub import Happening
 from trailhound.web.jobs import Handle, Job
-from trailhound.web.state import remember_user_agent, remembered_user_agent
+from trailhound.web.state import App, remember_user_agent, remembered_user_agent
 
 if TYPE_CHECKING:
     from trailhound.sessions.importers.base import Importer
-    from trailhound.web.state import App
 
 OWN_SESSION = "session"
 """A session file of Trailhound itself."""

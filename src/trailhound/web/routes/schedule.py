@@ -6,7 +6,7 @@ In words, too: what is wanted, what happened last, what comes next. Times are lo
 from __future__ import annotations
 
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -36,10 +36,7 @@ from trailhound.web.api import OneTopic, Routes
 from trailhound.web.hub import Happening
 from trailhound.web.plain_words import crawl_in_app, in_app
 from trailhound.web.playground import is_of_playground
-from trailhound.web.state import remember_user_agent, remembered_user_agent, unless_made_up
-
-if TYPE_CHECKING:
-    from trailhound.web.state import App
+from trailhound.web.state import App, remember_user_agent, remembered_user_agent, unless_made_up
 
 DAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
 _OCCASIONS = {
