@@ -22,8 +22,8 @@ from trailhound.cluster.places import FencedError
 from trailhound.cluster.shard import Shard, parts_to_mend
 from trailhound.cluster.uniting import unite
 from trailhound.config import configure
-from trailhound.frontier.forgetting import forget_urls
 from trailhound.frontier.reading import all_urls
+from trailhound.frontier.tables import forget_urls
 from trailhound.storage.results_reading import Results
 from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.topics.crawls.gathering import Gathering

@@ -17,8 +17,8 @@ from learned_topics import HOST, park_session
 from trailhound.cli.results import path_lines
 from trailhound.config.settings import Settings
 from trailhound.errors import ModelError, StorageError, UsageError
-from trailhound.frontier.forgetting import forget_urls, is_blanked
 from trailhound.frontier.sqlite import SqliteFrontier
+from trailhound.frontier.tables import forget_urls, is_blanked
 from trailhound.records import Candidate
 from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import write_session

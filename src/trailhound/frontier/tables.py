@@ -1,4 +1,4 @@
-"""The tables of a frontier file, and how URLs and their places become rows.
+"""The tables of a frontier file: how URLs and their places become rows, and how rows are blanked.
 
 Rows are only ever added at the end of the large tables, so that a write costs the same whatever
 the size; what supersedes an older row is known by its later *arrival*, the running number of every
@@ -23,12 +23,18 @@ time that a URL was given a place in the queue.
     missing, so that older versions read the file.
 ``host``
     Names, the wall-clock second before which each may not be asked, and its finished leases.
+
+Rows of URLs that are forgotten must stay, because rows are counted; what they say goes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -37,8 +43,8 @@ import numpy.typing as npt
 
 from trailhound.errors import FrontierError
 from trailhound.frontier.url_columns import Numbers
-from trailhound.records import Candidate
-from trailhound.storage.sqlite import DatabaseKind
+from trailhound.records import Candidate, Outcome
+from trailhound.storage.sqlite import DatabaseKind, purge, transaction
 
 _TABLES = (
     "CREATE TABLE url (number INTEGER PRIMARY KEY, site INTEGER NOT NULL, path TEXT NOT NULL)",
@@ -155,3 +161,58 @@ def pack_priorities(priorities: Sequence[float] | npt.NDArray[np.float64]) -> by
 def unpack_priorities(packed: bytes) -> npt.NDArray[np.float64]:
     """Priorities from bytes."""
     return np.frombuffer(packed, _PRIORITY).astype(np.float64, copy=False)
+
+
+_HOSTS = "SELECT number FROM host WHERE forgotten('https://' || name || '/-forgotten-')"
+"""Also those without a URL here: where redirects, parts of pages and robots.txt files led to."""
+_URLS = """
+    SELECT u.number FROM url u JOIN host h ON h.number = u.site >> 1 WHERE forgotten(
+        CASE WHEN u.site & 1 THEN 'https://' ELSE 'http://' END || h.name || u.path
+    ) OR h.number IN (SELECT number FROM host WHERE forgotten('https://' || name || '/-forgotten-'))
+"""
+
+_FINISH = (
+    "INSERT INTO finished (number, outcome) VALUES (?, ?) "
+    "ON CONFLICT (number) DO UPDATE SET outcome = excluded.outcome"
+)
+
+_BLANKED = re.compile(r"https?://(forgotten-[0-9]+\.invalid/|[^/]+/-forgotten-[0-9]+$)")
+
+
+def is_blanked(url: str) -> bool:
+    """Whether this stands where a URL was forgotten: an address of nothing, not to be shown."""
+    return _BLANKED.match(url) is not None
+
+
+def forget_urls(path: Path, forgotten: Callable[[str], bool], *, dry_run: bool = False) -> int:
+    """Blank out forgotten URLs in the file, which no crawl may have open; how many there are."""
+    if not path.is_file():
+        return 0
+    connection = FRONTIER.open_for_reading(path) if dry_run else FRONTIER.open(path)
+    with FRONTIER.explaining(path), closing(connection):
+        connection.create_function("forgotten", 1, lambda url: bool(url) and forgotten(url))
+        hosts = [number for (number,) in connection.execute(_HOSTS)]
+        urls = [number for (number,) in connection.execute(_URLS)]
+        if not dry_run:
+            with transaction(connection):
+                _blank(connection, urls, hosts)
+            purge(connection)
+        return len(urls)
+
+
+def _blank(connection: sqlite3.Connection, urls: list[int], hosts: list[int]) -> None:
+    """A blanked URL is finished: it waits no longer, and names nobody."""
+    for number in urls:
+        path = f"/-forgotten-{number}"
+        connection.execute("UPDATE url SET path = ? WHERE number = ?", (path, number))
+        connection.execute(_FINISH, (number, Outcome.SKIPPED.value))
+    for number in hosts:
+        name = f"forgotten-{number}.invalid"
+        connection.execute("UPDATE host SET name = ? WHERE number = ?", (name, number))
+    connection.execute(
+        "UPDATE place SET parent = NULL WHERE typeof(parent) = 'text' AND forgotten(parent)"
+    )
+    # Of a shard: links on their way to others.
+    if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'outgoing'").fetchone():
+        connection.execute("DELETE FROM outgoing WHERE forgotten(url)")
+        connection.execute("UPDATE outgoing SET parent = NULL WHERE forgotten(parent)")

@@ -14,8 +14,8 @@
 from trailhound.errors import UsageError
 
 try:
-    from trailhound.integrations.scrapy.middleware import TrailhoundMiddleware
     from trailhound.integrations.scrapy.scheduler import TrailhoundScheduler
+    from trailhound.integrations.scrapy.topic_guide import TrailhoundMiddleware
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("scrapy", "twisted"):
         raise

@@ -1,7 +1,8 @@
 """What a learned topic has to say in a Scrapy crawl: of each response, and of the links in it.
 
 Strategy and judge come from the composer that every crawl of ours comes from, pages are read by its
-analyst, and links are scored as its digestion scores them.
+analyst, and links are scored as its digestion scores them. The spider middleware asks for it: a
+response is read before the spider sees it, its requests get ranks.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.settings import BaseSettings
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.job import job_dir
 
 from trailhound.config.settings import Settings
@@ -59,7 +61,7 @@ def known_as(url: str) -> str:
 
 
 @dataclass(frozen=True)
-class Reading:
+class _Reading:
     """What is to be said of one response."""
 
     relevance: Relevance | None = None
@@ -133,12 +135,12 @@ class TopicGuide:
         self._memory.restore(_log.warning)
         self.pages = self._memory.known_until
 
-    def read(self, response: Response) -> Reading:
+    def read(self, response: Response) -> _Reading:
         """Judge a response and rank its links; the strategy learns from it."""
         asked: Mapping[str, Any] = response.meta.get(KEY) or {}
         own_rank = float(asked.get("rank", UNRANKED))
         if not isinstance(response, HtmlResponse):
-            return Reading(None, "it is no HTML", usual_rank=own_rank)
+            return _Reading(None, "it is no HTML", usual_rank=own_rank)
         candidate = Candidate(
             known_as(response.meta.get("redirect_urls", [response.url])[0]) or response.url,
             own_rank,
@@ -150,21 +152,21 @@ class TopicGuide:
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         analysis = self._analyst.analyse(PageJob(candidate, url, content_type, response.body))
         if analysis.is_beyond:
-            return Reading(None, "it may be harmful to read", usual_rank=own_rank)
+            return _Reading(None, "it may be harmful to read", usual_rank=own_rank)
         if analysis.page is None or analysis.relevance is None:
             self._troubles.note("The judge", RuntimeError(analysis.failure), f" on {url}")
-            return Reading(None, analysis.failure, usual_rank=own_rank)
+            return _Reading(None, analysis.failure, usual_rank=own_rank)
         crawled = CrawledPage(as_crawled(analysis.page), analysis.relevance, candidate)
         return self._reading(crawled, analysis.scores)
 
-    def _reading(self, crawled: CrawledPage, scores: list[LinkScore] | None) -> Reading:
+    def _reading(self, crawled: CrawledPage, scores: list[LinkScore] | None) -> _Reading:
         """With the strategy's opinion; what it fails at costs this page."""
         own_rank = crawled.candidate.priority
         try:
             scores, relevance = opinion_of(self.strategy, crawled, scores)
         except PLUGIN_FAULTS as error:
             self._troubles.note("The strategy", error, f" on {crawled.page.url}")
-            return Reading(crawled.relevance, usual_rank=own_rank)
+            return _Reading(crawled.relevance, usual_rank=own_rank)
         self._count_page()
         ranks: dict[str, LinkScore] = {}
         for score in scores:
@@ -172,7 +174,7 @@ class TopicGuide:
             if known is None or score.priority > known.priority:
                 ranks[score.url] = score
         priorities = [score.priority for score in ranks.values()]
-        return Reading(
+        return _Reading(
             relevance, "", ranks, statistics.median_low(priorities) if priorities else own_rank
         )
 
@@ -247,3 +249,59 @@ def _guides(settings: Settings, known: Knowledge) -> Guides:
         return driver.run(make_guides(settings, known))
     finally:
         driver.close()
+
+
+class TrailhoundMiddleware(BaseSpiderMiddleware):
+    """Tells the spider what a response is worth, and the scheduler what a request may be."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._guide = guide_of(crawler)
+        self._guide.is_listening = True
+        self._readings: WeakKeyDictionary[Response, _Reading] = WeakKeyDictionary()
+
+    def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
+        """Read the response: ``response.meta["trailhound"]`` has the verdict from here on."""
+        del spider  # of earlier versions of Scrapy
+        asked = response.meta.get(KEY) or {}
+        reading = self._readings[response] = self._guide.read(response)
+        response.meta[KEY] = _told(reading, asked)
+        if reading.relevance is not None:
+            self._count("trailhound/pages")
+            self._count("trailhound/relevant", int(reading.relevance.relevant))
+
+    def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
+        """Give a request the rank of the link that it follows; duplicates end here.
+
+        Three of four links lead where others have led, and the way to the scheduler is long.
+        """
+        reading = self._readings.get(response) if response is not None else None
+        if response is None or reading is None:
+            request.meta.pop(KEY, None)  # a copy of another's
+            return request
+        # Most addresses are canonical as they are, and looking is cheaper than making them so.
+        spellings = (str, canonicalize, known_as)  # a learner's links are without tracking
+        found = (reading.ranks.get(spell(request.url) or "") for spell in spellings)
+        score = next(filter(None, found), None)
+        rank, memory = (score.priority, score.memory) if score else (reading.usual_rank, b"")
+        request.meta[KEY] = {"rank": rank, "memory": memory, "parent": response.url}
+        if self._guide.is_duplicate(request):
+            self._count("dupefilter/filtered")
+            return None
+        return request
+
+    def _count(self, what: str, by: int = 1) -> None:
+        if self.crawler.stats is not None:
+            self.crawler.stats.inc_value(what, by)
+
+
+def _told(reading: _Reading, asked: dict[str, Any]) -> dict[str, Any]:
+    rank, parent = asked.get("rank", UNRANKED), asked.get("parent")
+    came = f"a link of {parent}, ranked {rank:.4g}" if parent else "a start request"
+    return {
+        "relevance": reading.relevance.score if reading.relevance else None,
+        "is_relevant": bool(reading.relevance and reading.relevance.relevant),
+        "why": f"{came}; not judged: {reading.why}" if reading.why else came,
+        "rank": rank,
+        "parent": parent,
+    }

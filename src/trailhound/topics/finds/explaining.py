@@ -14,8 +14,8 @@ from trailhound.crawling.scope import Scope, scope_of
 from trailhound.crawling.traps import TrapGuard
 from trailhound.errors import ModelError, UsageError
 from trailhound.frontier.base import UrlState, UrlStatus
-from trailhound.frontier.forgetting import is_blanked
 from trailhound.frontier.reading import look_up, queue_place
+from trailhound.frontier.tables import is_blanked
 from trailhound.records import Candidate, Outcome
 from trailhound.storage.event_log import last_put_off
 from trailhound.storage.results_reading import Results, StoredPage

@@ -14,7 +14,7 @@ import msgspec
 
 from trailhound.crawling.gate import without_hosts
 from trailhound.errors import UNREADABLE, ModelError, TrailhoundError, UsageError
-from trailhound.frontier.forgetting import forget_urls
+from trailhound.frontier.tables import forget_urls
 from trailhound.sessions.events import Mark, Session, Visit, events_without
 from trailhound.sessions.files import read_session, read_with_problems, write_session
 from trailhound.sources.kept_links import forget_answers, forget_linked
