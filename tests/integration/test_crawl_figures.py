@@ -14,14 +14,14 @@ from trailhound.records import Outcome
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
 from trailhound.topics.crawls.folder import CrawlFolder
-from trailhound.topics.workspace import Workspace
-from trailhound.web.routes.crawl_figures import (
+from trailhound.topics.finds.figures import (
     crawl_curve,
     crawl_errors,
     crawl_frontier,
     crawl_hosts,
     crawl_refusals,
 )
+from trailhound.topics.workspace import Workspace
 
 
 @pytest.fixture

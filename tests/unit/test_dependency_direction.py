@@ -69,6 +69,16 @@ ALLOWED: dict[str, frozenset[str]] = {
     "cli": LAB | TOPICS | {"cli", "cluster", "collector", "portal", "web"},
 }
 
+TOPIC_FOLDERS: dict[str, frozenset[str]] = {
+    "": frozenset(),
+    "crawls": frozenset({""}),
+    "runs": frozenset({"", "crawls"}),
+    "finds": frozenset({"", "crawls", "runs"}),
+    "control": frozenset({"", "crawls", "runs"}),
+    "upkeep": frozenset({"", "crawls", "runs", "control"}),
+}
+"""Which folder of ``topics`` may import which; "" is what lies in none: topic, sessions, model."""
+
 IMPURE = frozenset({"socket", "time", "random", "asyncio", "aiohttp", "sqlite3", "os", "pathlib"})
 PURE_PACKAGES = ("sessions", "text", "models", "strategies", "judges")
 READING_FILES = ("sessions/files.py", "sessions/importers/")
@@ -107,6 +117,24 @@ def own_parts(path: Path) -> set[str]:
 def test_imports_follow_the_data_flow(part: str, path: Path) -> None:
     assert part in ALLOWED, f"say in this test what the new part '{part}' may import"
     assert own_parts(path) <= ALLOWED[part] | {part}
+
+
+def topic_folder(name: str) -> str:
+    """Of a module of ``topics``, by its name without that beginning."""
+    folder = name.partition(".")[0]
+    return folder if (ROOT / "topics" / folder).is_dir() else ""
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "topics").rglob("*.py")), ids=lambda path: str(path)[-40:]
+)
+def test_folders_of_topics_are_built_on_each_other(path: Path) -> None:
+    folder = path.relative_to(ROOT / "topics").parent.as_posix().removeprefix(".")
+    assert folder in TOPIC_FOLDERS, f"say in this test what the new folder '{folder}' may import"
+    start = "trailhound.topics."
+    names = (name for name in imported_names(path) if name.startswith(start))
+    used = {topic_folder(name.removeprefix(start)) for name in names}
+    assert used <= TOPIC_FOLDERS[folder] | {folder}
 
 
 @pytest.mark.parametrize(

@@ -137,11 +137,6 @@ class RunningCrawl(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a process is at it."""
         return self.state in ALIVE
 
-    @property
-    def can_go_on(self) -> bool:
-        """Whether ``--resume`` has something to go on with."""
-        return not self.is_alive and (self.pages > 0 or self.waiting > 0)
-
 
 class _Control(msgspec.Struct):
     run: str

@@ -1,112 +1,30 @@
-"""What a crawl has found and met, in curves and tables; and why, for one page.
-
-What a running crawl tells about itself is in :mod:`trailhound.topics.control.running`; this reads
-its stores, all runs together. A crawl that has only just begun, or keeps its frontier elsewhere,
-has empty tables.
-"""
+"""What a crawl has found and met, in curves and tables; and why, for one page."""
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 import msgspec
 
 from trailhound.demo.crawl import DEMO_USER_AGENT
-from trailhound.frontier.reading import best_waiting, host_states
-from trailhound.records import Candidate
-from trailhound.storage.results_figures import (
-    CurvePoint,
-    Refusal,
-    curve,
-    finds_by_host,
-    outcome_counts,
-    refusal_counts,
-    refusals,
-)
+from trailhound.storage.results_figures import CurvePoint
 from trailhound.topics.access import Access, HostView
-from trailhound.topics.crawls.folder import CrawlFolder
-from trailhound.topics.crawls.notices import ENDS, NOTHING_WRONG, Failure
+from trailhound.topics.crawls.notices import Failure
 from trailhound.topics.finds.explaining import Explanation
+from trailhound.topics.finds.figures import (
+    HostFigures,
+    RefusalFigures,
+    crawl_curve,
+    crawl_errors,
+    crawl_frontier,
+    crawl_hosts,
+    crawl_refusals,
+)
 from trailhound.topics.workspace import TopicFolder
 from trailhound.web.api import NotThereError, OneTopic, Routes
 from trailhound.web.plain_words import explained_in_app, failure_in_app
 from trailhound.web.playground import MAX_REQUESTS, is_of_playground
 from trailhound.web.state import App, remembered_user_agent
-
-
-class HostFigures(msgspec.Struct, frozen=True):
-    """One host of a crawl."""
-
-    host: str
-    pages: int
-    """Dealt with, whatever came of them."""
-    finds: int
-    waiting: int
-    """URLs in the frontier."""
-    rests_for: float
-    """Seconds until it may be asked again."""
-
-
-class RefusalFigures(msgspec.Struct, frozen=True):
-    """What the crawl's own rules kept away."""
-
-    by_rule: dict[str, int]
-    some: list[Refusal]
-
-
-def crawl_curve(folder: CrawlFolder, points: int = 300) -> list[CurvePoint]:
-    """Finds and mean score against requests, over all runs, thinned to ``points``."""
-    return curve(folder.results, points) if folder.results.is_file() else []
-
-
-def crawl_hosts(folder: CrawlFolder, limit: int = 100) -> list[HostFigures]:
-    """Hosts with most finds first, then most pages, then most that waits.
-
-    The frontier is read as a whole: about a microsecond for each URL ever seen.
-    """
-    if not folder.frontier.is_file() or not folder.results.is_file():
-        return []
-    finds, now = finds_by_host(folder.results), time.time()
-    hosts = [
-        HostFigures(
-            each.name, each.pages, finds[each.name], each.waiting, max(0.0, each.ready_at - now)
-        )
-        for each in host_states(folder.frontier)
-    ]
-    hosts.sort(key=lambda each: (-each.finds, -each.pages, -each.waiting, each.host))
-    return hosts[:limit]
-
-
-def crawl_errors(folder: CrawlFolder) -> list[Failure]:
-    """What went wrong in all runs, in words, the most frequent first."""
-    if not folder.results.is_file():
-        return []
-    return [
-        Failure(
-            ENDS[each.outcome],
-            each.times,
-            f"{each.address}: {each.why}" if each.why else each.address,
-            each.outcome.value,
-        )
-        for each in outcome_counts(folder.results)
-        if each.outcome not in NOTHING_WRONG
-    ]
-
-
-def crawl_frontier(folder: CrawlFolder, limit: int = 50) -> list[Candidate]:
-    """What comes next, the best first, whenever its hosts are ready."""
-    return best_waiting(folder.frontier, limit) if folder.frontier.is_file() else []
-
-
-def crawl_refusals(
-    folder: CrawlFolder, limit: int = 100, rule: str | None = None
-) -> RefusalFigures:
-    """What the crawl's own rules kept away, and how much of it; ``explain`` has the whole story."""
-    if not folder.results.is_file():
-        return RefusalFigures({}, [])
-    return RefusalFigures(refusal_counts(folder.results), refusals(folder.results, limit, rule))
-
 
 Limit = Annotated[int, msgspec.Meta(ge=1, le=1000)]
 PLAIN_WORDS = {
