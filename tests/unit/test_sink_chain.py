@@ -15,7 +15,7 @@ from trailhound.crawling.answers import Troubles
 from trailhound.crawling.sinks import MAX_FAILURES, JsonLinesSink, Sink, SinkChain
 from trailhound.errors import StorageError, UsageError
 from trailhound.records import FinishedPage, Relevance
-from trailhound.testing.stores import finished_pages
+from trailhound.testing.pages import finished_pages
 
 
 class Choosy:

@@ -152,6 +152,7 @@ def _number(name: str) -> int:
 
 
 LOOK_EVERY_SECONDS = 1.0
+"""Between two looks, page by page, whether a shard was given to another."""
 
 
 class Epoch:

@@ -15,7 +15,7 @@ How it comes about:
    did.
 """
 
-from trailhound.demo.parameters import DemoWebParameters
 from trailhound.demo.web import DemoResponse, DemoWeb
+from trailhound.demo.words import DemoWebParameters
 
 __all__ = ["DemoResponse", "DemoWeb", "DemoWebParameters"]

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from trailhound.demo.browsing import FIRST_SESSION, WalkableWeb
 from trailhound.demo.pages import WebPlan
-from trailhound.demo.parameters import DemoWebParameters
 from trailhound.demo.rendering import CLOSED_HOST_PREFIX
-from trailhound.demo.words import TOPIC_KEYS
+from trailhound.demo.words import TOPIC_KEYS, DemoWebParameters
 
 _DAY_SECONDS = 86_400
 _DAYS = 28

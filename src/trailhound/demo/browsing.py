@@ -12,8 +12,7 @@ from random import Random
 from typing import NamedTuple
 
 from trailhound.demo.pages import PageDraft, WebPlan
-from trailhound.demo.parameters import DemoWebParameters
-from trailhound.demo.words import TOPIC_KEYS
+from trailhound.demo.words import TOPIC_KEYS, DemoWebParameters
 from trailhound.sessions.events import Event, Mark, Reached, Session, Submit, Visit
 
 FIRST_SESSION = 1_709_542_800.0  # 4 March 2024, 09:00 UTC

@@ -12,13 +12,12 @@ from urllib.parse import urldefrag, urlsplit
 from trailhound.demo.access_log import Reading, record_readings
 from trailhound.demo.browsing import record_sessions
 from trailhound.demo.pages import WebPlan
-from trailhound.demo.parameters import DemoWebParameters
 from trailhound.demo.rendering import Layout, encode, robots_txt
 from trailhound.demo.site_plans import KINDS, SitePlanner, host_of
 from trailhound.demo.site_texts import SiteWriter
 from trailhound.demo.trap import TRAP_HOST, first_trap_url, trap_page
 from trailhound.demo.universities import University
-from trailhound.demo.words import TOPIC_KEYS
+from trailhound.demo.words import TOPIC_KEYS, DemoWebParameters
 from trailhound.demo.workshop import Workshop
 from trailhound.sessions.events import Session
 

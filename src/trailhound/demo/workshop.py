@@ -13,7 +13,6 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from trailhound.demo.pages import LinkItem, PageDraft, Site, WebPlan
-from trailhound.demo.parameters import DemoWebParameters
 from trailhound.demo.words import (
     FIRST_NAMES,
     LANGUAGES,
@@ -21,6 +20,7 @@ from trailhound.demo.words import (
     SURNAMES,
     TOWNS,
     VOICES,
+    DemoWebParameters,
     Subject,
     Voice,
     slug,

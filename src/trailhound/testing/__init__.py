@@ -12,9 +12,8 @@ is well, nothing happens. Trailhound's own parts are held to the same checks (``
 
 from trailhound.testing.frontiers import FrontierHistory, check_frontier
 from trailhound.testing.guides import check_judge, check_strategy
-from trailhound.testing.importers import check_corpus_kind, check_importer
+from trailhound.testing.pages import check_corpus_kind, check_fetcher, check_importer, check_sink
 from trailhound.testing.promises import BrokenPromiseError
-from trailhound.testing.stores import check_fetcher, check_sink
 
 __all__ = [
     "BrokenPromiseError",

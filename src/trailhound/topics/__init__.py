@@ -1,7 +1,8 @@
 """A topic on disk: its sessions, what was learned from them, its crawls and what came of them.
 
 ``workspace`` finds topics, ``learning`` makes models and ``model_folder`` keeps them, ``importing``
-adds sessions. ``crawl_folder`` is where a crawl lives, ``crawl_plan`` decides what a run is to do,
-``crawl`` runs it. ``marking`` learns from its results, ``explaining`` tells why a page was fetched
-or not, and ``forgetting`` takes things out again.
+adds sessions. Five folders are built on these: ``crawls`` is a crawl as it lies on disk, with what
+people marked, ``runs`` plans and runs it. On both stand ``finds``, which tells why a page was
+fetched or not, exports and judges again, ``control``, by which crawls are started, stopped and
+scheduled, and ``upkeep``, which mends stores and takes things out again.
 """

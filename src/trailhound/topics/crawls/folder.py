@@ -3,7 +3,7 @@
 ::
 
     TOPIC/crawl.lock          one crawl at a time
-          running.json        how it is, or how it ended: see crawl_status
+          running.json        how it is, or how it ended: see status
           crawl/crawl.json    settings, and how the last run ended
                 frontier.db   every URL seen
                 strategy.bin  what the strategy has learned on the way, if it does
