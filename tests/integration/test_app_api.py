@@ -27,7 +27,7 @@ from trailhound.web.api import describe
 from trailhound.web.presence import announce, being_served
 from trailhound.web.routes import ALL_ROUTES, topics
 from trailhound.web.server import Listening
-from trailhound.web.state import MOST_KEPT, Documents
+from trailhound.web.state import MOST_DOCUMENTS, Documents
 
 __all__ = ["app"]
 
@@ -156,7 +156,7 @@ def test_documents_are_there_for_a_short_while_only() -> None:
     now = [0.0]
     documents = Documents(lambda: now[0])
     first = documents.address(b"one")
-    for _ in range(MOST_KEPT):
+    for _ in range(MOST_DOCUMENTS):
         documents.address(b"more")
     assert first.removeprefix("/document/") not in documents._kept
 

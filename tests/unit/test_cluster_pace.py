@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from trailhound.cluster.granting import LEAST_SECONDS, SHARE, Pace
+from trailhound.cluster.granting import LEAST_PAUSE_SECONDS, PAUSE_SHARE, Pace
 from trailhound.cluster.outbox import GATHER_SECONDS, Sending
 from trailhound.cluster.shard import Shard
 from trailhound.crawling.budget import StopReason
@@ -16,9 +16,9 @@ def test_pauses_grow_with_the_crawl_within_their_bounds() -> None:
     now = [100.0]
     pace = Pace(2.0, lambda: now[0])
 
-    assert pace.seconds == LEAST_SECONDS
+    assert pace.seconds == LEAST_PAUSE_SECONDS
     now[0] += 10.0
-    assert pace.seconds == 10.0 / SHARE
+    assert pace.seconds == 10.0 / PAUSE_SHARE
     assert pace.is_growing
     now[0] += 3_600.0
     assert pace.seconds == 2.0
@@ -33,8 +33,8 @@ def test_a_pause_may_be_shorter_than_the_least() -> None:
     ("age_seconds", "is_granted_more", "goes_now"),
     [
         (0.0, True, True),  # at first every link counts
-        (SHARE * GATHER_SECONDS, True, False),
-        (SHARE * GATHER_SECONDS, False, True),  # others may have nothing to do without it
+        (PAUSE_SHARE * GATHER_SECONDS, True, False),
+        (PAUSE_SHARE * GATHER_SECONDS, False, True),  # others may have nothing to do without it
     ],
 )
 def test_links_of_a_shard_that_waits_travel_at_once_if_that_matters(

@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-SHARE = 10
+PAUSE_SHARE = 10
 """News may be as old as this part of the crawl."""
-LEAST_SECONDS = 0.2
+LEAST_PAUSE_SECONDS = 0.2
 
 
 class Pace:
@@ -37,7 +37,9 @@ class Pace:
     @property
     def seconds(self) -> float:
         """The next pause."""
-        return min(max(LEAST_SECONDS, (self._clock() - self._began) / SHARE), self._most)
+        return min(
+            max(LEAST_PAUSE_SECONDS, (self._clock() - self._began) / PAUSE_SHARE), self._most
+        )
 
     @property
     def is_growing(self) -> bool:

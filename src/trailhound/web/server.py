@@ -33,7 +33,7 @@ from trailhound.web.learning import learn_after_submit
 from trailhound.web.portal_server import PortalServer
 from trailhound.web.routes import ALL_ROUTES
 from trailhound.web.routes.imports import clear_imports
-from trailhound.web.state import PREFIX, App
+from trailhound.web.state import DOCUMENTS_AT, App
 
 STATIC = Path(__file__).parent / "static"
 _SHUTDOWN_SECONDS = 2.0
@@ -242,7 +242,7 @@ class AppServer:
         application.router.add_get("/api/openapi.json", described)
         for route in ALL_ROUTES:
             application.router.add_route(route.method, route.path, handler_of(route, self.app))
-        application.router.add_get(PREFIX + "{ticket}", self.app.documents.serve)
+        application.router.add_get(DOCUMENTS_AT + "{ticket}", self.app.documents.serve)
         application.add_subapp("/v1", self._collector.application())
         application.router.add_get("/{path:.*}", _file)
         return application

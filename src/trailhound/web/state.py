@@ -39,9 +39,9 @@ from trailhound.web.portal_server import PortalServer
 from trailhound.web.session_graphs import SessionGraphs
 from trailhound.web.session_pictures import SessionPictures
 
-PREFIX = "/document/"
-VALID_SECONDS = 120.0
-MOST_KEPT = 50
+DOCUMENTS_AT = "/document/"
+DOCUMENT_SECONDS = 120.0
+MOST_DOCUMENTS = 50
 _HEADERS = {
     hdrs.CONTENT_TYPE: "text/html; charset=utf-8",
     "Content-Security-Policy": (
@@ -63,10 +63,10 @@ class Documents:
     def address(self, content: bytes) -> str:
         """Under which a document can be fetched for a short while."""
         ticket = secrets.token_urlsafe(24)
-        self._kept[ticket] = self._now() + VALID_SECONDS, content
-        while len(self._kept) > MOST_KEPT:
+        self._kept[ticket] = self._now() + DOCUMENT_SECONDS, content
+        while len(self._kept) > MOST_DOCUMENTS:
             self._kept.popitem(last=False)
-        return PREFIX + ticket
+        return DOCUMENTS_AT + ticket
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """The document, or nothing when its time is over."""
@@ -76,7 +76,7 @@ class Documents:
         return web.Response(body=content, headers=_HEADERS)
 
 
-FILE_NAME = "contact.json"
+CONTACT = "contact.json"
 
 
 class _Contact(msgspec.Struct):
@@ -86,7 +86,7 @@ class _Contact(msgspec.Struct):
 def remembered_user_agent(workspace: Path) -> str:
     """What was given last; empty when nothing was, or it cannot be read."""
     try:
-        content = (workspace / FILE_NAME).read_bytes()
+        content = (workspace / CONTACT).read_bytes()
         return unless_made_up(msgspec.json.decode(content, type=_Contact).user_agent)
     except (OSError, *UNREADABLE):
         return ""
@@ -95,7 +95,7 @@ def remembered_user_agent(workspace: Path) -> str:
 def remember_user_agent(workspace: Path, user_agent: str) -> None:
     """Keep it for the next crawl, of any topic; not that of the demo web, which is nobody's."""
     if unless_made_up(user_agent) and user_agent != remembered_user_agent(workspace):
-        write_whole(workspace / FILE_NAME, msgspec.json.encode(_Contact(user_agent)))
+        write_whole(workspace / CONTACT, msgspec.json.encode(_Contact(user_agent)))
 
 
 def unless_made_up(user_agent: str) -> str:

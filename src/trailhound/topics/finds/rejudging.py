@@ -56,7 +56,7 @@ class WhatToJudgeBy(NamedTuple):
     """Whether there is an archive: not every crawl has one."""
 
 
-class _SomePages(NamedTuple):
+class SomePages(NamedTuple):
     """Pages that are judged together."""
 
     span: Span
@@ -64,7 +64,7 @@ class _SomePages(NamedTuple):
     pages: list[PageToJudge]
 
 
-def opinions_here(what: WhatToJudgeBy, pages: Iterable[_SomePages]) -> Generator[Iterator[Opinion]]:
+def opinions_here(what: WhatToJudgeBy, pages: Iterable[SomePages]) -> Generator[Iterator[Opinion]]:
     """Opinions of this process, each made when it is asked for."""
     judging = _Judging(what)
     try:
@@ -73,7 +73,7 @@ def opinions_here(what: WhatToJudgeBy, pages: Iterable[_SomePages]) -> Generator
         judging.close()
 
 
-def judging_elsewhere(what: WhatToJudgeBy) -> Callable[[_SomePages], list[Opinion]]:
+def judging_elsewhere(what: WhatToJudgeBy) -> Callable[[SomePages], list[Opinion]]:
     """Gives the opinions on some pages, in a process of a cluster.
 
     StorageError when its machine does not see the archive.
@@ -102,7 +102,7 @@ class _Judging:
         self._reading.close()
         self._content.close()
 
-    def opinions(self, some: _SomePages) -> Iterator[Opinion]:
+    def opinions(self, some: SomePages) -> Iterator[Opinion]:
         return (self._opinion(page, some.span.threshold) for page in some.pages)
 
     def _opinion(self, page: PageToJudge, threshold: float | None) -> Opinion:
@@ -153,7 +153,7 @@ PAGES_TOGETHER = 50
 
 Progress = Callable[[int, int], object]
 """Told how many pages are done, and of how many."""
-Ask = Callable[[WhatToJudgeBy, Iterable[_SomePages]], Generator[Iterable[Opinion]]]
+Ask = Callable[[WhatToJudgeBy, Iterable[SomePages]], Generator[Iterable[Opinion]]]
 """Gives an opinion on each page, in their order, some pages at a time."""
 
 
@@ -220,13 +220,13 @@ class _Rejudging:
     texts: DuplicateFinder | None
     changes: Changes
     counts: Counter[str] = field(default_factory=Counter)
-    asked: deque[_SomePages] = field(default_factory=deque)
+    asked: deque[SomePages] = field(default_factory=deque)
     """Pages whose opinions are still to come."""
 
     def run(
         self,
         spans: Sequence[Span],
-        ask: Callable[[Iterable[_SomePages]], Generator[Iterable[Opinion]]],
+        ask: Callable[[Iterable[SomePages]], Generator[Iterable[Opinion]]],
         progress: Progress,
         stop: Callable[[], bool],
     ) -> Rejudged:
@@ -240,18 +240,18 @@ class _Rejudging:
                 progress(self.counts.total(), total)
         return self._told(is_complete=True)
 
-    def _to_judge(self, spans: Sequence[Span]) -> Iterator[_SomePages]:
+    def _to_judge(self, spans: Sequence[Span]) -> Iterator[SomePages]:
         for span in spans:
             rest = span
             while rest.first <= rest.last:
                 pages = self.verdicts.pages(rest, PAGES_TOGETHER)
                 last = pages[-1].id if len(pages) == PAGES_TOGETHER else span.last
-                self.asked.append(_SomePages(rest._replace(last=last), pages))
+                self.asked.append(SomePages(rest._replace(last=last), pages))
                 yield self.asked[-1]
                 rest = rest._replace(first=last + 1)
 
     def _settle(
-        self, some: _SomePages, opinions: Iterator[Opinion], stop: Callable[[], bool]
+        self, some: SomePages, opinions: Iterator[Opinion], stop: Callable[[], bool]
     ) -> bool:
         """Write what comes of some pages; whether it came to the last of them."""
         span, last = some.span, some.span.last
