@@ -33,7 +33,7 @@ from pathlib import Path
 
 from benchmarks.wide_web import SMALL, in_process
 from trailhound.demo import DemoWeb
-from trailhound.demo.files import with_sources
+from trailhound.demo.web import with_sources
 from trailhound.topics.learning import LearningRequest, learn_into
 from trailhound.topics.workspace import Workspace
 

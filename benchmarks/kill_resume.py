@@ -36,8 +36,8 @@ from pathlib import Path
 from warcio.checker import Checker
 
 from trailhound.demo import DemoResponse, DemoWeb
-from trailhound.demo.files import with_sources
 from trailhound.demo.server import serve_in_thread
+from trailhound.demo.web import with_sources
 from trailhound.frontier.reading import all_urls
 from trailhound.records import Outcome
 from trailhound.storage.results import ResultsStore

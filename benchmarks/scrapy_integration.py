@@ -30,9 +30,9 @@ from scrapy.linkextractors import LinkExtractor
 
 import trailhound as th
 from trailhound.demo import DemoWeb, DemoWebParameters
-from trailhound.demo.files import write_demo_sessions
 from trailhound.demo.server import serve_in_thread
 from trailhound.demo.trap import TRAP_HOST
+from trailhound.demo.web import write_demo_sessions
 
 OURS, THEIRS = "ranked", "default"
 QUEUES = ["memory", "JOBDIR"]

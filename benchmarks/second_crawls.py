@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 
 from trailhound.config import configure
 from trailhound.demo import DemoWeb
-from trailhound.demo.files import with_sources
 from trailhound.demo.server import serve_in_thread
+from trailhound.demo.web import with_sources
 from trailhound.topics.learning import LearningRequest, learn_into
 from trailhound.topics.runs.opening import open_crawl
 from trailhound.topics.runs.plan import CrawlRequest

@@ -17,7 +17,7 @@ import pytest
 from trailhound.config import configure
 from trailhound.crawling import build
 from trailhound.demo import DemoWeb
-from trailhound.demo.files import with_sources
+from trailhound.demo.web import with_sources
 from trailhound.fetching.polite_settings import polite_settings
 from trailhound.topics.learning import LearningRequest, learn_into
 from trailhound.topics.runs.crawl import TopicCrawl

@@ -23,7 +23,7 @@ from tiny_lab_web import write_tiny_web
 from command_line import Command
 from trailhound.cluster.connecting import LOCAL, connected, fan_out
 from trailhound.demo import DemoWeb
-from trailhound.demo.files import write_access_log
+from trailhound.demo.web import write_access_log
 from trailhound.errors import StorageError, TrailhoundError, UsageError
 from trailhound.lab.experiment import attempts, plan_experiment
 from trailhound.lab.results import RunResult

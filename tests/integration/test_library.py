@@ -21,7 +21,7 @@ from live_webs import USER_AGENT, Resource, Site, TinySite
 
 import trailhound as th
 from trailhound.demo import DemoWeb
-from trailhound.demo.files import with_sources, write_demo_sessions
+from trailhound.demo.web import with_sources, write_demo_sessions
 from trailhound.errors import ConfigError, StorageError, UsageError
 from trailhound.topics.workspace import TopicFolder, Workspace
 

@@ -19,7 +19,7 @@ from live_webs import USER_AGENT, Site, wait_until
 
 from command_line import Command
 from trailhound.demo import DemoWeb
-from trailhound.demo.files import with_sources
+from trailhound.demo.web import with_sources
 from trailhound.errors import SessionError
 from trailhound.sessions.files import write_session
 from trailhound.storage.results import RESULTS

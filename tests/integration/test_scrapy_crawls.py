@@ -16,7 +16,7 @@ from benchmarks.scrapy_integration import OURS, THEIRS, crawl_apart
 import trailhound as th
 from loopback import served
 from trailhound.demo import DemoWeb
-from trailhound.demo.files import with_sources
+from trailhound.demo.web import with_sources
 
 KILLED = Path(__file__).with_name("scrapy_to_be_killed.py")
 REQUESTS = 150

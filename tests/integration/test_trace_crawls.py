@@ -13,7 +13,7 @@ from live_webs import Site, learn
 from trailhound.cli.crawl_view import next_steps
 from trailhound.crawling.budget import StopReason
 from trailhound.demo import DemoWeb
-from trailhound.demo.files import write_access_log
+from trailhound.demo.web import write_access_log
 from trailhound.errors import SourceError, UsageError
 from trailhound.storage.results_reading import Results
 from trailhound.topics.crawls.folder import TRACES

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from trailhound.cli.main import app
 from trailhound.demo import DemoWeb
 from trailhound.demo.crawl import demo_page_graph
-from trailhound.demo.files import write_access_log, write_demo_sessions
+from trailhound.demo.web import write_access_log, write_demo_sessions
 from trailhound.errors import StorageError
 from trailhound.sessions.files import read_session
 from trailhound.sessions.importers.base import Tally

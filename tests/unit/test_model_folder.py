@@ -18,7 +18,7 @@ from learned_topics import learned_park, park_session
 
 from trailhound.crawling.engine import Crawler
 from trailhound.demo import DemoWeb
-from trailhound.demo.files import with_sources
+from trailhound.demo.web import with_sources
 from trailhound.errors import ModelError
 from trailhound.fetching.replay import RecordedResponse, ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier

@@ -85,7 +85,7 @@ def demo(
 
 
 def _write_sessions(web: DemoWeb, folder: Path) -> None:
-    from trailhound.demo.files import write_access_log, write_demo_sessions
+    from trailhound.demo.web import write_access_log, write_demo_sessions
 
     for path in write_demo_sessions(web, folder):
         typer.echo(str(path))

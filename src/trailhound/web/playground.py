@@ -12,8 +12,8 @@ import msgspec
 
 from trailhound.demo import DemoWeb
 from trailhound.demo.crawl import DEMO_DOMAIN, DEMO_USER_AGENT
-from trailhound.demo.files import with_sources
 from trailhound.demo.server import serve_in_thread
+from trailhound.demo.web import with_sources
 from trailhound.errors import UNREADABLE, ConfigError
 from trailhound.sessions.events import Header, Session
 from trailhound.storage.files import write_whole
