@@ -17,8 +17,8 @@ from trailhound.strategies.base import FoundLink, Reason
 from trailhound.strategies.parts import as_crawled
 from trailhound.strategies.trail.columns import Matrix
 from trailhound.strategies.trail.features import NAMES, by_name
+from trailhound.strategies.trail.lessons import SpelledWord, spelled_words
 from trailhound.strategies.trail.link_model import LinkModel
-from trailhound.strategies.trail.spelled_words import SpelledWord, spelled_words
 from trailhound.strategies.trail.wanted_words import WantedWords
 from trailhound.urls import host_key
 

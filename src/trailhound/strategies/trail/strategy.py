@@ -18,7 +18,6 @@ from trailhound.strategies.trail.columns import Flags, Ids
 from trailhound.strategies.trail.entrances import ShownLinks, ways_in
 from trailhound.strategies.trail.features import describe
 from trailhound.strategies.trail.gateways import Gateways
-from trailhound.strategies.trail.hearing import Hearing
 from trailhound.strategies.trail.host_shares import (
     LASTING,
     REFUSALS,
@@ -32,7 +31,7 @@ from trailhound.strategies.trail.link_model import LinkModel
 from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
 from trailhound.strategies.trail.link_words import read_links_of
 from trailhound.strategies.trail.meaning import Meaning
-from trailhound.strategies.trail.news import Described, Example, make_news
+from trailhound.strategies.trail.news import Described, Example, Hearing, make_news
 from trailhound.strategies.trail.readers import suggestions
 from trailhound.strategies.trail.reasons import memories, reasons
 from trailhound.strategies.trail.wanted_words import WantedWords
