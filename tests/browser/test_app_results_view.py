@@ -312,7 +312,13 @@ def test_earlier_crawls_are_chosen_by_their_days(browser: Browser, bees: ServedA
         f"{strange.name}: Mar 1, 2026, 28 finds",
     ]
     chosen.focus()
+    held: list[Route] = []
+    page.route("**/results?*crawl=crawl-1*", lambda route: held.append(route))
     chosen.select_option("crawl-1")
+    expect(page.get_by_role("status").filter(has_text="Loading")).to_be_visible()
+    for route in held:
+        route.continue_()
+    page.unroute("**/results?*crawl=crawl-1*")
     expect(titles).to_have_text(["Hive 0", "Hive 1"])
     expect(chosen).to_be_focused()
     expect(portal).to_have_count(0)

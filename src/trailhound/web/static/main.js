@@ -1,7 +1,7 @@
 // Which view is shown for which address.
 
 import { decoded, get, hasToken, listen, path, Refused, setToken, takeToken } from "./lib/api.js";
-import { field, h, replace } from "./lib/dom.js";
+import { field, h, keptFocus, replace } from "./lib/dom.js";
 import { notice } from "./lib/shell.js";
 import { crawl } from "./views/crawl.js";
 import { crawls } from "./views/crawls.js";
@@ -65,12 +65,14 @@ async function show() {
   [topicShown = null] = names;
   document.title = `${title(...names)} – Trailhound`;
   const place = h("div");
+  const refocus = keptFocus(content);  // it is lost where the view before makes room for "Loading"
   const slow = setTimeout(() => { if (mine === shown) replace(content, h("p.quiet", { role: "status" }, "Loading …")); }, SLOW_MILLISECONDS);
   try {
     const ending = await view(place, names, show);
     if (mine !== shown) { ending?.(); return; }
     leave = ending ?? null;
     replace(content, place);
+    if (document.activeElement === content) refocus();
   } catch (error) {
     if (mine === shown) explain(error);
   } finally {

@@ -46,11 +46,18 @@ export function outside(address, ...children) {
 /** Puts children, lists of them included, in the place of what was there. Focus stays on what has the same name,
  *  or at least in the place. */
 export function replace(place, ...children) {
-  const focused = place.contains(document.activeElement) && place !== document.activeElement ? document.activeElement : null;
-  const name = focused && nameOf(focused);  // outside the page, a field has lost its label
-  const at = focused && namesakes(place, focused, name).indexOf(focused);
+  const refocus = keptFocus(place);
   place.replaceChildren(...present(children));
-  if (focused && !place.contains(focused)) focusAgain(place, namesakes(place, focused, name)[at]);
+  refocus();
+}
+
+/** Gives what brings the focus back, to whatever in the place has the name then of what has it now. */
+export function keptFocus(place) {
+  const focused = place.contains(document.activeElement) && place !== document.activeElement ? document.activeElement : null;
+  if (!focused) return () => {};
+  const name = nameOf(focused);  // outside the page, a field has lost its label
+  const at = namesakes(place, focused, name).indexOf(focused);
+  return () => { if (!place.contains(focused)) focusAgain(place, namesakes(place, focused, name)[at]); };
 }
 
 /** What is of the same kind and has the name. */
