@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+from pathlib import Path
 from random import Random
 from typing import Any
 from urllib.parse import quote
@@ -13,7 +14,11 @@ import pytest
 from learned_topics import HOST, park_session
 
 from app_server import RefusedError, ServedApp, wait_until
+from trailhound.errors import SessionError
+from trailhound.sessions.events import Session
+from trailhound.sessions.files import read_session
 from trailhound.web.graph_layout import ASPECT, lay_out
+from trailhound.web.session_graphs import SessionGraphs
 
 
 def test_a_topic_is_made_renamed_and_deleted(app: ServedApp) -> None:
@@ -257,3 +262,25 @@ def test_what_a_crawl_found_is_judged_again_after_learning(app: ServedApp) -> No
     latest = next(job for job in app.get("/api/jobs") if job["kind"] == "rejudge")
     assert latest["id"] > again["id"], "the model was learned again without that page"
     assert app.job_done(latest)["state"] == "done"
+
+
+def test_a_session_that_is_forgotten_while_it_is_drawn_is_passed_over(
+    app: ServedApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.browsed(park_session())
+    app.browsed(msgspec.structs.replace(park_session(), events=park_session().events[:2]), 2)
+    topic = app.workspace.topic("bees")
+    first = topic.sessions_path / sorted(topic.session_names())[0]
+
+    def forgotten_meanwhile(path: Path) -> Session:
+        if path == first:
+            path.unlink(missing_ok=True)
+        return read_session(path)
+
+    monkeypatch.setattr("trailhound.web.session_graphs.read_session", forgotten_meanwhile)
+    graph = SessionGraphs().of(topic)
+    (left,) = topic.session_names()
+    assert list(graph.paths) == [left]
+    (topic.sessions_path / left).write_bytes(b"{")
+    with pytest.raises(SessionError):
+        SessionGraphs().of(topic)

@@ -107,12 +107,18 @@ class SessionGraphs:
     def of(self, topic: TopicFolder) -> SessionGraph:
         """The graph of all sessions that the topic has now."""
         with self._lock:
-            state = sessions_state(topic)
-            known = self._graphs.pop(topic.path, None)
-            graph = known[1] if known and known[0] == state else self._read(topic)
-            self._graphs[topic.path] = (state, graph)
-            _forget_oldest(self._graphs, MOST_TOPICS)
-            return graph
+            while True:
+                state = sessions_state(topic)
+                known = self._graphs.pop(topic.path, None)
+                try:
+                    graph = known[1] if known and known[0] == state else self._read(topic)
+                except TrailhoundError:
+                    if sessions_state(topic) == state:
+                        raise
+                    continue  # a session was forgotten while it was read
+                self._graphs[topic.path] = (state, graph)
+                _forget_oldest(self._graphs, MOST_TOPICS)
+                return graph
 
     @property
     def is_busy(self) -> bool:
