@@ -146,6 +146,38 @@ def test_hosts_come_from_the_line_when_it_has_one(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "who",
+    [
+        "203.0.113.77 - ann lee",
+        '203.0.113.77 - "ann lee"',
+        "203.0.113.77 - ann [of] lee",
+        "203.0.113.77 - - lee",
+        "203.0.113.77, 10.0.0.1 - -",
+        "203.0.113.77,10.0.0.1, 10.0.0.2 - ann lee",
+        '"203.0.113.77, 10.0.0.1" - -',
+        "www.example.org:443 203.0.113.77 - ann lee",
+        "www.example.org:443 203.0.113.77, 10.0.0.1 - -",
+        "www.example.org:443 203.0.113.77 identity ann lee",
+    ],
+)
+def test_who_asked_is_never_the_host_of_a_page(tmp_path: Path, who: str) -> None:
+    line = combined("", "GET /private/a.html HTTP/1.1").replace(" - -", who, 1)
+    (session,) = from_combined(tmp_path / "access.log", line).sessions
+    assert session.user == "203.0.113.77"
+    assert [each.url for each in visits(session)] == [f"{SITE}/private/a.html"]
+
+
+@pytest.mark.parametrize(
+    "who", ["203.0.113.77 identity ann lee", "203.0.113.77, 10.0.0.1 10.0.0.2 - -"]
+)
+def test_lines_that_may_begin_with_who_asked_are_no_lines(tmp_path: Path, who: str) -> None:
+    line = combined("", "GET /private/a.html HTTP/1.1").replace(" - -", who, 1)
+    read = combined("1.2.3.4", "GET / HTTP/1.1")
+    found = from_combined(tmp_path / "access.log", line, read)
+    assert found.tally.skipped == {"not a line of this format": 1}
+
+
 def test_the_common_format_names_no_referers_so_the_page_before_counts(tmp_path: Path) -> None:
     lines = [combined("10.0.0.1", f"GET /{n}.html HTTP/1.1", at=f"12:0{n}:00 +0000") for n in "123"]
     common = [line.partition(' "-" ')[0] for line in lines]

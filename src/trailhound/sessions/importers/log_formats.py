@@ -105,15 +105,20 @@ def _why_no_squid_page(method: bytes, status: bytes, url: bytes, media_type: byt
 # client identity user [time] "request" status bytes "referer" "user agent"
 # Possessive (``*+``): what was taken is never tried in another way, which matters in long lines.
 _QUOTED = rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"'
-_WITHOUT_HOST = (
-    rb"(\S++) \S++ \S++ \[(\d\d/[A-Za-z]{3}/\d{4}:\d\d:\d\d):(\d\d [+-]\d{4})\] "
-    + _QUOTED
-    + rb" (\d{3}) (?:\d++|-)(?: "
-    + _QUOTED
-    + rb")?"
+# Of addresses that were forwarded, ``client, proxy``, the first is who asked.
+_CLIENT = rb'"?+([^\s,"]++)(?:,++ ?+[^\s,"]++)*+"?+ '
+_TIME = rb"\[(\d\d/[A-Za-z]{3}/\d{4}:\d\d:\d\d):(\d\d [+-]\d{4})\] "
+_ANSWER = _QUOTED + rb" (\d{3}) (?:\d++|-)(?: " + _QUOTED + rb")?"
+_LINE = re.compile(_CLIENT + rb"\S++ \S++ " + _TIME + _ANSWER)
+# A user's name may hold blanks: it goes on up to the time.
+_USER = rb"[^\[]*+(?:\[(?!\d\d/[A-Za-z]{3}/)[^\[]*+)*+(?<= )"
+_LINE_WITH_LONG_NAME = re.compile(_CLIENT + rb"- " + _USER + _TIME + _ANSWER)
+# Behind a host. Other words there are who asked, an identity and a name of two words, and the first
+# of them must never become a page's host.
+_IS_CLIENT = rb'(?!- )(?=\S++ - |"?+[0-9A-Fa-f]*+[.:])'
+_LINE_WITH_HOST = re.compile(
+    rb'([^\s,"]++) ' + _IS_CLIENT + _CLIENT + rb"\S++ " + _USER + _TIME + _ANSWER
 )
-_LINE = re.compile(_WITHOUT_HOST)
-_LINE_WITH_HOST = re.compile(rb"(\S++) " + _WITHOUT_HOST)
 _ESCAPED = re.compile(rb'\\(?:x([0-9A-Fa-f]{2})|(["\\]))')
 _MONTHS = {
     name: number
@@ -133,7 +138,7 @@ def combined_accesses(
     for lines in batches:
         tally.read += len(lines)
         for line in lines:
-            host, found = None, match(line)
+            host, found = None, match(line) or _LINE_WITH_LONG_NAME.match(line)
             if found is not None:
                 client, minute, second, request, status, referer = found.groups()
             elif (found := _LINE_WITH_HOST.match(line)) is not None:
