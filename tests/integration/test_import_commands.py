@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from archived_exchanges import read_folder
 from browser_histories import Step, chrome_bookmarks_file, chrome_history, places
+from test_import_archives import package
+from test_import_har import entry
 from test_import_logs import combined, squid
 from test_warc_importer import ArchiveBuilder
 
@@ -19,6 +21,7 @@ from command_line import Command
 from trailhound.demo import DemoWeb
 from trailhound.demo.server import serve_in_thread
 from trailhound.sessions.events import Mark, Session, Visit
+from trailhound.sessions.files import write_session
 from trailhound.topics.workspace import Workspace
 
 
@@ -226,6 +229,79 @@ def test_har_and_archives_are_imported(
     assert "trailhound learn bees" in done.err
     assert trailhound("import", "wacz", tmp_path / "r.warc.gz", "-t", "bees").code == 0
     assert len(sessions(workspace)) == 1, "the same recording counts once"
+
+
+LOGIN = "http://ann:PW@h.example/"
+
+
+def recorded_with_login(kind: str, path: Path) -> Path:
+    """Two pages that follow each other, with a name and a password in each address."""
+    first, second = f"{LOGIN}a", f"{LOGIN}b"
+    if kind == "firefox":
+        return places(path, [Step(first, 2), Step(second, 1, 1)])
+    if kind == "chrome":
+        return chrome_history(path, [Step(first, 1), Step(second, 0, 1)])
+    if kind == "squid":
+        path.write_text("\n".join(squid("c", at, url) for at, url in enumerate((first, second))))
+    elif kind == "combined":
+        asked = ((f"GET {first} HTTP/1.1", "-"), (f"GET {second} HTTP/1.1", first))
+        path.write_text("\n".join(combined("c", *each) for each in asked))
+    elif kind == "har":
+        entries = [entry(f"{LOGIN}start", 0, status=302, redirect=first), entry(first, 1)]
+        frame = entry(second, 2, Referer=first, Sec_Fetch_Dest="iframe")
+        path.write_text(json.dumps({"log": {"entries": [*entries, frame]}}))
+    else:
+        archive = ArchiveBuilder()
+        archive.page(first, b"<title>A</title>")
+        archive.page(second, b"<title>B</title>")
+        if kind == "warc":
+            path.write_bytes(archive.content())
+        else:
+            pages = [{"url": url, "ts": f"2024-01-01T00:0{n}:00Z"} for n, url in
+                     enumerate((first, second))]  # fmt: skip
+            package(path, pages, archive.content())
+    return path
+
+
+def addresses(workspace: Workspace) -> list[str | None]:
+    """All that the topic's sessions hold."""
+    return [
+        getattr(event, name, None)
+        for session in sessions(workspace)
+        for event in session.events
+        for name in ("url", "from_url", "requested_url", "frame_of")
+    ]
+
+
+@pytest.mark.parametrize("kind", ["har", "warc", "wacz", "firefox", "chrome", "squid", "combined"])
+def test_names_and_passwords_in_addresses_are_not_kept(
+    trailhound: Command, workspace: Workspace, tmp_path: Path, kind: str
+) -> None:
+    file = recorded_with_login(kind, tmp_path / "recording")
+    importing = ("import", kind, file, "-t", "bees", "-u", "http://h.example/a")
+    report = trailhound(*importing, "--json").report
+    assert (report["visits"], report["marked"]) == (2, 1)
+    assert not [each for each in addresses(workspace) if each and "PW" in each]
+    assert [each.from_url for each in visits(workspace)][1] == "http://h.example/a"
+    assert trailhound(*importing, "--json").report["known"] == 1
+    assert len(visits(workspace)) == 2
+
+
+def test_sessions_that_were_imported_with_logins_lose_them(
+    trailhound: Command, workspace: Workspace, tmp_path: Path
+) -> None:
+    """As they were imported before logins were left out."""
+    folder = workspace.folder_for("bees")
+    folder.prepare()
+    first, lost = Visit(1_772_366_401.0, f"{LOGIN}a"), Visit(5.0, f"{LOGIN}gone")
+    old = Session("bees", (lost, first, Mark(5.0, lost.url)), recorder="firefox import")
+    write_session(old, folder.sessions_path / "old.jsonl")
+    file = recorded_with_login("firefox", tmp_path / "places.sqlite")
+    assert trailhound("import", "firefox", file, "-t", "bees", "--json").report["known"] == 1
+    assert not [each for each in addresses(workspace) if each and "PW" in each]
+    assert [each.url for each in visits(workspace)] == [
+        "http://h.example/gone", "http://h.example/a", "http://h.example/b"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["har", "warc", "wacz", "firefox", "chrome", "squid", "combined"])

@@ -10,7 +10,7 @@ import pytest
 from test_import_logs import AT, SITE, from_squid, squid, visits
 
 from trailhound.sessions.events import Mark, Reached, Session, Visit
-from trailhound.sessions.importers.base import Imported
+from trailhound.sessions.importers.base import Imported, Tally
 from trailhound.topics.importing import (
     SALT_NAME,
     ChosenSessions,
@@ -150,6 +150,22 @@ def test_where_a_visit_came_from_stays_known() -> None:
         assert (event.from_url, event.reached, event.html) == (address(0), Reached.LINK, new.html)
     (event,) = united(Session("bees", (way,)), [Session("bees", (alone,))]).events
     assert event == way
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ("http://ann:PW@h.example/x#y@z", "http://h.example/x#y@z"),
+        ("HTTP:/ann@h.example:8080", "HTTP:/h.example:8080"),
+        ("http:ann:PW@h.example/", "http://h.example/"),
+        ("\x01 ht\ntp:/\t/ann:PW@h.example/", "http://h.example/"),
+        ("https://h.example/@ann?b=c@d", "https://h.example/@ann?b=c@d"),
+    ],
+)
+def test_no_spelling_keeps_a_login(folder: TopicFolder, told: str, kept: str) -> None:
+    session = Session("bees", (Visit(1.0, told),), recorder="har import")
+    keep(folder, Imported([session], Tally("entry")))
+    assert seen(folder) == [[kept]]
 
 
 def test_a_session_that_cannot_be_opened_stops_no_import(

@@ -28,7 +28,7 @@ from trailhound.sessions.files import header_of, read_session, write_session
 from trailhound.sessions.importers.base import Bookmark, Imported
 from trailhound.storage.files import write_private
 from trailhound.topics.workspace import TopicFolder, session_file_name
-from trailhound.urls import canonicalize
+from trailhound.urls import canonicalize, without_login
 
 if TYPE_CHECKING:
     from trailhound.topics.page_fetching import FetchedPages
@@ -133,8 +133,8 @@ def _urls_in(path: Path) -> set[str]:
 class ChosenSessions:
     """What a topic is to keep of an import; may be gone through several times.
 
-    Each session in turn is cut to the period, given a name, completed with the page contents and
-    visits that earlier copies of it in the topic have, and marked.
+    Each session in turn is cut to the period, rid of logins in addresses, given a name, completed
+    with the page contents and visits that earlier copies of it in the topic have, and marked.
     """
 
     imported: Imported
@@ -149,7 +149,7 @@ class ChosenSessions:
         earlier = _earlier(self.folder)
         outside = 0
         for session in self.imported.sessions:
-            kept = tuple(event for event in session.events if event.time in self.period)
+            kept = tuple(_tellable(each) for each in session.events if each.time in self.period)
             outside += len(session.events) - len(kept)
             if kept:
                 named = self._named(session, kept)
@@ -161,6 +161,31 @@ class ChosenSessions:
     def _named(self, session: Session, events: tuple[Event, ...]) -> Session:
         user = session.user if self.name_of is None else self.name_of(session.user.encode())
         return msgspec.structs.replace(session, events=events, user=user)
+
+
+_ADDRESSES = ("url", "from_url", "requested_url", "frame_of")
+_AROUND = "".join(map(chr, range(33)))
+"""What may stand around an address and is no part of it."""
+_WITHIN = dict.fromkeys(map(ord, "\t\n\r"))
+"""What may stand within an address and is no part of it."""
+
+
+def _tellable(event: Event) -> Event:
+    """The event without names and passwords in its addresses, which recordings may hold."""
+    changes = {
+        name: told
+        for name in _ADDRESSES
+        if (url := getattr(event, name, None)) and (told := _without_login(url)) != url
+    }
+    return msgspec.structs.replace(event, **changes) if changes else event
+
+
+def _without_login(url: str) -> str:
+    if "@" not in url:
+        return url
+    told, canonical = without_login(url.strip(_AROUND).translate(_WITHIN)), canonicalize(url)
+    # http:ann@example.org is an address as well.
+    return told if canonical is None or canonicalize(told) == canonical else canonical
 
 
 @dataclass
@@ -360,7 +385,9 @@ def _with_way(visit: Visit, before: Visit | None) -> Visit:
 def _read(paths: Iterable[Path]) -> Iterator[tuple[Path, Session]]:
     for path in paths:
         if path.exists():
-            yield path, read_session(path, strict=False)
+            copy = read_session(path, strict=False)
+            # What was imported before logins were left out is known again, and loses them.
+            yield path, msgspec.structs.replace(copy, events=tuple(map(_tellable, copy.events)))
 
 
 def _in(session: Session) -> Iterator[Visit]:
@@ -372,4 +399,4 @@ def _visits(session: Session) -> set[_VisitKey]:
 
 
 def _key(visit: Visit) -> _VisitKey:
-    return visit.time, visit.requested_url or visit.url
+    return visit.time, _without_login(visit.requested_url or visit.url)
