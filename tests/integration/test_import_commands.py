@@ -287,13 +287,35 @@ def test_names_and_passwords_in_addresses_are_not_kept(
     assert len(visits(workspace)) == 2
 
 
-def test_sessions_that_were_imported_with_logins_lose_them(
+@pytest.mark.parametrize("kind", ["firefox", "chrome"])
+@pytest.mark.parametrize(
+    "own", ["file:///home/ann/debts.html", "data:text/html,PW", "view-source:http://h.example/"]
+)
+def test_histories_leave_no_trace_of_what_is_not_on_the_web(
+    trailhound: Command, workspace: Workspace, tmp_path: Path, kind: str, own: str
+) -> None:
+    web, redirected = "http://h.example/a", "http://h.example/b"
+    if kind == "firefox":
+        steps = [Step(own, 2), Step(web, 1, 1), Step(own, 2), Step(redirected, 6, 3)]
+        file = places(tmp_path / "recording", steps)
+    else:
+        steps = [Step(own, 1), Step(web, 0, 1), Step(own, 1), Step(redirected, 0x4000_0000, 3)]
+        file = chrome_history(tmp_path / "recording", steps)
+    for number in range(2):
+        report = trailhound("import", kind, file, "-t", "bees", "--json").report
+        assert (report["visits"], report["known"]) == (2, number)
+    assert report["skipped"]["not on the web"] == 2
+    assert {each for each in addresses(workspace) if each} == {web, redirected}
+
+
+def test_sessions_that_were_imported_with_secret_addresses_lose_them(
     trailhound: Command, workspace: Workspace, tmp_path: Path
 ) -> None:
-    """As they were imported before logins were left out."""
+    """As they were imported before such addresses were left out."""
     folder = workspace.folder_for("bees")
     folder.prepare()
-    first, lost = Visit(1_772_366_401.0, f"{LOGIN}a"), Visit(5.0, f"{LOGIN}gone")
+    first = Visit(1_772_366_401.0, f"{LOGIN}a")
+    lost = Visit(5.0, f"{LOGIN}gone", from_url="file:///PW", requested_url="file:///PW")
     old = Session("bees", (lost, first, Mark(5.0, lost.url)), recorder="firefox import")
     write_session(old, folder.sessions_path / "old.jsonl")
     file = recorded_with_login("firefox", tmp_path / "places.sqlite")

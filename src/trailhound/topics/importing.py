@@ -133,8 +133,9 @@ def _urls_in(path: Path) -> set[str]:
 class ChosenSessions:
     """What a topic is to keep of an import; may be gone through several times.
 
-    Each session in turn is cut to the period, rid of logins in addresses, given a name, completed
-    with the page contents and visits that earlier copies of it in the topic have, and marked.
+    Each session in turn is cut to the period, rid of addresses that nobody should keep, given a
+    name, completed with the page contents and visits that earlier copies of it in the topic have,
+    and marked.
     """
 
     imported: Imported
@@ -163,7 +164,7 @@ class ChosenSessions:
         return msgspec.structs.replace(session, events=events, user=user)
 
 
-_ADDRESSES = ("url", "from_url", "requested_url", "frame_of")
+_OTHER_PAGES = ("from_url", "requested_url", "frame_of")
 _AROUND = "".join(map(chr, range(33)))
 """What may stand around an address and is no part of it."""
 _WITHIN = dict.fromkeys(map(ord, "\t\n\r"))
@@ -171,12 +172,21 @@ _WITHIN = dict.fromkeys(map(ord, "\t\n\r"))
 
 
 def _tellable(event: Event) -> Event:
-    """The event without names and passwords in its addresses, which recordings may hold."""
-    changes = {
-        name: told
-        for name in _ADDRESSES
-        if (url := getattr(event, name, None)) and (told := _without_login(url)) != url
-    }
+    """The event as it may be kept, whatever the recording told.
+
+    That is without names and passwords in addresses, and without pages that are not on the web:
+    they are skipped as visits, and nobody could have their addresses forgotten.
+    """
+    if isinstance(event, Submit):
+        return event
+    changes: dict[str, str | None] = {}
+    if (url := _without_login(event.url)) != event.url:
+        changes["url"] = url
+    for name in _OTHER_PAGES if isinstance(event, Visit) else ():
+        other: str | None = getattr(event, name)
+        told = _without_login(other) if other and canonicalize(other) is not None else None
+        if told != other:
+            changes[name] = told
     return msgspec.structs.replace(event, **changes) if changes else event
 
 
@@ -386,7 +396,7 @@ def _read(paths: Iterable[Path]) -> Iterator[tuple[Path, Session]]:
     for path in paths:
         if path.exists():
             copy = read_session(path, strict=False)
-            # What was imported before logins were left out is known again, and loses them.
+            # What was imported before such addresses were left out is known again, and loses them.
             yield path, msgspec.structs.replace(copy, events=tuple(map(_tellable, copy.events)))
 
 
