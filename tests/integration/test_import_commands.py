@@ -6,7 +6,9 @@ import gzip
 import json
 import os
 import re
+import socket
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -142,6 +144,25 @@ def test_fetching_is_bounded_and_goes_on_the_next_time(
     second = trailhound(*arguments)
     assert "raise --max-pages" in second.err
     assert sum(visit.html is not None for visit in visits(workspace)) > 5
+
+
+def test_pages_of_hosts_that_do_not_answer_are_counted(
+    trailhound: Command, workspace: Workspace, demo: DemoWeb, online: Path, tmp_path: Path
+) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        closed = server.getsockname()[1]
+    text = online.read_text().replace(
+        "resolve = [", f"resolve = ['closed.demo.test=127.0.0.1:{closed}', "
+    )
+    online.write_text(text)
+    steps = [Step(walk(demo)[0].url, 2), *(Step(f"http://closed.demo.test/{n}", 2) for n in "ab")]
+    history = places(tmp_path / "places.sqlite", steps)
+    arguments = ("import", "firefox", history, "-t", "bees", "--fetch")
+    report = trailhound(*arguments, "--json").report
+    assert (report["fetched"], report["unfetched"]) == ({"fetched": 1, "no-answer": 2}, 0)
+    again = trailhound(*arguments)
+    assert "asked the web for pages: 2 no-answer" in again.err
+    assert "none was missing" not in again.err
 
 
 def test_an_interrupted_fetch_goes_on_where_it_was(

@@ -24,6 +24,9 @@ Progress = Callable[[int, int], None]
 """Called with the pages asked for so far, and all of them."""
 
 
+NO_ANSWER = "no-answer"
+
+
 class FetchedPage(msgspec.Struct, frozen=True, omit_defaults=True):
     """What came of asking for one page."""
 
@@ -43,6 +46,8 @@ class FetchedPages:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.pages: dict[str, FetchedPage] = {}
+        self.unanswered = 0
+        """Pages that were asked for, and nothing came of it."""
         if path.exists():
             with explaining(path):
                 lines = path.read_bytes().splitlines()
@@ -71,7 +76,8 @@ class FetchedPages:
 
     def outcomes(self) -> Counter[str]:
         """How many pages ended how."""
-        return Counter(page.outcome.value for page in self.pages.values())
+        ended = Counter(page.outcome.value for page in self.pages.values())
+        return ended + Counter({NO_ANSWER: self.unanswered})
 
     def fill(self, sessions: Iterable[Session]) -> Iterator[Session]:
         """Sessions with these pages in them, each page once: at its first visit of all."""
@@ -125,6 +131,8 @@ def fetch_missing(
     """Ask for so many pages without contents, at most; how many more there are."""
     wanted = pages_wanted(sessions)
     asyncio.run(fetch_pages(wanted[:most], settings, store, progress))
+    # A host that does not answer is given up before its pages have ended in any way.
+    store.unanswered = sum(url not in store.pages for url in wanted[:most])
     return max(0, len(wanted) - most)
 
 
