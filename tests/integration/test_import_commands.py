@@ -407,12 +407,17 @@ def test_forget_says_what_it_would_do_and_what_it_does_not_cover(
     trailhound("import", "firefox", history, "--topic", "bees", "--useful", "http://a.test/")
     dry = trailhound("forget", "--topic", "bees", "--url", "http://a.test/", "--dry-run")
     assert "Would remove visits and marks in sessions: 2" in dry.out
-    assert "Not covered: files outside the workspace" in dry.err
+    assert "Not covered: other topics, files outside the workspace" in dry.err
+    assert "Also in" not in dry.err
     assert len(visits(workspace)) == 2
+    trailhound("import", "firefox", history, "--topic", "wasps")
+    dry = trailhound("forget", "--topic", "bees", "--url", "http://a.test/", "--dry-run")
+    assert "Also in the sessions of: wasps. Repeat it there." in dry.err
     assert trailhound("forget", "--topic", "bees", "--url", "http://a.test/", "--json").report == {
         "dry_run": False,
         "removed": {"visits and marks in sessions": 2},
         "model": "",
+        "also_in": ["wasps"],
     }
     assert [each.url for each in visits(workspace)] == ["http://b.test/"]
     nothing = trailhound("forget", "--topic", "bees", "--host", "a.test")

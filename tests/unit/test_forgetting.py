@@ -39,7 +39,12 @@ from trailhound.topics.crawls.folder import (
 from trailhound.topics.crawls.marking import MARKS_FILE, mark_visited, marks_of
 from trailhound.topics.finds.explaining import FORGOTTEN, shown_path
 from trailhound.topics.learned import LearnedTopic
-from trailhound.topics.learning import LearningRequest, learn_into, request_as_before
+from trailhound.topics.learning import (
+    LearningRequest,
+    learn_each_label,
+    learn_into,
+    request_as_before,
+)
 from trailhound.topics.upkeep.forgetting import (
     ForgetReport,
     forget_everything,
@@ -181,6 +186,23 @@ def learned(place: Path) -> Workspace:
 
 def all_sessions(workspace: Workspace) -> list[Session]:
     return list(workspace.topic("bees").sessions().values())
+
+
+def test_other_topics_with_the_same_visits_are_named(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    session = park_session(targets={"bee1": "", "bee3": "queens", "bee4": "honey"})
+    learn_each_label(workspace, LearningRequest("bees", [session]))
+    other = workspace.folder_for("wasps")
+    other.prepare()
+    write_session(Session("wasps", (Visit(1.0, SECRET),)), other.sessions_path / "s.jsonl")
+    (other.sessions_path / "broken.jsonl").write_bytes(b"\x00")
+    (workspace.topic("bees-honey").path / "topic.json").write_bytes(b"damaged")
+    for dry_run in (True, False):
+        report = forget_pages(workspace, "bees", one_host("park.test"), dry_run=dry_run)
+        assert report.also_in == ("bees-queens", "bees-honey")
+    assert "; sessions of other topics keep it: bees-queens, bees-honey." in report.in_words()
+    assert forget_pages(workspace, "bees", one_url(SECRET)).also_in == ("wasps",)
+    assert forget_pages(workspace, "bees", one_host("nobody.test")).also_in == ()
 
 
 def test_a_page_leaves_sessions_and_model(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from trailhound.topics.upkeep.forgetting import ForgetReport
 
 NOT_COVERED = (
-    "Not covered: files outside the workspace (exports, copies, the files you imported), and pages "
-    "of others that mention an address. To keep crawls away from it, use --exclude."
+    "Not covered: other topics, files outside the workspace (exports, copies, the files you "
+    "imported), and pages of others that mention an address. To keep crawls away from it, use "
+    "--exclude."
 )
 
 
@@ -54,6 +55,8 @@ def forget(
 
       trailhound forget bees --all
     """
+    from dataclasses import asdict
+
     from trailhound.errors import UsageError
 
     name = topic or old_topic
@@ -80,7 +83,7 @@ def forget(
                 place, name, lambda each: any(rule(each) for rule in rules), dry_run=dry_run
             )
     if as_json:
-        print_json({"dry_run": dry_run, "removed": report.removed, "model": report.model})
+        print_json({"dry_run": dry_run, **asdict(report)})
     else:
         _show(report, name, dry_run=dry_run)
 
@@ -93,4 +96,6 @@ def _show(report: ForgetReport, topic: str, *, dry_run: bool) -> None:
         typer.echo(f"Nothing of that is in the topic '{topic}'.")
     if report.model:
         typer.echo(report.model[0].upper() + report.model[1:].rstrip(".") + ".")
+    if report.also_in:
+        say(f"Also in the sessions of: {', '.join(report.also_in)}. Repeat it there.")
     say(NOT_COVERED)

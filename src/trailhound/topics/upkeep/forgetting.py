@@ -68,11 +68,16 @@ class ForgetReport:
     """By kind, in words."""
     model: str = ""
     """What became of the model; empty when nothing did."""
+    also_in: tuple[str, ...] = ()
+    """Other topics whose sessions tell of what was named: these keep it."""
 
     def in_words(self) -> str:
         """``Forgotten: 3 visits and marks in sessions; the model was learned again ….``"""
         parts = [f"{count:,} {what}" for what, count in self.removed.items()]
-        told = "; ".join([", ".join(parts) or "nothing was found", *filter(None, [self.model])])
+        kept_by = ", ".join(self.also_in)
+        others = f"sessions of other topics keep it: {kept_by}" if kept_by else ""
+        told = ", ".join(parts) or "nothing was found"
+        told = "; ".join([told, *filter(None, [self.model, others])])
         return f"Forgotten: {told.removesuffix('.')}."  # an error's words end with one of their own
 
     def add(self, what: str, count: int) -> None:
@@ -128,7 +133,28 @@ def forget_pages(
         if (changed and folder.model_path.exists()) or knows:
             plan = "the model would be learned again from what is left, or removed"
             work.report.model = plan if dry_run else _renew_model(workspace, folder)
+    work.report.also_in = tuple(_other_topics_with(forgotten, workspace, folder))
     return work.report
+
+
+def _other_topics_with(
+    forgotten: Forgotten, workspace: Workspace, but: TopicFolder
+) -> Iterator[str]:
+    """``learn --each-label``, for one, gives the same visits to several topics."""
+    damaged = (folder for folder, _ in workspace.damaged())
+    for folder in (*map(workspace.folder_for, workspace.topics()), *damaged):
+        if folder.path != but.path and any(
+            _tells_of(forgotten, folder.sessions_path / name) for name in folder.session_names()
+        ):
+            yield folder.name
+
+
+def _tells_of(forgotten: Forgotten, path: Path) -> bool:
+    try:
+        events = read_with_problems(path, strict=False).session.events
+    except TrailhoundError:  # it cannot be read, which is told where the topic is used
+        return False
+    return events_without(events, forgotten) != events
 
 
 def forget_session(workspace: Workspace, topic: str, name: str) -> ForgetReport:
