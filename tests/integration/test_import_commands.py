@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import closing
@@ -345,6 +346,31 @@ def test_sessions_that_were_imported_with_secret_addresses_lose_them(
     assert [each.url for each in visits(workspace)] == [
         "http://h.example/gone", "http://h.example/a", "http://h.example/b"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["har", "warc", "wacz", "squid", "combined"])
+def test_what_a_recording_tells_twice_counts_once(
+    trailhound: Command, workspace: Workspace, tmp_path: Path, kind: str
+) -> None:
+    file = recorded_with_login(kind, tmp_path / "recording.wacz")
+    once = trailhound("import", kind, file, "-t", "once", "--json").report
+    twice = tmp_path / "twice"
+    if kind == "har":
+        log = json.loads(file.read_text())
+        log["log"]["entries"] *= 2
+        twice.write_text(json.dumps(log))
+    elif kind in ("warc", "wacz"):
+        twice.mkdir()
+        for name in ("a", "b"):
+            shutil.copy(file, twice / f"{name}.{kind}")
+    else:
+        twice.write_text(f"{file.read_text()}\n{file.read_text()}")
+    report = trailhound("import", kind, twice, "-t", "bees", "--json").report
+    assert (report["visits"], report["with_content"]) == (once["visits"], once["with_content"])
+    assert report["skipped"]["the same page at the same time"] == 2
+    assert (report["read"], report["kept"]) == (2 * once["read"], once["kept"])
+    (told,) = workspace.topic("once").sessions().values()
+    assert [session.events for session in sessions(workspace)] == [told.events]
 
 
 @pytest.mark.parametrize("kind", ["har", "warc", "wacz", "firefox", "chrome", "squid", "combined"])

@@ -168,6 +168,17 @@ def test_no_spelling_keeps_a_login(folder: TopicFolder, told: str, kept: str) ->
     assert seen(folder) == [[kept]]
 
 
+def test_a_visit_that_is_told_twice_keeps_the_first_way_and_any_content(
+    folder: TopicFolder,
+) -> None:
+    first = Visit(1.0, address(1), from_url=address(0), requested_url=address(2))
+    again = Visit(1.0, address(1), "Wax", Reached.RELOAD, html="<p>wax")
+    imported = Imported([Session("bees", (first, again))], Tally("entry"))
+    keep(folder, imported)
+    (session,) = folder.sessions().values()
+    assert visits(session) == [msgspec.structs.replace(first, title="Wax", html="<p>wax")]
+
+
 def test_a_session_that_cannot_be_opened_stops_no_import(
     folder: TopicFolder, log: Callable[..., Imported]
 ) -> None:

@@ -37,6 +37,8 @@ SYNCED_SESSIONS = 20
 """Of more sessions, a log's, not each is waited for until it is on the disk itself."""
 BOOKMARKS = "bookmarks"
 """What ``--useful`` calls the bookmarks."""
+_OUTSIDE = "outside the time asked for"
+_AGAIN = "the same page at the same time"
 SALT_NAME = "address-salt"
 _SALT_BYTES = 32
 
@@ -148,20 +150,39 @@ class ChosenSessions:
 
     def __iter__(self) -> Iterator[Session]:
         earlier = _earlier(self.folder)
-        outside = 0
+        outside = again = 0
         for session in self.imported.sessions:
-            kept = tuple(_tellable(each) for each in session.events if each.time in self.period)
-            outside += len(session.events) - len(kept)
+            within = [_tellable(each) for each in session.events if each.time in self.period]
+            kept = _each_once(within)
+            outside += len(session.events) - len(within)
+            again += len(within) - len(kept)
             if kept:
                 named = self._named(session, kept)
                 yield self.useful.marked(united(named, earlier.of(named).values()))
-        if outside and not self._counted:
-            self.imported.tally.skip("outside the time asked for", outside)
+        if not self._counted:
+            for reason, count in ((_OUTSIDE, outside), (_AGAIN, again)):
+                if count:
+                    self.imported.tally.skip(reason, count)
         self._counted = True
 
     def _named(self, session: Session, events: tuple[Event, ...]) -> Session:
         user = session.user if self.name_of is None else self.name_of(session.user.encode())
         return msgspec.structs.replace(session, events=events, user=user)
+
+
+def _each_once(events: Iterable[Event]) -> tuple[Event, ...]:
+    """The events, without visits that a recording tells of again: of the same page and time."""
+    once: dict[tuple[float, str] | int, Event] = {}
+    for number, event in enumerate(events):
+        if not isinstance(event, Visit):
+            once[number] = event
+            continue
+        key = event.time, event.url
+        known = once.setdefault(key, event)
+        if isinstance(known, Visit) and known.html is None and event.html is not None:
+            title = known.title or event.title
+            once[key] = msgspec.structs.replace(known, title=title, html=event.html)
+    return tuple(once.values())
 
 
 _OTHER_PAGES = ("from_url", "requested_url", "frame_of")
