@@ -393,6 +393,9 @@ def test_wrong_files_end_with_one_message(trailhound: Command, tmp_path: Path, k
         (("--since", "yesterday"), "is no date"),
         (("--since", "2026-01-02", "--until", "2026-01-01"), "is not before"),
         (("--topic", "  "), "needs a name"),
+        (("--max-pages", "5"), "--max-pages is for pages that are asked for. Give --fetch"),
+        (("--user-agent", "bot (+mailto:a@b.test)"), "--user-agent is for pages that are asked"),
+        (("--config", "nofile.toml"), "nofile.toml"),
     ],
 )
 def test_wrong_options_are_explained(

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from trailhound.topics.page_fetching import FetchedPages
     from trailhound.topics.workspace import TopicFolder
 
+MAX_FETCHED = 500
+"""Pages that the web is asked for, unless somebody says otherwise."""
 _USEFUL = "Page that was useful, or a file with one address in a line; repeatable."
 _USEFUL_OR_BOOKMARKS = (
     "Useful pages: an address, a file of addresses, or the visited bookmarks; repeatable."
@@ -60,8 +62,11 @@ class ImportRequest:
         bool, typer.Option("--fetch", help="Ask the web, politely, for pages without contents.")
     ] = False
     max_pages: Annotated[
-        int, typer.Option(min=1, help="With --fetch: the most pages, most visited first.")
-    ] = 500
+        int | None,
+        typer.Option(
+            min=1, help=f"With --fetch: the most pages ({MAX_FETCHED}), most visited first."
+        ),
+    ] = None
     user_agent: Annotated[
         str | None,
         typer.Option(help="With --fetch: who you are, with a contact: 'bees-bot (+https://…)'."),
@@ -180,6 +185,7 @@ def _import(
     from trailhound.sessions.importers.base import KnowsBookmarks
     from trailhound.topics.importing import ChosenSessions, keep_import, pseudonyms, useful_pages
 
+    _check_fetching(request)
     place = open_workspace(request.workspace)
     folder, period = place.folder_for(request.topic), _period(request.since, request.until)
     bookmarks = found.bookmarks if isinstance(found, KnowsBookmarks) else None
@@ -194,6 +200,22 @@ def _import(
     _refuse_nothing(request.topic, imported.tally, kept)
     tell = _show_json if request.as_json else _show_report
     tell(folder, imported.tally, kept, useful.unvisited)
+
+
+def _check_fetching(request: ImportRequest) -> None:
+    """Errors for what would be wrong or have no effect, before anything is read."""
+    from trailhound.errors import UsageError
+
+    if request.fetch:
+        return
+    for option, given in (("max-pages", request.max_pages), ("user-agent", request.user_agent)):
+        if given is not None:
+            raise UsageError(
+                f"--{option} is for pages that are asked for. Give --fetch as well, or leave it "
+                "out."
+            )
+    if request.config is not None:
+        settings_from({}, request.config)
 
 
 def _period(since: str | None, until: str | None) -> Period:
@@ -243,7 +265,8 @@ def _fetched(
         def progress(done: int, total: int) -> None:
             show(done, total, "fetching pages")
 
-        return store, fetch_missing(sessions, store, settings, request.max_pages, progress)
+        most = request.max_pages or MAX_FETCHED
+        return store, fetch_missing(sessions, store, settings, most, progress)
 
 
 MAX_NOTES = 3
