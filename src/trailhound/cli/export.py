@@ -248,13 +248,13 @@ def _format_of(out: Path) -> ExportFormat:
 
 @contextmanager
 def _opened(out: Path) -> Iterator[BinaryIO]:
-    """Stdout, or a file that appears under its name only when it is complete."""
-    from trailhound.storage.files import explaining, whole_file
+    """Stdout, or a file that appears under its name only when it is complete, or a device."""
+    from trailhound.storage.files import explaining, named_file
 
     if str(out) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     make_room_for(out)
-    with explaining(out), whole_file(out) as file:
+    with explaining(out), named_file(out) as file:
         yield file

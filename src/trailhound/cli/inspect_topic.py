@@ -50,7 +50,7 @@ def inspect(
     import msgspec
 
     from trailhound.cli.options import settings_from
-    from trailhound.storage.files import write_whole
+    from trailhound.storage.files import explaining, named_file
     from trailhound.topics.crawls.folder import CrawlFolder
     from trailhound.topics.finds.opinions import lessons_about_links
 
@@ -66,7 +66,8 @@ def inspect(
 
             report("Drawing")
             make_room_for(html)
-            write_whole(html, render_inspection(learned, links).encode())
+            with explaining(html), named_file(html) as file:
+                file.write(render_inspection(learned, links).encode())
     if html is not None:
         # To stderr beside JSON, which a program reads.
         typer.echo(str(html), err=as_json)

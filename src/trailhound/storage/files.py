@@ -131,6 +131,34 @@ def whole_file(path: Path, *, sync: bool = True, mode: int = 0o666) -> Iterator[
         _sync_folder(path.parent)
 
 
+@contextmanager
+def named_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that a person has named to be written, in whole as :func:`whole_file` does it.
+
+    A link stays, and what it leads to is written. What is no file (a device, a named pipe) takes
+    what it gets at once; so does stdout, by whatever name, which may hold something already.
+    """
+    if is_written_straight(path):
+        descriptor = os.dup(1) if _is_stdout(path) else os.open(path, os.O_WRONLY | _BINARY)
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+    else:
+        with whole_file(Path(os.path.realpath(path))) as file:
+            yield file
+
+
+def is_written_straight(path: Path) -> bool:
+    """Whether what has this name can be written to, but not be replaced."""
+    return path.exists() and (_is_stdout(path) or not (path.is_file() or path.is_dir()))
+
+
+def _is_stdout(path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(1), path.stat())
+    except OSError:  # it is closed
+        return False
+
+
 def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
     """Give a crawl's file a new content: complete and on the disk, or as it was before."""
     with explaining(path), whole_file(path) as file:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 import zstandard
 
-from trailhound.errors import CorpusError
+from trailhound.errors import CorpusError, UsageError
 from trailhound.lab.corpora.contents import CorpusInfo, OtherEntry, Trail
 from trailhound.lab.corpora.file_format import (
     META_INDICES,
@@ -27,6 +27,7 @@ from trailhound.lab.corpora.file_format import (
 from trailhound.lab.corpora.link_graph import LinkGraph
 from trailhound.lab.corpora.preparation import PreparedPage
 from trailhound.sessions.events import Session
+from trailhound.storage.files import is_written_straight
 
 # Trails per stored block: large enough to compress well, small enough to stream.
 TRAILS_PER_BLOCK = 2048
@@ -115,7 +116,12 @@ class StagedCorpus:
     """
 
     def __init__(self, destination: Path) -> None:
-        self.destination = destination
+        if is_written_straight(destination):
+            raise UsageError(
+                f"Cannot write a corpus into {destination}: it is no file, and a corpus cannot be "
+                "written from its beginning to its end. Name a file."
+            )
+        self.destination = destination = Path(os.path.realpath(destination))  # a link stays
         if destination.is_dir():
             raise CorpusError(f"Cannot write {destination}: it is a folder. Name a file in it.")
         if not may_be_replaced(destination):
