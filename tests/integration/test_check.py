@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from half_way_crawls import PAGES, TOPIC
-from live_webs import TinySite, small_disk, wait_until
+from live_webs import Resource, TinySite, small_disk, wait_until
 
 from command_line import COMMAND, Command
 from trailhound.storage.archive_reading import fetches_after
@@ -239,6 +239,35 @@ def test_after_forgetting_everything_still_agrees(
     done = trailhound("check", TOPIC)
     assert done.code == 0, done.out
     assert "/23" not in (half_way / "log.jsonl").read_text()
+
+
+def test_a_redirect_whose_notes_are_forgotten_is_no_part_of_the_next_page(
+    trailhound: Command, crawl: Command, site: TinySite, workspace_folder: Path
+) -> None:
+    """What was thought of it named the forgotten page, from which it was found."""
+    site.resources = {
+        "/0": Resource(b'<title>Bees</title><p>bees <a href="/1">1</a> <a href="/2">2</a>'),
+        "/1": Resource(
+            b'<title>One</title><p>bees <a href="/old">old</a> <a href="/gone">gone</a>'
+        ),
+        "/2": Resource(b'<title>Two</title><p>bees bees <a href="/3">3</a>'),
+        "/old": Resource(status=302, headers={"Location": "/2"}),
+        "/gone": Resource(status=302, headers={"Location": "http://other.test/"}),
+        "/3": Resource(b"<title>Three</title><p>bees bees bees"),
+    }
+    assert crawl("--same-domain").code == 0
+    home = f"http://127.0.0.1:{site.port}"
+    assert trailhound("forget", TOPIC, "--url", f"{home}/1").code == 0
+    folder = workspace_folder / "topics" / TOPIC / "crawl"
+    archived = fetches_after(folder / "archive", 0)
+    assert [(each.url, len(each.answers)) for each in archived] == [
+        (f"{home}/{name}", 1) for name in ("0", "2", "old", "gone", "3")
+    ]
+    done = trailhound("check", TOPIC)
+    assert done.code == 0, done.out
+    kept = trailhound("results", TOPIC, "--all", "--json").out
+    assert trailhound("check", TOPIC, "--repair").code == 0
+    assert trailhound("results", TOPIC, "--all", "--json").out == kept
 
 
 def test_a_backup_that_cannot_be_written_is_checked(

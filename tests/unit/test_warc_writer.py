@@ -250,6 +250,28 @@ def test_the_last_page_is_found_whatever_the_clock_said_when_its_file_was_begun(
     assert [fetch.number for fetch in fetches_after(tmp_path, 1)] == [2, 3]
 
 
+@pytest.mark.parametrize(
+    ("location", "followed"),
+    [
+        ("/b?x=1#top", "http://bees.test/b?x=1"),
+        ("//BEES.test:80/b", "http://bees.test/b"),
+        ("/h\xc3\xbctte", "http://bees.test/h%C3%BCtte"),
+        ("/h\xfctte", "http://bees.test/h%FCtte"),
+        ("http://b\xc3\xbccher.test/", "http://xn--bcher-kva.test/"),
+    ],
+)
+def test_a_redirect_and_what_it_leads_to_are_one_fetch(
+    tmp_path: Path, location: str, followed: str
+) -> None:
+    moved = exchange("http://bees.test/a", b"", status=302, headers=(("Location", location),))
+    archive(tmp_path, (moved, exchange(followed)), (moved, exchange("http://bees.test/other")))
+    assert [[answer.url for answer in fetch.answers] for fetch in fetches_after(tmp_path, 0)] == [
+        ["http://bees.test/a", followed],
+        ["http://bees.test/a"],
+        ["http://bees.test/other"],
+    ]
+
+
 def test_a_crawl_without_answers_leaves_no_file(tmp_path: Path) -> None:
     archive(tmp_path, ())
     assert [path.name for path in tmp_path.iterdir()] == ["archive.lock"]

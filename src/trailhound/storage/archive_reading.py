@@ -9,6 +9,7 @@ By address there is the latest successful answer of each page, as rendered.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -32,8 +33,10 @@ from trailhound.storage.warc_repair import (
     serial_of,
     whole_records,
 )
+from trailhound.urls import canonicalize
 
 _KEPT_HEADERS = frozenset({"content-type", "etag", "last-modified", "location", "x-robots-tag"})
+_RAW_BYTE = re.compile("[\x80-\xff]")
 _FIRST_WINDOW = 1 << 16
 _WIDER = 4
 
@@ -65,10 +68,14 @@ class ArchivedAnswer(NamedTuple):
     """Those that are of use later."""
     is_revisit: bool
 
-    @property
-    def leads_on(self) -> bool:
-        """Whether another answer of the same fetch may follow."""
-        return 300 <= self.status < 400 and bool(header_value(self.headers, "location"))
+    def leads_to(self, url: str) -> bool:
+        """Whether an answer from ``url`` may be of the same fetch."""
+        location = header_value(self.headers, "location")
+        if not 300 <= self.status < 400 or not location:
+            return False
+        # As it was followed: bytes that are no ASCII were sent back escaped.
+        escaped = _RAW_BYTE.sub(lambda raw: f"%{ord(raw[0]):02X}", location)
+        return canonicalize(escaped, self.url) == canonicalize(url)
 
 
 class ArchivedFetch(NamedTuple):
@@ -177,7 +184,8 @@ def fetches_of(path: Path, spans: Iterator[Span]) -> Iterator[ArchivedFetch]:
             warc, block = _parts(span)
             kind = header_value(warc, "warc-type")
             if kind in ("response", "revisit"):
-                if waiting and not waiting[-1].leads_on:
+                # What was thought of a redirect may be forgotten, and another fetch follows then.
+                if waiting and not waiting[-1].leads_to(header_value(warc, "warc-target-uri")):
                     yield ArchivedFetch(tuple(waiting), rendered=rendered)
                     waiting, rendered = [], None
                 with suppress(ValueError, IndexError):
