@@ -437,8 +437,51 @@ def test_a_crawl_that_is_stopped_reads_no_further_sitemap(topic: TopicFolder) ->
             assert run(crawl) == []
             assert crawl.stop_reason is StopReason.INTERRUPTED
         assert server.asked == []
+        assert "reads them when it goes on" in site.notices[-1]
         with site.resumed() as crawl:
-            assert [event.url for event in run(crawl)] == ["http://tiny.test/"]
+            assert len(run(crawl)) == 6, "now they are read"
+        server.asked.clear()
+        with site.resumed(crawl__seeds=["http://tiny.test/1"]) as crawl:
+            assert run(crawl) == []
+        assert server.paths()[:2] == ["/sitemap.xml", "/0.xml"], "those of a new seed"
+        server.asked.clear()
+        with site.resumed() as crawl:
+            assert run(crawl) == []
+        assert server.paths() == []
+
+
+@pytest.mark.parametrize("max_requests", [1, 3, 6])
+def test_sitemaps_that_the_budget_cuts_short_are_read_by_the_next_run(
+    topic: TopicFolder, max_requests: int
+) -> None:
+    with TinySite(site_of_sitemaps()) as server:
+        site = tiny(topic, server)
+        with site.begun(
+            crawl__seeds=["http://tiny.test/"],
+            crawl__sitemaps=True,
+            crawl__max_requests=max_requests,
+        ) as crawl:
+            run(crawl)
+        assert "reads them when it goes on" in site.notices[-1]
+        with site.resumed(crawl__max_requests=100) as crawl:
+            run(crawl)
+        names = {"/", "/moved", "/1", "/2", "/3", "/4"}
+        assert names <= set(server.paths())
+
+
+def test_sitemaps_that_a_killed_crawl_was_reading_are_read_by_the_next_run(
+    topic: TopicFolder,
+) -> None:
+    with TinySite(site_of_sitemaps()) as server:
+        site = tiny(topic, server)
+        with site.begun(crawl__seeds=["http://tiny.test/"], crawl__sitemaps=True) as crawl:
+            ask = crawl._may_ask
+            assert crawl.sitemaps is not None
+            crawl.sitemaps._may_ask = lambda made: ask(made) if made < 3 else 1 / 0 > 0
+            with pytest.raises(ZeroDivisionError):
+                run(crawl)
+        with site.resumed() as crawl:
+            assert len({event.url for event in run(crawl)}) == 6
 
 
 def test_what_sitemaps_have_listed_is_known_when_they_are_cut_short() -> None:
@@ -494,8 +537,8 @@ def test_sitemaps_of_a_slow_host_are_waited_for(
         )
         try:
             seeds = ["http://tiny.test/"]
-            found, _ = await sitemap_candidates(fetcher, seeds, None, notices.append, sleep=sleep)
-            return found
+            listed = await sitemap_candidates(fetcher, seeds, None, notices.append, sleep=sleep)
+            return listed.candidates
         finally:
             await fetcher.close()
 

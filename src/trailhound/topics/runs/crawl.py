@@ -41,7 +41,7 @@ from trailhound.topics.runs.mending import Mending
 from trailhound.topics.runs.plan import (
     CrawlPlan,
 )
-from trailhound.topics.runs.seed_sitemaps import SeedSitemaps
+from trailhound.topics.runs.seed_sitemaps import SeedSitemaps, seeds_with_lists_read
 from trailhound.topics.runs.sources import (
     LiveBacklinks,
     asked_on_the_way,
@@ -249,11 +249,11 @@ class TopicCrawl:
             self._notices.tell(f"{pages} that asked to log in will be asked for again.")
 
     def _new_sitemaps(self) -> SeedSitemaps | None:
-        """Those of new seeds, if they are wanted."""
+        """Those of seeds for which they were not read to their end yet, if they are wanted."""
         if not self.settings.crawl.sitemaps:
             return None
-        own = frozenset(self._own_seeds)
-        seeds = [url for url in self._plan.seeds if url in own]
+        read = seeds_with_lists_read(self._stores.results)
+        seeds = [url for url in self._own_seeds if url not in read]
         if not seeds:
             return None
         return SeedSitemaps(

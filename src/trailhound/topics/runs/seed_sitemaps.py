@@ -10,6 +10,7 @@ import math
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from itertools import count
+from typing import NamedTuple
 
 import msgspec
 
@@ -75,12 +76,8 @@ class SeedSitemaps:
 
     @property
     def are_read(self) -> bool:
-        """Whether those of the same seeds were read to their end, in an earlier run or in this."""
-        return self._results.state(_READ) == self._told_seeds
-
-    @property
-    def _told_seeds(self) -> bytes:
-        return "\n".join(sorted(self._seeds)).encode()
+        """Whether those of all seeds were read to their end, in earlier runs or in this."""
+        return seeds_with_lists_read(self._results).issuperset(self._seeds)
 
     async def queue(self, room: Room = room_now) -> None:
         """Queue what they list; no page may be fetched meanwhile.
@@ -90,7 +87,7 @@ class SeedSitemaps:
         before, frontier = self._crawler.requests, self._crawler.frontier
         found: list[Candidate] = []
         try:
-            _, fetched = await sitemap_candidates(
+            listed = await sitemap_candidates(
                 self._fetcher,
                 self._seeds,
                 self._in_scope,
@@ -99,12 +96,33 @@ class SeedSitemaps:
                 room=lambda made: room(before + made),
                 candidates=found,
             )
-            self._crawler.requests = before + sum(result.requests for result in fetched)
+            self._crawler.requests = before + sum(result.requests for result in listed.fetched)
         finally:
             frontier.add(found)
             frontier.commit()
-        if not self._is_stopping():
-            self._results.save_state(_READ, self._told_seeds)
+        if listed.is_cut or self._is_stopping():
+            self._notify(
+                "The crawl ends before all sitemaps and feeds of its seeds are read. It reads them "
+                "when it goes on."
+            )
+        else:
+            read = seeds_with_lists_read(self._results).union(self._seeds)
+            self._results.save_state(_READ, "\n".join(sorted(read)).encode())
+
+
+def seeds_with_lists_read(results: ResultsStore) -> frozenset[str]:
+    """The seeds of a crawl whose sitemaps and feeds were read to their end."""
+    return frozenset((results.state(_READ) or b"").decode().split("\n"))
+
+
+class Listed(NamedTuple):
+    """What came of reading sitemaps and feeds."""
+
+    candidates: list[Candidate]
+    fetched: list[FetchResult]
+    """Without the bodies."""
+    is_cut: bool
+    """Whether there was more to read when nothing could be asked any more."""
 
 
 async def sitemap_candidates(
@@ -116,7 +134,7 @@ async def sitemap_candidates(
     sleep: Sleep = asyncio.sleep,
     room: Room = room_now,
     candidates: list[Candidate] | None = None,
-) -> tuple[list[Candidate], list[FetchResult]]:
+) -> Listed:
     """Pages that the seeds' sites list, and what was fetched to learn it, as far as it may be.
 
     A host that is to be spared is waited for; ``sleep`` is for that. ``candidates`` is a list to
@@ -141,7 +159,7 @@ async def sitemap_candidates(
             f"The sitemaps and feeds of {host} list {counted(len(listed), 'page')}; "
             f"queued: {len(chosen)}.{slow}{asking.told_unread()}"
         )
-    return candidates, asking.results
+    return Listed(candidates, asking.results, asking.is_cut)
 
 
 def _newest(listed: dict[str, ListedUrl]) -> list[ListedUrl]:
@@ -164,10 +182,14 @@ class _Asking:
         self._unread: list[str] = []
         self._waited: Counter[str] = Counter()
         """Seconds, by host."""
+        self.is_cut = False
+        """Whether a request was wanted that could not be made any more."""
 
     async def may_go_on(self) -> bool:
         await self._room(self._requests)
-        return self._may_ask(self._requests)
+        may_ask = self._may_ask(self._requests)
+        self.is_cut |= not may_ask
+        return may_ask
 
     def is_too_slow(self, host: str) -> bool:
         return self._waited[host] > MAX_WAIT_SECONDS
