@@ -29,6 +29,7 @@ from trailhound.topics.crawls.status import (
     write_wish,
 )
 from trailhound.topics.runs.beacon import CrawlBeacon
+from trailhound.topics.runs.refreshing import Refresh
 from trailhound.topics.upkeep.forgetting import one_host, one_url
 
 
@@ -42,7 +43,7 @@ class FussyCrawl:
         self.disk = type("Disk", (), {"state": ""})()
         self.results = self
         self.is_stopping = False
-        self.looked_at_again: frozenset[str] = frozenset()
+        self.refresh = Refresh()
         self.failed = ""
         self.stop_reason = StopReason.INTERRUPTED
         self._thread = threading.current_thread()

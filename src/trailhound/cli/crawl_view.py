@@ -187,6 +187,8 @@ def told_to_machines(crawl: TopicCrawl) -> dict[str, Any]:
         "earlier_runs": crawl.before._asdict(),
         "robots_requests": crawl.robots_requests,
         "relevant": progress.relevant,
+        "finds_in_all": _finds(crawl),
+        "looked_again": again._asdict() if (again := crawl.looked_again()) is not None else None,
         "duplicates": progress.duplicates,
         "barren": progress.barren,
         "outcomes": dict(progress.outcomes.most_common()),
@@ -213,17 +215,24 @@ def _summary(crawl: TopicCrawl) -> Iterator[tuple[str, str]]:
     total = f" ({counted(progress.requests, 'request')} in all)" if progress.requests else ""
     yield "pages", f"{progress.pages:,} in {took}{total}, from {counted(progress.hosts, 'host')}"
     copies = f", and {counted(progress.duplicates, 'copy')}" if progress.duplicates else ""
-    yield "relevant", f"{found_so_far(crawl)}{copies}"
+    yield "relevant", f"{found_so_far(crawl, in_all=_finds(crawl))}{copies}"
     yield "outcomes", ", ".join(f"{n:,} {name}" for name, n in progress.outcomes.most_common())
     yield "frontier", f"{stats.waiting:,} waiting on {counted(stats.hosts_waiting, 'host')}"
 
 
-def found_so_far(crawl: TopicCrawl, of_what: str = "") -> str:
+def _finds(crawl: TopicCrawl) -> int:
+    """What the results list by now, in which a page may be no more or take another's place."""
+    return crawl.results.finds()
+
+
+def found_so_far(crawl: TopicCrawl, of_what: str = "", in_all: int | None = None) -> str:
     """How many pages were relevant; of a resumed crawl, in this run and in all."""
     progress, before = crawl.progress, crawl.before.finds
+    if in_all is None:
+        in_all = before + progress.relevant - crawl.refresh.found_again
     found = " ".join(filter(None, [f"{progress.relevant:,}", of_what]))
     found += f" ({share(progress.relevant, progress.pages)})"
-    return f"{found} in this run, {before + progress.relevant:,} in all" if before else found
+    return f"{found} in this run, {in_all:,} in all" if before else found
 
 
 def next_steps(crawl: TopicCrawl) -> list[str]:

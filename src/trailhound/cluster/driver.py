@@ -42,6 +42,7 @@ from trailhound.topics.crawls.notices import NOTHING_WRONG, Failure, Notify, Pro
 from trailhound.topics.runs.beacon import CrawlBeacon
 from trailhound.topics.runs.crawl import EarlierRuns, TopicCrawl
 from trailhound.topics.runs.plan import CrawlPlan, CrawlRequest
+from trailhound.topics.runs.refreshing import Refresh
 
 LOOK_EVERY_SECONDS = 1.0
 """At most, while any shard is at work."""
@@ -75,7 +76,7 @@ class ClusterCrawl:
         self.budget = plan.budget(self._record.requests)
         self.is_stopping = False
         self.stop_reason: StopReason | None = None
-        self.looked_at_again: frozenset[str] = frozenset()
+        self.refresh = Refresh()
         self.put_off: dict[str, str] = {}
         self.robots_requests = 0
         self.disk = DiskWatch(folder.path, 0)
@@ -178,6 +179,9 @@ class ClusterCrawl:
         return self._record.requests + self._total("requests")
 
     # As of any crawl
+
+    def looked_again(self) -> None:
+        """Nothing is looked at again: see :meth:`TopicCrawl.looked_again`."""
 
     @property
     def results(self) -> GatheredFinds:

@@ -146,7 +146,7 @@ class CrawlBeacon:
         self._pages.appendleft(page)
         if relevance is not None:
             self._scores.append(relevance.score)
-        is_known = self._crawl is not None and event.url in self._crawl.looked_at_again
+        is_known = self._crawl is not None and event.url in self._crawl.refresh.addresses
         self._finds += event.is_find and not is_known
 
     def end(self) -> None:

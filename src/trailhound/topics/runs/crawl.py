@@ -20,7 +20,7 @@ from trailhound.crawling.machine import DiskWatch
 from trailhound.crawling.progress import CrawlProgress
 from trailhound.crawling.scope import Scope, make_scope, scope_of
 from trailhound.errors import StorageError, TrailhoundError, UsageError
-from trailhound.fetching.base import Fetcher
+from trailhound.fetching.base import Fetcher, Validators
 from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.fetching.robots import product_token
@@ -41,6 +41,7 @@ from trailhound.topics.runs.mending import Mending
 from trailhound.topics.runs.plan import (
     CrawlPlan,
 )
+from trailhound.topics.runs.refreshing import LookedAgain, Refresh, waiting_finds
 from trailhound.topics.runs.seed_sitemaps import SeedSitemaps, seeds_with_lists_read
 from trailhound.topics.runs.sources import (
     LiveBacklinks,
@@ -92,7 +93,7 @@ class TopicCrawl:
         self._notices = CrawlNotices(notify)
         self._stack = stack
         self._beacon = beacon
-        self.looked_at_again: frozenset[str] = frozenset()
+        self.refresh = Refresh()
         """Finds of earlier runs that are asked for news."""
         self.is_stopping = False
         """Whether somebody has called :meth:`stop`."""
@@ -220,7 +221,14 @@ class TopicCrawl:
 
     def _refreshed(self) -> int:
         """Pages that are to be asked for news, if that is wanted."""
+        if self._plan.record is None:
+            return 0
+        results, frontier = self.folder.results, self._stores.frontier
+        left = waiting_finds(results, frontier)
         if not self._plan.refresh:
+            if left and (http := self._over_http()) is not None:
+                self._look_again(http, left)
+                self._notices.tell(f"{counted(len(left), 'find')} still to be asked for news.")
             return 0
         fetcher = self._http_fetcher("--refresh")
         made = self._stores.results.promised[0]
@@ -229,13 +237,25 @@ class TopicCrawl:
         most: int | None = None
         if self._plan.only_due and self._plan.limit_was_said and limit is not None:
             most = max(1, (limit - made) // 2)  # the other half is for what is new
-        results, frontier = self.folder.results, self._stores.frontier
-        fetcher.versions = versions = queue_refresh(results, frontier, due_by, most)
-        self.looked_at_again = frozenset(versions)
-        if self._crawler.gate is not None:
-            self._crawler.gate.looked_at_again = self.looked_at_again
+        versions = left | queue_refresh(results, frontier, due_by, most)
+        self._look_again(fetcher, versions)
         self._notices.tell(f"{counted(len(versions), 'relevant page')} will be asked for news.")
         return len(versions)
+
+    def _look_again(self, fetcher: HttpFetcher, versions: dict[str, Validators]) -> None:
+        fetcher.versions = versions
+        self.refresh = Refresh(versions, time.time())
+        if self._crawler.gate is not None:
+            self._crawler.gate.looked_at_again = self.refresh.addresses
+
+    def looked_again(self) -> LookedAgain | None:
+        """What another look at finds has brought so far; ``None`` when none was wanted."""
+        return self.refresh.told_by(self.folder.results)
+
+    def _tell_what_is_new(self) -> None:
+        told = self.looked_again()
+        if told is not None:
+            self._notices.tell_trouble(str(told))  # a disk may be full by now
 
     def _ask_again(self, newly_as_me: frozenset[str]) -> None:
         """Seeds that failed; pages that asked to log in, where there is something to show now."""
@@ -267,10 +287,14 @@ class TopicCrawl:
             lambda: self.is_stopping,
         )
 
-    def _http_fetcher(self, option: str) -> HttpFetcher:
+    def _over_http(self) -> HttpFetcher | None:
         fetcher = self._crawler.fetcher
         http = getattr(fetcher, "http", fetcher)  # what renders pages has one inside
-        if not isinstance(http, HttpFetcher):
+        return http if isinstance(http, HttpFetcher) else None
+
+    def _http_fetcher(self, option: str) -> HttpFetcher:
+        http = self._over_http()
+        if http is None:
             raise UsageError(
                 f"{option} is for crawls over HTTP, and this one has the fetcher "
                 f"'{self.settings.fetch.fetcher}'. Leave it out, or take --fetcher http."
@@ -311,6 +335,7 @@ class TopicCrawl:
             self._tell_what_was_moved()
             at_the_end.callback(self._beacon.end)
             at_the_end.callback(self._end.write, self.folder, self._record)
+            at_the_end.callback(self._tell_what_is_new)
             at_the_end.callback(lambda: self._driver.run(self._end.unplug()))
             self._beacon.begin(self)
             yield from self._driver.iterate(self._events())
@@ -412,6 +437,7 @@ class TopicCrawl:
             async for event in events:
                 # Before anything else can run: a crawl that is to end starts no further fetch.
                 self.progress.add(event)
+                self.refresh.add(event)
                 self._beacon.add(event)
                 self._notices.tell_lost_page(event, self.progress)
                 self._notices.tell_login(event)

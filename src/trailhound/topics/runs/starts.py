@@ -26,6 +26,7 @@ from trailhound.sources import SearchSource
 from trailhound.storage.results_reading import Results
 from trailhound.storage.visit_reading import due_pages
 from trailhound.strategies.choosing import parse_spec
+from trailhound.topics.runs.refreshing import versions_of
 from trailhound.topics.runs.turn_planning import cluster_queries
 from trailhound.topics.workspace import TopicFolder
 from trailhound.urls import asks_a_search, canonicalize, host_key, strip_tracking
@@ -199,4 +200,4 @@ def queue_refresh(
         Candidate(page.address, REFRESH_PRIORITY, page.memory, page.parent, page.depth)
         for page in pages
     )
-    return {page.address: Validators(page.etag, page.last_modified) for page in pages}
+    return versions_of(pages)
