@@ -102,10 +102,13 @@ def results(
     from trailhound.topics.finds.explaining import shown_path
 
     folder = crawl_folder(topic, workspace, crawl)
-    if since_last and crawl is not None:
-        from trailhound.errors import UsageError
-
-        raise UsageError("--since-last is about the latest crawl. Leave --crawl out.")
+    chosen = {
+        "--search": search is not None,
+        "--min-score": min_score is not None,
+        "--all": everything,
+        "--known": not new,
+    }
+    _refuse_what_is_not_heard(chosen, text, since_last=since_last, is_earlier=crawl is not None)
     if since_last:
         _tell_news(folder, limit, as_json=as_json)
         return
@@ -145,6 +148,25 @@ def results(
                 is_wide = everything or min_score is not None
                 say(_count(stored, pages, topic, is_wide=is_wide))
                 _name_an_earlier(folder, pages)
+
+
+def _refuse_what_is_not_heard(
+    chosen: dict[str, bool], text: str | None, *, since_last: bool, is_earlier: bool
+) -> None:
+    """UsageError when an option would change nothing. ``chosen`` choose among the finds."""
+    from trailhound.errors import UsageError
+
+    given = [name for name, is_given in chosen.items() if is_given]
+    if since_last and is_earlier:
+        raise UsageError("--since-last is about the latest crawl. Leave --crawl out.")
+    if since_last and (given or text is not None):
+        given += ["--text"] * (text is not None)
+        raise UsageError(
+            f"--since-last lists all that is new or has changed. Leave {', '.join(given)} out, or "
+            "leave it out itself."
+        )
+    if text is not None and given:
+        raise UsageError(f"--text prints one page. Leave {', '.join(given)} out.")
 
 
 def _show_text(folder: CrawlFolder, url: str, as_json: bool) -> None:
