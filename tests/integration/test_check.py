@@ -186,6 +186,23 @@ def test_lost_content_is_told_and_everything_else_goes_on(
     assert trailhound("check", TOPIC).code == 0
 
 
+@pytest.mark.parametrize("kept", [0, 1])
+def test_an_archive_file_without_a_page_is_removed(
+    trailhound: Command, half_way: Path, kept: int
+) -> None:
+    """The first record of a file describes the file itself."""
+    for path in (half_way / "archive").glob("*.warc.gz"):
+        ends = [span.end for span in whole_records(path)]
+        path.write_bytes(path.read_bytes()[: ends[kept - 1] if kept else 0])
+    assert trailhound("check", TOPIC).code == 1
+    done = trailhound("check", TOPIC, "--repair")
+    assert done.code == 0, done.out + done.err
+    assert ".warc.gz: removed, with" in done.err
+    assert "the archived content of 24 pages is lost" in done.err
+    assert list((half_way / "archive").glob("*.warc.gz")) == []
+    assert trailhound("check", TOPIC).code == 0
+
+
 def test_a_record_that_was_changed_is_told_by_its_digest(
     trailhound: Command, half_way: Path
 ) -> None:

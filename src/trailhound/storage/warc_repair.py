@@ -87,6 +87,8 @@ class Repair(NamedTuple):
     """What belonged to no whole record."""
 
     def __str__(self) -> str:
+        if not self.records:
+            return f"{self.file_name}: removed, with {counted(self.dropped_bytes, 'byte')}"
         if not self.dropped_bytes:
             return f"{self.file_name}: whole, {counted(self.records, 'record')}"
         kept, dropped = counted(self.records, "record"), counted(self.dropped_bytes, "byte")
@@ -270,18 +272,21 @@ def cut_out(path: Path, spans: list[tuple[int, int]]) -> Iterator[bytes]:
 
 
 def cut_damage_out(path: Path) -> Repair | None:
-    """Keep those records of a complete file that are whole and unchanged; ``None`` if all are."""
+    """Keep those records of a complete file that are whole and unchanged; ``None`` if all are.
+
+    A file without a record about a page goes: by it nobody knows how far the archive reaches.
+    """
     size = path.stat().st_size
     kept = kept_records(
         path, path.name, lambda span: not digests_are_right(whole_content(path, span))
     )
-    if kept.size == size:
+    if kept.size == size and kept.of_pages:
         return None
-    if kept.spans:
-        _keep_only(path, kept.spans)
-    else:
+    if not kept.of_pages:
         with explaining(path):
             path.unlink()
+        return Repair(path.name, 0, size)
+    _keep_only(path, kept.spans)
     return Repair(path.name, len(kept.spans), size - kept.size)
 
 
