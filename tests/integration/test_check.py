@@ -17,7 +17,10 @@ from half_way_crawls import PAGES, TOPIC
 from live_webs import Resource, TinySite, small_disk, wait_until
 
 from command_line import COMMAND, Command
+from trailhound.errors import TrailhoundError
+from trailhound.frontier.tables import FRONTIER
 from trailhound.storage.archive_reading import fetches_after
+from trailhound.storage.results import RESULTS
 from trailhound.storage.results_reading import Results
 from trailhound.storage.warc_repair import digests_are_right, whole_content, whole_records
 
@@ -184,6 +187,21 @@ def test_lost_content_is_told_and_everything_else_goes_on(
     assert "lost" not in done.err
     assert len(site.paths()) == PAGES - 24
     assert trailhound("check", TOPIC).code == 0
+
+
+@pytest.mark.parametrize("name", ["results.db", "frontier.db"])
+def test_the_command_that_mends_a_store_names_the_topic(
+    trailhound: Command, crawl: Command, half_way: Path, name: str
+) -> None:
+    zeroed(name)(half_way, half_way)
+    (half_way / name).write_bytes(b"x" * 4096)
+    advice = f"have it made anew with: trailhound check {TOPIC} --repair."
+    told = crawl("--resume", "--max-requests", "30").err
+    assert advice in told
+    record = half_way / "crawl.json"
+    record.write_text(record.read_text().replace(f'"topic": "{TOPIC}"', '"topic": "my bees"'))
+    with pytest.raises(TrailhoundError, match="check 'my bees' --repair"):
+        RESULTS.open(half_way / name) if "results" in name else FRONTIER.open(half_way / name)
 
 
 @pytest.mark.parametrize("kept", [0, 1])

@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 
-from trailhound.errors import TrailhoundError
+import msgspec
+
+from trailhound.errors import UNREADABLE, TrailhoundError
 from trailhound.storage.files import MAKE_ROOM
 
 _WRITE_AHEAD = ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL")
@@ -51,7 +54,9 @@ class DatabaseKind:
     none: str
     """As in "*There is no frontier* bees/frontier.db"."""
     anew: str
-    """How to go on without a file that is lost: "begin the crawl anew with --restart"."""
+    """How to go on without a file that is lost: "begin the crawl anew with --restart". It may name
+    the ``{topic}``.
+    """
     error: type[TrailhoundError]
     application_id: int
     """Marks the file as ours, for us and for the program ``file``."""
@@ -179,9 +184,26 @@ class DatabaseKind:
         """The error for a file whose place cannot be written."""
         return self._told(path, _UNWRITABLE, reason)
 
+    def anew_at(self, path: Path) -> str:
+        """How to go on without this file."""
+        return self.anew.format(topic=_topic_of(path))
+
     def _told(self, path: Path, advice: str, reason: str) -> TrailhoundError:
-        advice = advice.format(name=self.name, anew=self.anew)
+        advice = advice.format(name=self.name, anew=self.anew_at(path))
         return self.error(f"The {self.name} {path} {advice} ({reason})")
+
+
+class _Crawl(msgspec.Struct):
+    topic: str
+
+
+def _topic_of(path: Path) -> str:
+    """Whose a file is, as the crawl says that it is part of; for a command line."""
+    for folder in path.absolute().parents[:2]:
+        with suppress(OSError, *UNREADABLE):
+            content = (folder / "crawl.json").read_bytes()
+            return quote(msgspec.json.decode(content, type=_Crawl).topic)
+    return "TOPIC"
 
 
 @contextmanager
