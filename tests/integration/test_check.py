@@ -23,6 +23,7 @@ from trailhound.storage.archive_reading import fetches_after
 from trailhound.storage.results import RESULTS
 from trailhound.storage.results_reading import Results
 from trailhound.storage.warc_repair import digests_are_right, whole_content, whole_records
+from trailhound.topics.workspace import Workspace
 
 Damage = Callable[[Path, Path], None]
 
@@ -187,6 +188,50 @@ def test_lost_content_is_told_and_everything_else_goes_on(
     assert "lost" not in done.err
     assert len(site.paths()) == PAGES - 24
     assert trailhound("check", TOPIC).code == 0
+
+
+@pytest.mark.parametrize("content", ["{", "", None])
+def test_a_lost_description_of_the_topic_is_written_anew(
+    trailhound: Command, crawl: Command, half_way: Path, content: str | None
+) -> None:
+    path = half_way.parent / "topic.json"
+    before = json.loads(path.read_text())
+    path.unlink() if content is None else path.write_text(content)
+    if content is not None:
+        advice = f"Have it made anew with: trailhound check {TOPIC} --repair"
+        for command in (["results", TOPIC], ["check", TOPIC]):
+            done = trailhound(*command)
+            assert (done.code, advice in done.err) == (1, True)
+    done = trailhound("check", TOPIC, "--repair")
+    assert done.code == 0, done.err
+    assert "topic.json was written again." in done.err
+    assert json.loads(path.read_text()) == before
+    assert (path.with_name("topic-damaged-1.json").exists()) == (content is not None)
+    assert trailhound("check", TOPIC, "--repair").err.count("topic.json") == 0
+    assert crawl("--resume", "--max-requests", "30").code == 0
+
+
+def test_the_topic_is_told_by_its_crawl_or_its_folder(
+    trailhound: Command, workspace_folder: Path
+) -> None:
+    named = Workspace(workspace_folder).folder_for("My Bees")
+    long = Workspace(workspace_folder).folder_for("b" * 150)
+    newer = Workspace(workspace_folder).folder_for("wasps")
+    for folder in (named, long, newer):
+        folder.prepare()
+    for folder in (named, long):
+        (folder.path / "topic.json").write_text("{")
+    (newer.path / "topic.json").write_text('{"name": "wasps", "version": 99}')
+    assert "check 'My Bees' --repair" in trailhound("results", "My Bees").err
+    done = trailhound("check", "My Bees", "--repair", "--json")
+    assert done.report["sound"]
+    assert Workspace(workspace_folder).topic("My Bees").record().name == "My Bees"
+    done = trailhound("check", long.path.name, "--repair")
+    assert (done.code, "Give its whole name." in done.err) == (2, True)
+    assert trailhound("check", long.name, "--repair").code == 0
+    assert long.record().name == long.name
+    done = trailhound("check", "wasps", "--repair")
+    assert (done.code, "Upgrade Trailhound" in done.err) == (1, True)
 
 
 @pytest.mark.parametrize("name", ["results.db", "frontier.db"])

@@ -347,7 +347,7 @@ def test_a_topic_whose_file_is_damaged_is_listed_and_learned_again(tmp_path: Pat
     (listed,) = overview(workspace)
     assert (listed.topic, listed.sessions, listed.learned) == ("bees", 1, True)
     assert "topic.json is damaged" in listed.problem
-    path.unlink()  # as the error advises
+    path.unlink()
     learn(workspace)
     (listed,) = overview(workspace)
     assert (listed.topic, listed.sessions, listed.problem) == ("bees", 1, "")

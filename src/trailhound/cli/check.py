@@ -44,7 +44,19 @@ def check(
     """
     from trailhound.topics.crawls.folder import CrawlFolder
 
-    folder = CrawlFolder(options.open_workspace(workspace).topic(topic))
+    found = options.open_workspace(workspace).topic(topic, even_damaged=repair)
+    mended: list[str] = []
+    if repair:
+        from trailhound.topics.upkeep.repairing import repair_topic
+
+        found, mended = repair_topic(found)
+        for sentence in mended:
+            say(sentence)
+    folder = CrawlFolder(found)
+    if mended and not folder.has_files():  # a topic that was never crawled is as it should be now
+        if as_json:
+            print_json({"topic": found.name, "sound": True, "repaired": mended, "stores": []})
+        return
     folder.require_files()
     with patiently("Checking") as tell:
         from trailhound.topics.upkeep.repairing import check_crawl
@@ -56,7 +68,11 @@ def check(
         else:
             report = check_crawl(folder, repair=repair, tell=tell)
     if as_json:
-        told = {"topic": report.topic, "sound": report.is_sound, "repaired": report.repairs}
+        told = {
+            "topic": report.topic,
+            "sound": report.is_sound,
+            "repaired": [*mended, *report.repairs],
+        }
         print_json({**told, "stores": report.stores})
     else:
         _show(report, repaired=repair)

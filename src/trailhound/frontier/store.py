@@ -343,5 +343,6 @@ def page_mark(connection: sqlite3.Connection) -> int | None:
 
 def _damaged(path: Path, what: str) -> FrontierError:
     return FrontierError(
-        f"The frontier {path} is damaged: {what}. Restore it from a copy, or {FRONTIER.anew_at(path)}."
+        f"The frontier {path} is damaged: {what}. Restore it from a copy, or "
+        f"{FRONTIER.anew_at(path)}."
     )

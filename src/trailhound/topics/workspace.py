@@ -212,6 +212,23 @@ class TopicFolder:
             chosen[judge] = threshold
         self._write(msgspec.structs.replace(record, thresholds=chosen))
 
+    def renamed_as_told(self, told: str) -> TopicFolder:
+        """The same folder by the topic's name: that which is ``told``, or else what it is called.
+
+        UsageError when neither can be the name of a topic here.
+        """
+        for name in (told, self.name, _name_by_folder(self.path)):
+            if _is_called(self.path, name):
+                return TopicFolder(self.path, checked_name(name))
+        raise UsageError(
+            f"What the topic in {self.path} is called cannot be told from its folder. Give its "
+            "whole name."
+        )
+
+    def write_record_anew(self, label: str | None) -> None:
+        """Replace a ``topic.json`` that is lost."""
+        self._write(TopicRecord(self.name, label))
+
     def _write(self, record: TopicRecord) -> None:
         write_whole(self.path / "topic.json", msgspec.json.encode(record))
 
@@ -393,6 +410,19 @@ class Workspace:
         return unknown_name("topic", name, known, where)
 
 
+def _name_by_folder(path: Path) -> str:
+    """The name of the topic in a folder, as far as the folder tells it."""
+    names = (unquote(path.name.partition("~")[0]), unquote(path.name))
+    return next((name for name in names if _is_called(path, name)), path.name)
+
+
+def _is_called(path: Path, name: str) -> bool:
+    """Whether the topic with this name has this folder."""
+    with contextlib.suppress(UsageError):
+        return folder_name(name) == path.name
+    return False
+
+
 def read_record(path: Path) -> TopicRecord:
     """A ``topic.json``; ModelError says what is wrong with it."""
     try:
@@ -403,7 +433,8 @@ def read_record(path: Path) -> TopicRecord:
         ) from error
     except UNREADABLE as error:
         raise ModelError(
-            f"{path} is damaged: {error}. Delete the file and learn the topic again."
+            f"{path} is damaged: {error}. Have it made anew with: trailhound check "
+            f"{quote(_name_by_folder(path.parent))} --repair"
         ) from error
     if record.format != FORMAT_NAME or record.version > FORMAT_VERSION:
         raise ModelError(

@@ -161,8 +161,12 @@ class CrawlFolder:
 
     def require_files(self) -> None:
         """UsageError when there is nothing of a crawl, not even something damaged."""
-        if not any(path.exists() for path in (self.results, self.frontier, self.log)):
+        if not self.has_files():
             self.require()
+
+    def has_files(self) -> bool:
+        """Whether anything of a crawl is there."""
+        return any(path.exists() for path in (self.results, self.frontier, self.log))
 
     def make(self) -> None:
         """Make the folder."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -35,6 +35,7 @@ from trailhound.topics.crawls.marking import archived_sources
 from trailhound.topics.runs.opening import open_crawl
 from trailhound.topics.runs.plan import CrawlRequest, knowledge_of
 from trailhound.topics.upkeep.checking import Checking, StoreCheck, index_damage
+from trailhound.topics.workspace import TopicFolder, read_record
 
 
 @dataclass
@@ -77,6 +78,40 @@ def check_crawl(
         for told in each.repairs
     ]
     return report
+
+
+def repair_topic(folder: TopicFolder) -> tuple[TopicFolder, list[str]]:
+    """Write a ``topic.json`` anew that is damaged or gone; the folder by its name, what was done.
+
+    ModelError when it is there and well, but a newer Trailhound's.
+    """
+    path = folder.path / "topic.json"
+    if not folder.is_damaged():
+        return folder, []
+    done = []
+    with CrawlLock(folder):
+        if path.exists():
+            try:
+                read_record(path)
+            except TrailhoundError as error:
+                if not isinstance(error.__cause__, UNREADABLE):
+                    raise
+        folder = folder.renamed_as_told(_topic_of_crawl(folder))
+        if path.exists():
+            aside = _moved_aside(path)
+            done.append(f"{path.name} could not be used; it is now {aside.name}.")
+        label = None
+        with suppress(TrailhoundError):  # nothing was learned, or that is damaged, too
+            label = folder.load().origin.label
+        folder.write_record_anew(label)
+    done.append(f"{path.name} was written again. A threshold that was chosen is to be chosen anew.")
+    return folder, done
+
+
+def _topic_of_crawl(folder: TopicFolder) -> str:
+    with suppress(TrailhoundError):
+        return CrawlFolder(folder).read().topic
+    return ""
 
 
 def _folded(shards: Sequence[CheckReport]) -> list[StoreCheck]:
