@@ -333,6 +333,9 @@ def test_the_command_line_writes_texts(trailhound: Command, tmp_path: Path) -> N
     assert done.code == 0, done.err
     assert "4 pages in" in done.err, "without the one that is marked not useful"
     assert (tmp_path / "pages-of-bees" / "index.md").is_file()
+    done = trailhound("export", "bees", "-f", "markdown", "-o", "folder.md/")
+    assert done.code == 0, done.err
+    assert (tmp_path / "folder.md" / "index.md").is_file()
     done = trailhound("export", "bees", "-o", tmp_path / "all.md", "-n", "2")
     assert (tmp_path / "all.md").read_text("utf-8").count("\nurl: ") == 2
     done = trailhound("export", "bees", "--format", "text")

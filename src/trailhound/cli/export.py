@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -54,6 +55,8 @@ _BY_ENDING = {
     ".txt": ExportFormat.URLS,
     ".md": ExportFormat.MARKDOWN,
 }
+_FOLDERS = (*_TEXTS, ExportFormat.SITE)
+_SLASHES = tuple(filter(None, (os.sep, os.altsep)))
 _ONE_FILE = (".md", ".markdown", ".txt")
 """Names that end so are files with all texts; other names are folders."""
 
@@ -70,12 +73,12 @@ def export(
             "says it, else jsonl.",
         ),
     ] = None,
-    out: Annotated[
-        Path,
+    place: Annotated[
+        str,  # a path would have lost the slash at its end by now
         typer.Option(
             "--out", "-o", metavar="FILE", help="Where to: a file, or a folder; - is stdout."
         ),
-    ] = Path("-"),
+    ] = "-",
     text: Annotated[
         bool,
         typer.Option("--text", help="With the main text of every page, in jsonl and parquet."),
@@ -120,9 +123,16 @@ def export(
     from trailhound.topics.crawls.marking import open_results
     from trailhound.urls import typed_url
 
+    out = Path(place)
+    is_folder = place.endswith(_SLASHES)
     if out.suffix.lower() == ".warc":
         raise UsageError(f"Archives are written compressed. Name the file {out.name}.gz.")
     chosen = format_ or _format_of(out)
+    if is_folder and chosen not in _FOLDERS:
+        raise UsageError(
+            f"{place} is a folder. Give the name of a file, or say what the folder is to hold: "
+            f"--format {'|'.join(_FOLDERS)}"
+        )
     if text and chosen not in _TABLES_WITH_TEXT:
         _refuse_text(chosen)
     folder = crawl_folder(topic, workspace, crawl)
@@ -146,7 +156,10 @@ def export(
             with _opened(out) as file:
                 number = write_urls(pages(), file)
         else:
-            number = _write_pages(folder, stored, pages, chosen, out, with_text=text)
+            one_file = str(out) == "-" or (out.suffix.lower() in _ONE_FILE and not is_folder)
+            number = _write_pages(
+                folder, stored, pages, chosen, out, with_text=text, one_file=one_file
+            )
     if str(out) != "-":
         lines = ", an object in each line" if out.suffix.lower() == ".json" else ""
         say(f"{counted(number, 'page')} in {out}{lines}")
@@ -194,6 +207,7 @@ def _write_pages(
     out: Path,
     *,
     with_text: bool,
+    one_file: bool,
 ) -> int:
     """What more is told of than the address; how many pages there were."""
     from trailhound.storage.exporting import WRITERS
@@ -206,7 +220,7 @@ def _write_pages(
         if chosen not in _TEXTS:
             with _opened(out) as file:
                 number = WRITERS[chosen.value](coming, file)
-        elif str(out) == "-" or out.suffix.lower() in _ONE_FILE:
+        elif one_file:
             with _opened(out) as file:
                 number = write_text_stream(coming, file, form)
         else:
