@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_webs import Site
+from live_webs import Resource, Site, TinySite
 
+from command_line import Command
 from trailhound.cli.crawl_view import found_so_far, next_steps
 from trailhound.config import configure
 from trailhound.crawling.build import OwnParts
@@ -127,3 +128,21 @@ def test_turns_refuse_another_strategy_before_they_ask(demo: Site, web: DemoWeb)
     with pytest.raises(UsageError, match="turns go on with it"):
         SearchTurns(workspace, demo.topic, request)
     assert not (demo.topic.path / "turns.json").exists()
+
+
+def test_a_crawl_whose_host_rests_says_which_why_and_how_long(
+    crawl: Command, site: TinySite
+) -> None:
+    busy = Resource(b"busy", 503, {"Retry-After": "86400"})
+    site.resources = {"/0": Resource(b'<p>bees <a href="/1">one</a>'), "/1": busy}
+    done = crawl()
+    host, rest = f"127.0.0.1:{site.port}: HTTP 503", "; it may be asked again in 24 h 0 min (20"
+    assert host in done.out
+    assert rest in done.out
+    site.asked.clear()
+    again = crawl("--resume")
+    assert not site.paths()
+    assert again.code == 1
+    assert host in again.out
+    assert rest in again.out
+    assert again.out.count(host) == 1

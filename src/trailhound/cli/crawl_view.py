@@ -6,7 +6,9 @@ import logging
 import shlex
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
+from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -24,6 +26,7 @@ from trailhound.cli.terminal import (
 )
 from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
+from trailhound.errors import TrailhoundError
 from trailhound.records import Outcome, PageEvent
 from trailhound.signals import on_stop_signals
 
@@ -235,6 +238,21 @@ def found_so_far(crawl: TopicCrawl, of_what: str = "", in_all: int | None = None
     return f"{found} in this run, {in_all:,} in all" if before else found
 
 
+def _why_hosts_rest(crawl: TopicCrawl) -> Iterator[str]:
+    """Also those that an earlier run has put off, and when they may be asked again."""
+    from trailhound.topics.finds.figures import resting_hosts
+
+    now, told = time.time(), dict(islice(crawl.put_off.items(), _SHOWN_HOSTS))
+    with suppress(TrailhoundError):  # it is only told beside what matters
+        for host, why, ready_at in resting_hosts(crawl.folder, now, _SHOWN_HOSTS):
+            if host in told or len(told) < _SHOWN_HOSTS:
+                because = told.pop(host, why) or "it asked to be left alone"
+                again = datetime.fromtimestamp(ready_at)
+                left = duration(ready_at - now)
+                yield f"{host}: {because}; it may be asked again in {left} ({again:%Y-%m-%d %H:%M})"
+    yield from (f"{host}: {why}" for host, why in told.items())
+
+
 def next_steps(crawl: TopicCrawl) -> list[str]:
     """What to do now, as commands."""
     name = shlex.quote(crawl.folder.topic.name)
@@ -245,7 +263,7 @@ def next_steps(crawl: TopicCrawl) -> list[str]:
         StopReason.REQUESTS_SPENT: _after_the_budget(crawl, name),
         StopReason.FRONTIER_EMPTY: _after_starving(crawl, name),
         StopReason.HOSTS_ASLEEP: [
-            *[f"{host}: {why}" for host, why in list(crawl.put_off.items())[:_SHOWN_HOSTS]],
+            *(_why_hosts_rest(crawl) if crawl.stop_reason is StopReason.HOSTS_ASLEEP else ()),
             f"{_before_a_resume(crawl)} and go on with: {again}",
             f"or give it other hosts to visit meanwhile: {again} --seed URL",
         ],

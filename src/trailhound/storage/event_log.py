@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -15,6 +15,7 @@ import msgspec
 from trailhound.errors import UNREADABLE
 from trailhound.records import FinishedPage, PageEvent
 from trailhound.storage.files import AppendFile, explaining, json_of
+from trailhound.urls import host_key
 
 _MENDED = "mended"
 _IS_PAGE = b'"event":"page"'
@@ -142,6 +143,25 @@ def last_put_off(path: Path, url: str) -> PutOff | None:
                 with suppress(*UNREADABLE):
                     return msgspec.json.decode(content, type=PutOff)
     return None
+
+
+class _PutOffUrl(PutOff):
+    url: str
+
+
+def hosts_put_off(path: Path, hosts: Collection[str]) -> dict[str, PutOff]:
+    """How something on each of these hosts was put off last, if it was among the last events."""
+    said, found = msgspec.json.encode({"event": PUT_OFF})[1:-1], dict[str, PutOff]()
+    for lines in islice(_ever_more_lines(path), _LOOKED_THROUGH):
+        for content in reversed(lines):
+            if said in content:
+                with suppress(*UNREADABLE):
+                    line = msgspec.json.decode(content, type=_PutOffUrl)
+                    if (host := host_key(line.url)) in hosts:
+                        found.setdefault(host, line)
+        if len(found) == len(hosts):
+            break
+    return found
 
 
 def other_lines(path: Path, start: int) -> tuple[list[dict[str, Any]], int]:

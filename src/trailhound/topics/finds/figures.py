@@ -8,11 +8,13 @@ has empty tables.
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 import msgspec
 
-from trailhound.frontier.reading import best_waiting, host_states
+from trailhound.frontier.reading import HostState, best_waiting, host_states
 from trailhound.records import Candidate
+from trailhound.storage.event_log import hosts_put_off
 from trailhound.storage.results_figures import (
     CurvePoint,
     Refusal,
@@ -88,6 +90,34 @@ def crawl_errors(folder: CrawlFolder) -> list[Failure]:
 def crawl_frontier(folder: CrawlFolder, limit: int = 50) -> list[Candidate]:
     """What comes next, the best first, whenever its hosts are ready."""
     return best_waiting(folder.frontier, limit) if folder.frontier.is_file() else []
+
+
+class RestingHost(NamedTuple):
+    """A host that has something left, and is to be left alone for a while."""
+
+    host: str
+    why: str
+    ready_at: float
+    """In seconds since 1970."""
+
+
+def resting_hosts(folder: CrawlFolder, now: float, limit: int) -> list[RestingHost]:
+    """Those that may be asked again first, and why they rest; of a frontier of our own."""
+    if not folder.frontier.is_file():
+        return []
+    resting = [each for each in host_states(folder.frontier) if each.waiting]
+    resting = sorted((each for each in resting if each.ready_at > now), key=_ready_at)[:limit]
+    reasons = hosts_put_off(folder.log, {each.name for each in resting})
+    return [
+        RestingHost(
+            each.name, reasons[each.name].why if each.name in reasons else "", each.ready_at
+        )
+        for each in resting
+    ]
+
+
+def _ready_at(host: HostState) -> float:
+    return host.ready_at
 
 
 def crawl_refusals(
