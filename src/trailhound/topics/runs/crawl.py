@@ -41,7 +41,7 @@ from trailhound.topics.runs.mending import Mending
 from trailhound.topics.runs.plan import (
     CrawlPlan,
 )
-from trailhound.topics.runs.refreshing import LookedAgain, Refresh, waiting_finds
+from trailhound.topics.runs.refreshing import LookedAgain, Refresh, left_by_a_refresh, note_refresh
 from trailhound.topics.runs.seed_sitemaps import SeedSitemaps, seeds_with_lists_read
 from trailhound.topics.runs.sources import (
     LiveBacklinks,
@@ -224,7 +224,7 @@ class TopicCrawl:
         if self._plan.record is None:
             return 0
         results, frontier = self.folder.results, self._stores.frontier
-        left = waiting_finds(results, frontier)
+        left = left_by_a_refresh(self._stores.results, frontier)
         if not self._plan.refresh:
             if left and (http := self._over_http()) is not None:
                 self._look_again(http, left)
@@ -237,6 +237,7 @@ class TopicCrawl:
         most: int | None = None
         if self._plan.only_due and self._plan.limit_was_said and limit is not None:
             most = max(1, (limit - made) // 2)  # the other half is for what is new
+        note_refresh(self._stores.results)
         versions = left | queue_refresh(results, frontier, due_by, most)
         self._look_again(fetcher, versions)
         self._notices.tell(f"{counted(len(versions), 'relevant page')} will be asked for news.")

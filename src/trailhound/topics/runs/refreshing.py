@@ -14,9 +14,12 @@ from trailhound.fetching.base import Validators
 from trailhound.frontier.base import Frontier, UrlStatus
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.finds import TELLS_NOTHING_NEW
+from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.storage.visit_reading import visits_of
 
+_REFRESHING = "refreshing"
+"""In ``state`` of the results: whether finds may wait for another look."""
 _SAYS_THE_SAME = frozenset({Outcome.NOT_MODIFIED, Outcome.DUPLICATE})
 
 
@@ -88,10 +91,23 @@ def versions_of(pages: Collection[StoredPage]) -> dict[str, Validators]:
     return {page.address: Validators(page.etag, page.last_modified) for page in pages}
 
 
-def waiting_finds(results: Path, frontier: Frontier) -> dict[str, Validators]:
-    """Finds that an earlier run was to look at again, and what their servers said of them."""
-    with Results(results) as stored:
-        return versions_of([page for page in stored.ranked() if _waits(frontier, page.address)])
+def note_refresh(results: ResultsStore) -> None:
+    """Finds are about to wait for another look; if some still do, the next run looks for them."""
+    results.save_state(_REFRESHING, b"yes")
+
+
+def left_by_a_refresh(results: ResultsStore, frontier: Frontier) -> dict[str, Validators]:
+    """Finds that an earlier run was to look at again, and what their servers said of them.
+
+    Costs nothing where there was no such run.
+    """
+    if not results.state(_REFRESHING):
+        return {}
+    with Results(results.path) as stored:
+        left = versions_of([page for page in stored.ranked() if _waits(frontier, page.address)])
+    if not left:
+        results.save_state(_REFRESHING, b"")
+    return left
 
 
 def _waits(frontier: Frontier, address: str) -> bool:
