@@ -24,7 +24,7 @@ from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import write_session
 from trailhound.storage.cdxj import INDEX_NAME, parse_line
 from trailhound.storage.forgetting import forget_lines, forget_records, forget_results
-from trailhound.storage.results import ResultsStore
+from trailhound.storage.results import REFRESHING, SITEMAPS_READ, ResultsStore
 from trailhound.storage.results_reading import Results
 from trailhound.storage.warc import ArchiveWriter
 from trailhound.storage.warc_records import CaptureNotes
@@ -119,6 +119,19 @@ def test_what_a_record_tells_in_words_counts_and_revisits_of_others_stay(tmp_pat
     forget_records(folder, one_host("secret.test"))
     assert targets(folder) == {"http://bees.test/", "http://a.test/"}
     assert all(b"secret" not in each.body for each in read_folder(folder))
+
+
+def test_what_a_crawl_has_begun_with_is_not_begun_again(tmp_path: Path) -> None:
+    """Its sitemaps were read, and their pages would wait again."""
+    path = tmp_path / "results.db"
+    with closing(ResultsStore(path)) as store:
+        store.save_state(SITEMAPS_READ, f"http://a.test/\n{SECRET}".encode())
+        store.save_state(REFRESHING, b"yes")
+    forget_results(path, one_host("secret.test"))
+    with closing(ResultsStore(path)) as store:
+        assert store.state(SITEMAPS_READ) == b"http://a.test/"
+        assert store.state(REFRESHING) == b"yes"
+    assert b"secret" not in path.read_bytes()
 
 
 def test_hosts_without_an_address_of_theirs_are_forgotten(tmp_path: Path) -> None:

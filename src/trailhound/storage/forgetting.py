@@ -20,9 +20,12 @@ from trailhound.storage.files import explaining, replace_file
 from trailhound.storage.results import (
     MARKS,
     PAGES,
+    REFRESHING,
     REQUESTS,
     RESULTS,
     ROBOTS_REQUESTS,
+    SAVE_STATE,
+    SITEMAPS_READ,
     UNARCHIVED,
 )
 from trailhound.storage.sqlite import purge, transaction
@@ -167,7 +170,7 @@ def forget_results(
         if not dry_run:
             index_waiting(connection)
             with transaction(connection):
-                _remove(connection, clean_state)
+                _remove(connection, forgotten, clean_state)
             purge(connection)
     return int(found)
 
@@ -175,15 +178,20 @@ def forget_results(
 _IS_GATHERED = "SELECT 1 FROM sqlite_schema WHERE name = 'gathered'"
 
 
-def _remove(connection: sqlite3.Connection, clean_state: CleanState) -> None:
+def _remove(connection: sqlite3.Connection, forgotten: Forgotten, clean_state: CleanState) -> None:
     connection.execute(_KEEP_COUNT, (REQUESTS,))
     for statement in _REMOVE:
         connection.execute(statement)
     if connection.execute(_IS_GATHERED).fetchone():  # it names a page of each shard
         connection.execute("UPDATE gathered SET url = '', looked = '', log = 0")
-    counts = (REQUESTS, ROBOTS_REQUESTS, PAGES, UNARCHIVED, MARKS)
-    others = "SELECT name, data FROM state WHERE name NOT IN (?, ?, ?, ?, ?)"
-    for name, data in connection.execute(others, counts).fetchall():
+    # Else all sitemaps would be read again, and their pages wait again.
+    lists = "SELECT data FROM state WHERE name = ?"
+    for (data,) in connection.execute(lists, (SITEMAPS_READ,)).fetchall():
+        seeds = [seed for seed in bytes(data).decode().split() if not forgotten(seed)]
+        connection.execute(SAVE_STATE, (SITEMAPS_READ, "\n".join(seeds).encode()))
+    kept_whole = (REQUESTS, ROBOTS_REQUESTS, PAGES, UNARCHIVED, MARKS, SITEMAPS_READ, REFRESHING)
+    others = f"SELECT name, data FROM state WHERE name NOT IN ({', '.join('?' * len(kept_whole))})"  # noqa: S608
+    for name, data in connection.execute(others, kept_whole).fetchall():
         connection.execute("DELETE FROM state WHERE name = ?", (name,))
         if (kept := clean_state(data)) is not None:
             connection.execute("INSERT INTO state VALUES (?, ?)", (name, kept))

@@ -128,6 +128,10 @@ PAGES = "pages"
 """In ``state``: how many there were when stores were last mended; later ones are numbered on."""
 MARKS = "marks"
 """In ``state``: which session files the marks were taken from, as a checksum."""
+SITEMAPS_READ = "sitemaps-read"
+"""In ``state``: the seeds whose sitemaps were read to their end, one in a line."""
+REFRESHING = "refreshing"
+"""In ``state``: whether finds may wait for another look."""
 SAVE_STATE = "INSERT OR REPLACE INTO state VALUES (?, ?)"
 
 MAX_INDEXED_CHARS = 200_000

@@ -14,12 +14,10 @@ from trailhound.fetching.base import Validators
 from trailhound.frontier.base import Frontier, UrlStatus
 from trailhound.records import Outcome, PageEvent
 from trailhound.storage.finds import TELLS_NOTHING_NEW
-from trailhound.storage.results import ResultsStore
+from trailhound.storage.results import REFRESHING, ResultsStore
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.storage.visit_reading import visits_of
 
-_REFRESHING = "refreshing"
-"""In ``state`` of the results: whether finds may wait for another look."""
 _SAYS_THE_SAME = frozenset({Outcome.NOT_MODIFIED, Outcome.DUPLICATE})
 
 
@@ -93,7 +91,7 @@ def versions_of(pages: Collection[StoredPage]) -> dict[str, Validators]:
 
 def note_refresh(results: ResultsStore) -> None:
     """Finds are about to wait for another look; if some still do, the next run looks for them."""
-    results.save_state(_REFRESHING, b"yes")
+    results.save_state(REFRESHING, b"yes")
 
 
 def left_by_a_refresh(results: ResultsStore, frontier: Frontier) -> dict[str, Validators]:
@@ -101,12 +99,12 @@ def left_by_a_refresh(results: ResultsStore, frontier: Frontier) -> dict[str, Va
 
     Costs nothing where there was no such run.
     """
-    if not results.state(_REFRESHING):
+    if not results.state(REFRESHING):
         return {}
     with Results(results.path) as stored:
         left = versions_of([page for page in stored.ranked() if _waits(frontier, page.address)])
     if not left:
-        results.save_state(_REFRESHING, b"")
+        results.save_state(REFRESHING, b"")
     return left
 
 

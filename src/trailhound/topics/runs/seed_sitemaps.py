@@ -21,7 +21,7 @@ from trailhound.fetching.http import HttpFetcher
 from trailhound.fetching.sitemaps import ListedUrl, SourceKind, UrlSource, parse_url_source
 from trailhound.frontier.base import ASKED_FOR
 from trailhound.records import Candidate, FetchResult, Outcome
-from trailhound.storage.results import ResultsStore
+from trailhound.storage.results import SITEMAPS_READ, ResultsStore
 from trailhound.topics.crawls.notices import Notify, Progress
 from trailhound.urls import canonicalize, host_key
 
@@ -43,8 +43,6 @@ MayAsk = Callable[[int], bool]
 Sleep = Callable[[float], Awaitable[None]]
 Room = Callable[[int], Awaitable[None]]
 """Waits until another request may follow so many, where others say when."""
-_READ = "sitemaps-read"
-"""In ``state`` of the results: the seeds whose sitemaps were read, one in a line."""
 
 
 async def room_now(_made: int) -> None:
@@ -107,12 +105,12 @@ class SeedSitemaps:
             )
         else:
             read = seeds_with_lists_read(self._results).union(self._seeds)
-            self._results.save_state(_READ, "\n".join(sorted(read)).encode())
+            self._results.save_state(SITEMAPS_READ, "\n".join(sorted(read)).encode())
 
 
 def seeds_with_lists_read(results: ResultsStore) -> frozenset[str]:
     """The seeds of a crawl whose sitemaps and feeds were read to their end."""
-    return frozenset((results.state(_READ) or b"").decode().split("\n"))
+    return frozenset((results.state(SITEMAPS_READ) or b"").decode().split())
 
 
 class Listed(NamedTuple):
