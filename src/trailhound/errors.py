@@ -78,9 +78,12 @@ class StorageError(TrailhoundError):
 
 
 _FLAG = re.compile(
-    r"trailhound [a-z]+(?: [^\s(,;]+)*|--([a-z][a-z-]*)(?: (?=['\dA-Z]|[\w-]+[.:][\w/]))?"
+    r"trailhound [a-z]+(?: [^\s(,;]+)*"
+    r"|(?<![\w/.:-])--([a-z][a-z-]*)(?: (?=['\dA-Z]|[\w-]+[.:][\w/]))?"
 )
-"""A whole command, or a flag with the blank in front of its value: a host may be one."""
+"""A whole command, or a flag with the blank in front of its value: a host may be one.
+
+Addresses and paths hold two dashes as well, in the middle of a word."""
 _ARGUMENTS = {
     "seed": "seeds",
     "session": "sessions",

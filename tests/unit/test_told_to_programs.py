@@ -21,6 +21,8 @@ from trailhound.errors import UsageError, in_arguments, told_to_programs
         ("Give it with --for-host http://a.test", "Give it with as_me=http://a.test"),
         ("Give it with --for-host a.test.", "Give it with as_me=a.test."),
         ("nothing -- to change", None),
+        ("http://xn--bcher-kva.test/a--resume-b was not fetched", None),
+        ("There is no /tmp/my--session.jsonl, nor /tmp/--seed", None),
     ],
 )
 def test_flags_are_arguments(told: str, expected: str | None) -> None:
