@@ -27,8 +27,23 @@ import msgspec
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What readers of JSON raise: it is none or of another shape, no UTF-8, or nested too deeply."""
-PLUGIN_FAULTS = (Exception, SystemExit)
-"""What a plug-in may raise at its own cost: it is not for it to end the program."""
+
+
+def plugin_faults() -> tuple[type[BaseException], ...]:
+    """What a plug-in may raise at its own cost: it is not for it to end the program.
+
+    To be called by ``except``, when something was raised. A task of the plug-in's own may have been
+    cancelled, and it waited for that; when the running task is, that is for whoever did it.
+    """
+    import asyncio  # here: what only looks at crawls does without
+
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no event loop is running
+        task = None
+    if task is not None and task.cancelling():
+        return Exception, SystemExit
+    return Exception, SystemExit, asyncio.CancelledError
 
 
 class TrailhoundError(Exception):

@@ -24,7 +24,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
 
-from trailhound.errors import PLUGIN_FAULTS, ConfigError, TrailhoundError, UsageError, unknown_name
+from trailhound.errors import ConfigError, TrailhoundError, UsageError, plugin_faults, unknown_name
 
 REQUIRED = inspect.Parameter.empty
 """In place of the default of an option that must be given."""
@@ -158,7 +158,7 @@ class Catalogue:
             raise self.unknown(name, self.names())
         try:
             return entry.load()
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             raise ConfigError(
                 f"The {self._noun} '{name}' is registered as {entry.value}, but loading it failed: "
                 f"{type(error).__name__}: {error}. Repair or uninstall the package that provides "
@@ -216,7 +216,7 @@ class Catalogue:
             yield
         except TrailhoundError:
             raise
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             raise ConfigError(
                 f"The {self._noun} '{spec}' cannot be made: {type(error).__name__}: {error}. "
                 "Repair or uninstall the package that provides it."
@@ -298,7 +298,7 @@ class Catalogue:
         module = sys.modules[str(path)] = importlib.util.module_from_spec(spec)
         try:
             spec.loader.exec_module(module)
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             del sys.modules[str(path)]
             raise ConfigError(
                 f"Running the {self._noun} file '{path}' failed: {type(error).__name__}: {error}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -14,7 +15,7 @@ from test_engine import WEB, TinyWeb, TitleJudge, u
 
 from trailhound.crawling.choosing import open_frontier
 from trailhound.crawling.engine import Crawler
-from trailhound.errors import FrontierError
+from trailhound.errors import ConfigError, FrontierError
 from trailhound.fetching.base import Fetcher, MayGoOn, always
 from trailhound.frontier.sqlite import SqliteFrontier
 from trailhound.records import (
@@ -29,7 +30,9 @@ from trailhound.records import (
 )
 from trailhound.strategies.base import Briefing, Strategy
 from trailhound.strategies.baselines import BreadthFirstStrategy
+from trailhound.strategies.choosing import strategy_for
 from trailhound.testing import BrokenPromiseError, check_strategy
+from trailhound.testing.promises import page_graph
 
 
 class Strange(BreadthFirstStrategy):
@@ -190,6 +193,53 @@ def test_a_plug_in_that_ends_the_program_costs_its_page(tmp_path: Path) -> None:
     assert events["b"].why == "SystemExit: 7"
     assert events["c"].why == "the fetcher failed: SystemExit: 7"
     assert {events["b"].outcome, events["c"].outcome} == {Outcome.BROKEN}
+
+
+async def cancelled_by_itself() -> None:
+    """As a plug-in ends a task of its own."""
+    task = asyncio.get_running_loop().create_future()
+    task.cancel()
+    await task
+
+
+class Impatient(Strange):
+    """Waits for what it has cancelled, and says that it was."""
+
+    def observe(self, crawled: CrawledPage) -> None:
+        if crawled.page.url == u("b"):
+            raise asyncio.CancelledError
+
+    async def ask(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
+        if crawled.page.url == u("c"):
+            await cancelled_by_itself()
+        return ()
+
+    def entrances(self, in_scope: Callable[[str], bool]) -> Iterable[Candidate]:
+        raise asyncio.CancelledError
+
+
+def test_a_plug_in_whose_own_task_was_cancelled_costs_its_page(tmp_path: Path) -> None:
+    events = crawled_with(tmp_path, Impatient())
+    assert {name for name in events if events[name].outcome is Outcome.BROKEN} == {"b", "c"}
+    assert "CancelledError" in events["b"].why
+    with pytest.raises(BrokenPromiseError, match="entrances may be asked at any time"):
+        check_strategy(lambda _: Impatient())
+
+
+class NeverMade(Strange):
+    @classmethod
+    async def from_briefing(cls, briefing: Briefing) -> Strategy:  # type: ignore[override]
+        await cancelled_by_itself()
+        return cls()
+
+
+def test_a_strategy_that_was_cancelled_as_it_was_made_cannot_be_made(tmp_path: Path) -> None:
+    with pytest.raises(BrokenPromiseError, match="from_briefing makes a strategy"):
+        check_strategy(NeverMade.from_briefing)
+    path = tmp_path / "never.py"
+    path.write_text(f"from {__name__} import NeverMade\nclass Mine(NeverMade):\n    pass\n")
+    with pytest.raises(ConfigError, match=r"never.py' cannot be made: CancelledError"):
+        asyncio.run(strategy_for(str(path), Briefing(page_graph())))
 
 
 def test_a_frontier_that_ends_the_program_is_named(tmp_path: Path) -> None:

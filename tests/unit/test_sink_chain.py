@@ -12,9 +12,10 @@ import pytest
 
 from trailhound.crawling import choosing
 from trailhound.crawling.answers import Troubles
-from trailhound.crawling.sinks import MAX_FAILURES, JsonLinesSink, Sink, SinkChain
+from trailhound.crawling.sinks import MAX_FAILURES, JsonLinesSink, Sink, SinkChain, close_sinks
 from trailhound.errors import StorageError, UsageError
 from trailhound.records import FinishedPage, Relevance
+from trailhound.testing import BrokenPromiseError, check_sink
 from trailhound.testing.pages import finished_pages
 
 
@@ -132,3 +133,46 @@ def test_sinks_are_closed_when_a_later_one_cannot_be_opened(
     with pytest.raises(UsageError):
         choosing.open_sinks(["good", "broken"], "topic", None)
     assert SlowToClose.closed == ["closed"]
+
+
+class Queueing(Choosy):
+    """Ends a task of its own when it is closed, and waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda *_: False)
+
+    async def close(self) -> None:  # type: ignore[override]
+        task = asyncio.get_running_loop().create_future()
+        task.cancel()
+        await task
+
+
+def test_a_sink_whose_own_task_was_cancelled_keeps_no_other_open(tmp_path: Path) -> None:
+    SlowToClose.closed.clear()
+    troubles = Troubles()
+    asyncio.run(close_sinks([Queueing(), SlowToClose.open("topic", None)], troubles))
+    assert SlowToClose.closed == ["closed"]
+    assert "CancelledError" in troubles.first["The sink Queueing, being closed,"]
+    with pytest.raises(BrokenPromiseError, match="A sink can be closed"):
+        check_sink(lambda _: Queueing(), tmp_path)
+
+
+class Waiting(Choosy):
+    """Never has a page kept."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda *_: False)
+
+    async def keep(self, finished: FinishedPage) -> None:  # type: ignore[override]
+        await asyncio.sleep(60)
+
+
+def test_a_crawl_that_is_cancelled_waits_for_no_sink() -> None:
+    async def cancelled() -> None:
+        keeping = asyncio.ensure_future(SinkChain([Waiting()]).keep(next(iter(pages([True])))))
+        await asyncio.sleep(0)
+        keeping.cancel()
+        await keeping
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled())

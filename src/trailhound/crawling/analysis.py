@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from trailhound.crawling.answers import LinkScore, checked_verdict, link_score
-from trailhound.errors import PLUGIN_FAULTS
+from trailhound.errors import plugin_faults
 from trailhound.records import Candidate, CrawledPage, FetchResult, Page, Relevance
 from trailhound.text.documents import UnreadableDocumentError
 from trailhound.text.extract import extract_apart, extract_harmless
@@ -105,7 +105,7 @@ class Analyst:
             self._fill(analysis, job)
         except UnreadableDocumentError as error:
             analysis.failure, analysis.is_unreadable = str(error), True
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             note_failure(analysis, error)
             if analysis.page is not None and analysis.relevance is None:
                 analysis.failure = f"{JUDGE_FAILED}{analysis.failure}"

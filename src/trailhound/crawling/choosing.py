@@ -15,7 +15,7 @@ from trailhound.config.settings import FetchSettings, Settings
 from trailhound.crawling.answers import Troubles
 from trailhound.crawling.driving import run_alone
 from trailhound.crawling.sinks import Sink, close_sinks
-from trailhound.errors import PLUGIN_FAULTS, FrontierError, TrailhoundError, UsageError
+from trailhound.errors import FrontierError, TrailhoundError, UsageError, plugin_faults
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.frontier.base import Frontier
@@ -96,7 +96,7 @@ class _BlamedFrontier:
                 return method(*arguments, **options)
             except TrailhoundError:
                 raise
-            except PLUGIN_FAULTS as error:
+            except plugin_faults() as error:
                 raise FrontierError(
                     f"The frontier '{self._spec}' failed in {name}: {type(error).__name__}: "
                     f"{error}. No crawl can go on without its frontier; the pages that were found "

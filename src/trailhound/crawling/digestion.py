@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from trailhound.crawling.analysis import Analysis, note_failure
 from trailhound.crawling.answers import LinkScore, checked_verdict, link_score
-from trailhound.errors import PLUGIN_FAULTS
+from trailhound.errors import plugin_faults
 from trailhound.frontier.base import Frontier
 from trailhound.records import (
     Candidate,
@@ -223,7 +223,7 @@ class Digestion:
         if not analysis.failure:
             try:
                 story.scores = await self._opinion(story, analysis)
-            except PLUGIN_FAULTS as error:
+            except plugin_faults() as error:
                 note_failure(analysis, error)
         if analysis.is_unreadable:
             story.outcome, story.why = Outcome.UNREADABLE, analysis.failure
@@ -260,7 +260,7 @@ class Digestion:
                 self._queue_redirect(story)
             elif story.page is not None and story.outcome is Outcome.FETCHED:
                 self._queue_links(story, story.page)
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             analysis = Analysis()
             note_failure(analysis, error)
             story.fail(analysis.failure, analysis.trace)

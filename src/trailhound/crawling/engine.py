@@ -32,7 +32,7 @@ from trailhound.crawling.page_reading import PageReading
 from trailhound.crawling.processes import PAGE_LIMITS, PageLimits
 from trailhound.crawling.ranking import Ranking
 from trailhound.crawling.sinks import Sink, SinkChain
-from trailhound.errors import PLUGIN_FAULTS, SourceError, StorageError, UsageError
+from trailhound.errors import SourceError, StorageError, UsageError, plugin_faults
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.polite_settings import UNHURRIED
 from trailhound.fetching.politeness import Politeness
@@ -482,7 +482,7 @@ class Crawler:
             crawled = CrawledPage(story.page, story.relevance, story.candidate)
             try:
                 story.scores = list(map(link_score, self.strategy.score_links(crawled)))
-            except PLUGIN_FAULTS as error:
+            except plugin_faults() as error:
                 self.troubles.note("The strategy, shown a page again,", error)
         self._digestion.take_in(story)
         self._note_page(number)

@@ -21,7 +21,7 @@ from trailhound.crawling.analysis import Analysis, PageJob
 from trailhound.crawling.budget import Allowance
 from trailhound.crawling.digestion import Story, leads_to_known
 from trailhound.crawling.worker_pool import WorkerPool
-from trailhound.errors import PLUGIN_FAULTS, ConfigError, TrailhoundError
+from trailhound.errors import ConfigError, TrailhoundError, plugin_faults
 from trailhound.fetching.base import Fetcher
 from trailhound.fetching.politeness import Politeness
 from trailhound.records import Candidate, FetchResult, Outcome
@@ -61,12 +61,6 @@ def check_result(result: object) -> None:
         raise ValueError(f"its result says that a page took {result.requests} requests")
     if not 0 <= (result.status or 0) <= _MAX_STATUS:
         raise ValueError(f"its result has status = {result.status}, which HTTP has not")
-
-
-def _is_cancelled() -> bool:
-    """Whether this task is, and not what a fetcher has waited for."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 class InFlight:
@@ -165,9 +159,7 @@ class InFlight:
             check_result(result)
         except TrailhoundError:  # the frontier keeps hosts' times, and its disk may be full
             raise
-        except (*PLUGIN_FAULTS, asyncio.CancelledError) as error:  # that costs the page
-            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
-                raise
+        except plugin_faults() as error:  # that costs the page
             _log.exception("The fetcher failed on %s", url)
             why = f"the fetcher failed: {type(error).__name__}: {error}"
             return FetchResult(url, Outcome.BROKEN, url, detail=why)

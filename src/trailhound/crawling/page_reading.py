@@ -18,7 +18,7 @@ from trailhound.crawling.answers import checked_verdict
 from trailhound.crawling.driving import Driver
 from trailhound.crawling.processes import PageLimits
 from trailhound.crawling.worker_pool import WorkerPool
-from trailhound.errors import PLUGIN_FAULTS
+from trailhound.errors import plugin_faults
 from trailhound.judges.base import RelevanceJudge, may_take_long
 from trailhound.records import Page, Relevance
 from trailhound.strategies.base import Strategy, learns_online, reads_surroundings
@@ -124,7 +124,7 @@ class GuardedReading:
             return None
         try:
             return checked_verdict(self._judge.judge(page))
-        except PLUGIN_FAULTS:  # an error of the judge costs that page
+        except plugin_faults():  # an error of the judge costs that page
             _log.exception("Page %s could not be judged again", page.url)
             return None
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Protocol
 
 from trailhound.crawling.answers import Troubles, checked_candidate
-from trailhound.errors import PLUGIN_FAULTS, StorageError
+from trailhound.errors import StorageError, plugin_faults
 from trailhound.frontier.base import Rescore
 from trailhound.records import Candidate, Outcome
 from trailhound.strategies.base import (
@@ -86,7 +86,7 @@ class Ranking:
         try:
             found = [checked_candidate(each) for each in ask()]
             wanted = [each for each in found if self._in_scope(each.url)]
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             self._troubles.note(f"The strategy, asked {asked},", error)
             return 0, 0
         return len(found), self._frontier.add(wanted)
@@ -97,7 +97,7 @@ class Ranking:
             return
         try:
             self._regretting.regret(candidate, outcome)
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             self._troubles.note("The strategy, told of a failure,", error)
 
     def rank_anew(self, pages: int) -> None:
@@ -118,7 +118,7 @@ class Ranking:
             return
         try:
             self._sharing.heed(news)
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             self._troubles.note("The strategy, told what others have learned,", error)
         if self._rescoring is not None:
             self._frontier.rescore(self._new_scores, self._rescore_best)
@@ -133,7 +133,7 @@ class Ranking:
                 raise ValueError("a priority is not a number")
         except StorageError:  # of the frontier, whose mapping it is
             raise
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             self._troubles.note("The strategy, ranking anew what waits,", error)
             return None
         return scores

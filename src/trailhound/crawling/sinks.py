@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol, Self
 import msgspec
 
 from trailhound.crawling.answers import Troubles
-from trailhound.errors import PLUGIN_FAULTS, UNREADABLE, StorageError, TrailhoundError
+from trailhound.errors import UNREADABLE, StorageError, TrailhoundError, plugin_faults
 from trailhound.records import FinishedPage, Outcome, PageEvent
 from trailhound.storage.files import explaining
 from trailhound.storage.warc import ArchiveWriter
@@ -99,7 +99,7 @@ class SinkChain:
                 self._useful.add(id(sink))
             except TrailhoundError:
                 raise
-            except PLUGIN_FAULTS as error:
+            except plugin_faults() as error:
                 self._note_failure(sink, error, finished.event)
 
     def _note_failure(self, sink: Sink, error: BaseException, event: PageEvent) -> None:
@@ -134,7 +134,7 @@ async def close_sinks(sinks: Iterable[Sink], troubles: Troubles) -> None:
             closed = sink.close()
             if isawaitable(closed):
                 await closed
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             troubles.note(f"{_name(sink)}, being closed,", error)
 
 

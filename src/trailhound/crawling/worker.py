@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from trailhound.crawling.analysis import Analysis, Analyst, AnalystRecipe, PageJob, note_failure
 from trailhound.crawling.processes import beside_the_limit, limit_memory
-from trailhound.errors import PLUGIN_FAULTS
+from trailhound.errors import plugin_faults
 from trailhound.signals import leave_signals_to_parent
 from trailhound.text import language
 from trailhound.text.extract import extract_page
@@ -58,7 +58,7 @@ def _start(recipe: AnalystRecipe) -> tuple[Analyst | None, Analysis]:
         # What guesses languages is not, it takes 0.7 s: most pages say their own.
         extract_page(_SOME_PAGE, "http://example.org/")
         return recipe(), start
-    except PLUGIN_FAULTS as error:
+    except plugin_faults() as error:
         note_failure(start, error)
         return None, start
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from trailhound.errors import PLUGIN_FAULTS
+from trailhound.errors import plugin_faults
 from trailhound.judges.base import LearningJudge
 from trailhound.judges.choosing import best_ranked, make_judge, suiting_judges
 from trailhound.judges.cosine import calibrated_threshold
@@ -29,7 +29,7 @@ def calibrate_judges(
         if hasattr(kind, "left_out_scores"):
             try:
                 calibrated[name] = _calibration(kind, model, threshold)
-            except PLUGIN_FAULTS as error:  # somebody else's judge: learning goes on without it
+            except plugin_faults() as error:  # somebody else's judge: learning goes on without it
                 if kind.__module__.startswith("trailhound."):
                     raise
                 _log.warning("The judge '%s' is not calibrated, it failed: %r", name, error)

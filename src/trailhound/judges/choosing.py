@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from trailhound.counting import counted
-from trailhound.errors import PLUGIN_FAULTS, ConfigError, SessionError, TrailhoundError
+from trailhound.errors import ConfigError, SessionError, TrailhoundError, plugin_faults
 from trailhound.judges.base import LearningJudge, RelevanceJudge
 from trailhound.judges.rules import PREDICATE_THRESHOLD, PredicateJudge, as_relevance
 from trailhound.plugins import JUDGE, REQUIRED, Catalogue, own_classes
@@ -95,7 +95,7 @@ def _volunteers() -> list[str]:
 def _suits(kind: type[LearningJudge], name: str, graph: PageGraph) -> bool:
     try:
         return bool(kind.suits(graph))
-    except PLUGIN_FAULTS as error:  # whatever somebody else's code raises costs him his turn
+    except plugin_faults() as error:  # whatever somebody else's code raises costs him his turn
         _log.warning("The judge '%s' is passed over, asked whether it suits: %r", name, error)
         return False
 

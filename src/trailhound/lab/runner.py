@@ -27,7 +27,7 @@ from trailhound.crawling.build import (
 from trailhound.crawling.driving import Driver, VirtualTimeLoop
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.sinks import Sink
-from trailhound.errors import PLUGIN_FAULTS, TrailhoundError, UsageError
+from trailhound.errors import TrailhoundError, UsageError, plugin_faults
 from trailhound.fetching.replay import ReplayFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.lab import metrics
@@ -97,7 +97,7 @@ class TopicRunner:
             return self.run(task)
         except TrailhoundError as error:
             return RunFailure(task, str(error))
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             return RunFailure(task, f"{type(error).__name__}: {error}")
 
     def try_out(self, strategies: Iterable[str]) -> None:
@@ -110,7 +110,7 @@ class TopicRunner:
         for strategy in strategies:
             try:
                 self._bench_for(topic).crawl(RunTask(topic, 0, strategy), seed, max_requests=0)
-            except PLUGIN_FAULTS as error:
+            except plugin_faults() as error:
                 if isinstance(error, UsageError):
                     raise
 

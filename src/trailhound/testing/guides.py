@@ -71,7 +71,8 @@ def _made(make: MakeStrategy, briefing: Briefing) -> Strategy:
         made = make(briefing)
         return await made if isawaitable(made) else made
 
-    return asyncio.run(wait())
+    with never_raising("from_briefing makes a strategy"):
+        return asyncio.run(wait())
 
 
 def _seen(strategy: Strategy) -> list[tuple[str, bytes]]:

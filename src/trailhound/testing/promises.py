@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from trailhound.errors import TrailhoundError
+from trailhound.errors import TrailhoundError, plugin_faults
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 
@@ -29,7 +29,7 @@ def never_raising(promise: str) -> Iterator[None]:
         yield
     except BrokenPromiseError:
         raise
-    except Exception as error:
+    except plugin_faults() as error:
         raise BrokenPromiseError(
             f"{promise}, but it raised {type(error).__name__}: {error}"
         ) from error
@@ -42,7 +42,7 @@ def raising_ours(promise: str) -> Iterator[None]:
         yield
     except TrailhoundError:
         return
-    except Exception as error:
+    except plugin_faults() as error:
         raise BrokenPromiseError(
             f"{promise}: a TrailhoundError is needed, not {type(error).__name__}: {error}"
         ) from error

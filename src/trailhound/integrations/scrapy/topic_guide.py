@@ -31,7 +31,7 @@ from trailhound.crawling.build import Guides, Knowledge, make_guides
 from trailhound.crawling.digestion import opinion_of
 from trailhound.crawling.driving import Driver
 from trailhound.crawling.ranking import RankedQueue, Ranking
-from trailhound.errors import PLUGIN_FAULTS, UNREADABLE, StorageError, UsageError
+from trailhound.errors import UNREADABLE, StorageError, UsageError, plugin_faults
 from trailhound.integrations.scrapy.request_queue import UNRANKED
 from trailhound.judges.choosing import check_judge
 from trailhound.library.learning import load_topic
@@ -164,7 +164,7 @@ class TopicGuide:
         own_rank = crawled.candidate.priority
         try:
             scores, relevance = opinion_of(self.strategy, crawled, scores)
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             self._troubles.note("The strategy", error, f" on {crawled.page.url}")
             return _Reading(crawled.relevance, usual_rank=own_rank)
         self._count_page()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from trailhound.errors import PLUGIN_FAULTS, ConfigError, CorpusError, TrailhoundError, UsageError
+from trailhound.errors import ConfigError, CorpusError, TrailhoundError, UsageError, plugin_faults
 from trailhound.fetching.base import REDIRECT_STATUSES
 from trailhound.lab.corpora.contents import CorpusInfo
 from trailhound.lab.corpora.writer import CorpusWriter
@@ -88,7 +88,7 @@ def import_corpus(
             chosen.record(request, writer)
         except TrailhoundError:
             raise
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             raise CorpusError(
                 f"The corpus kind '{chosen.name}' failed: {type(error).__name__}: {error}. Nothing "
                 "was written. Check the source, or tell whoever wrote the kind."

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from trailhound.errors import PLUGIN_FAULTS, ConfigError, TrailhoundError
+from trailhound.errors import ConfigError, TrailhoundError, plugin_faults
 from trailhound.plugins import IMPORTER, Catalogue, keyword_options
 from trailhound.sessions.events import Session
 from trailhound.sessions.importers.base import Imported, Importer
@@ -60,7 +60,7 @@ def _naming(found: Importer, source: Path) -> Iterator[None]:
         yield
     except TrailhoundError:
         raise
-    except PLUGIN_FAULTS as error:
+    except plugin_faults() as error:
         raise ConfigError(
             f"The importer '{found.name}' broke while it read {source}: {type(error).__name__}: "
             f"{error}. Report it to whoever provides {type(found).__module__}."

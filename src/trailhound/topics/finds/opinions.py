@@ -15,7 +15,7 @@ import msgspec
 from trailhound.config.settings import Settings
 from trailhound.crawling.build import Guides, Knowledge, make_guides
 from trailhound.crawling.driving import run_alone
-from trailhound.errors import PLUGIN_FAULTS, ModelError, SourceError, TrailhoundError, UsageError
+from trailhound.errors import ModelError, SourceError, TrailhoundError, UsageError, plugin_faults
 from trailhound.judges.base import WordingJudge
 from trailhound.records import Candidate, Page
 from trailhound.sessions.shown_pages import page_from_source
@@ -82,7 +82,7 @@ class Opinions:
             return [], []
         try:
             moved = sorted(judge.words(page).items(), key=lambda each: -abs(each[1]))
-        except PLUGIN_FAULTS:  # of a plug-in, which costs itself
+        except plugin_faults():  # of a plug-in, which costs itself
             _log.exception("The judge cannot tell which words of %s count", address)
             return [], []
         told = [

@@ -21,7 +21,7 @@ from trailhound.crawling.choosing import open_frontier, open_sinks
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.progress import CrawlProgress
 from trailhound.crawling.sinks import ArchiveSink, Sink, close_sinks
-from trailhound.errors import PLUGIN_FAULTS, StorageError
+from trailhound.errors import StorageError, plugin_faults
 from trailhound.fetching.base import Hampered
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.records import Outcome
@@ -117,7 +117,7 @@ class CrawlEnd:
         troubles = self.crawler.troubles
         try:
             await self.crawler.fetcher.close()
-        except PLUGIN_FAULTS as error:
+        except plugin_faults() as error:
             troubles.note("The fetcher, being closed,", error)
         await self.stores.unplug(troubles)
         for sentence in troubles.summary():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from trailhound.config.settings import Settings
 from trailhound.crawling.answers import Troubles
-from trailhound.errors import PLUGIN_FAULTS, StorageError
+from trailhound.errors import StorageError, plugin_faults
 from trailhound.records import Candidate, CrawledPage, FinishedPage, Outcome, Relevance
 from trailhound.sessions.shown_pages import page_from_source
 from trailhound.storage.files import explaining, write_whole
@@ -66,7 +66,7 @@ class StrategyMemory:
         known_until, snapshot = _opened(content)
         try:
             self._remembering.restore(snapshot)
-        except PLUGIN_FAULTS as error:  # not ValueError alone: a broken strategy ends nothing
+        except plugin_faults() as error:  # not ValueError alone: a broken strategy ends nothing
             notify(
                 f"What the strategy had learned on the way cannot be used ({error}); it learns "
                 "anew, and nothing else is lost."
@@ -81,7 +81,7 @@ class StrategyMemory:
             return
         try:
             strategy.inherit(_opened(earlier.read_bytes())[1], in_full=in_full)
-        except PLUGIN_FAULTS as error:  # whatever is wrong with it: nobody needs it to begin
+        except plugin_faults() as error:  # whatever is wrong with it: nobody needs it to begin
             notify(f"What an earlier crawl has learned is of no use here: {error}.")
             return
         self._has_inherited = True
@@ -108,7 +108,7 @@ class StrategyMemory:
                     continue
                 self._strategy.observe(crawled)
                 list(self._strategy.score_links(crawled))
-            except PLUGIN_FAULTS:  # as in the crawl: an error of ours costs that page
+            except plugin_faults():  # as in the crawl: an error of ours costs that page
                 _log.exception("Page %s could not be looked at again", crawled.page.url)
             self.known_until = max(self.known_until, number)
 
@@ -132,7 +132,7 @@ class StrategyMemory:
             head = _HEAD.pack(_MAGIC, self.known_until)
             try:
                 content = head + self._remembering.snapshot()
-            except PLUGIN_FAULTS as error:  # the crawl goes on; the last good snapshot stays
+            except plugin_faults() as error:  # the crawl goes on; the last good snapshot stays
                 self._troubles.note("The strategy, remembering what it learned,", error)
                 return
             write_whole(self._path, content)
