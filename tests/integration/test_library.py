@@ -386,6 +386,41 @@ def test_parts_may_be_objects_of_a_program(
     )
 
 
+def test_a_resumed_crawl_wants_the_objects_again_that_it_was_made_with(
+    learned: th.LearnedTopic, web: DemoWeb, tmp_path: Path
+) -> None:
+    own: dict[str, Any] = {
+        "strategy": ShortUrls(),
+        "judge": by_its_length,
+        "fetcher": Answers(web),
+        "sinks": Notebook(),
+    }
+    names = {"strategy": "short-urls", "judge": "by_its_length", "fetcher": "Answers"}
+    reach: dict[str, Any] = {"user_agent": USER_AGENT, "delay_seconds": 0, "allow_impolite": True}
+    with th.crawl(learned, web.start_urls, tmp_path, max_requests=3, **own, **reach) as crawl:
+        list(crawl)
+    for part, name in names.items():
+        rest = {key: value for key, value in own.items() if key != part}
+        with pytest.raises(UsageError) as raised:
+            th.crawl(learned, folder=tmp_path, **rest).__enter__()
+        assert f"It was crawled with a {part} of your own ({name}): give it" in str(raised.value)
+    del own["sinks"]
+    with th.crawl(learned, folder=tmp_path, max_requests=4, **own) as crawl:
+        assert len(list(crawl)) == 1
+        assert any("sinks of your own (Notebook), and this one" in each for each in crawl.notices)
+    own["judge"] = "keywords:words=the"
+    with th.crawl(learned, folder=tmp_path, max_requests=5, **own) as crawl:
+        assert len(list(crawl)) == 1
+        assert not any("sinks of your own" in each for each in crawl.notices)
+    del own["judge"]
+    with th.crawl(learned, folder=tmp_path, max_requests=6, **own) as crawl:
+        assert len(list(crawl)) == 1
+
+
+def by_its_length(page: th.Page) -> bool:
+    return len(page.text) > 10
+
+
 def test_a_crawl_may_ask_the_links_of_its_own_archive(
     learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -111,6 +111,8 @@ class OwnParts:
     """Beside those of the settings."""
     neighbours: Neighbours | None = None
     """Crawls that this one shares its work with."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Of those that a resumed crawl must be given again, by kind."""
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,13 @@ def split_parts(
     """
     objects: dict[str, Any] = {}
     values: dict[str, Any] = {}
+    of_own: dict[str, str] = {}
     for part, given in (("strategy", strategy), ("judge", judge), ("fetcher", fetcher)):
         if isinstance(given, str | Path):
             values[part] = str(given)
         elif given is not None:
             objects[part] = _judge(given) if part == "judge" else _checked(part, given)
+            of_own[part] = _name(given)
     for part in objects.keys() - {"fetcher"}:
         values[part] = str(getattr(objects[part], "name", type(objects[part]).__name__))
     if resolver is not None:
@@ -42,7 +44,16 @@ def split_parts(
         values["sinks"] = names
     own = [sink for sink in several if not isinstance(sink, str | Path)]
     objects["sinks"] = [_checked("sinks", sink) for sink in own]
+    if own:
+        of_own["sinks"] = ", ".join(map(_name, own))
+    objects["names"] = of_own
     return objects, values
+
+
+def _name(given: Any) -> str:
+    """Of a class or a function, or the one that an object has given itself."""
+    own = getattr(given, "name", None) or getattr(given, "__name__", None)
+    return own if isinstance(own, str) else type(given).__name__
 
 
 def _several(sinks: Any) -> list[Any]:

@@ -62,6 +62,8 @@ class CrawlRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Hidden states of the model it began with: what candidates remember depends on it."""
     model: str
     """Checksum of that model."""
+    own_parts: dict[str, str] = {}
+    """Parts that only the program has which crawled with them, by kind, with their names."""
     ended: str = ""
     """Why the last run ended; empty while it runs, or when it was killed."""
     ended_at: float | None = None

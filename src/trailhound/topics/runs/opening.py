@@ -59,6 +59,8 @@ def open_crawl(
                 f"Nothing has been learned for the topic '{topic.name}': the crawl goes by its "
                 "judge, and learns from what that finds."
             )
+        if plan.told_of_sinks:
+            notify(plan.told_of_sinks)
         _tell_missing_keys(plan.settings, notify)
         return TopicCrawl(folder, plan, known, own, stack, notify, beacon)
     except BaseException:

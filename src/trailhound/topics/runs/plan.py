@@ -91,6 +91,19 @@ class CrawlPlan:
     """Where cookies are, as it was said: the workspace's own file is found again wherever it is."""
     newly_as_me: frozenset[str] = frozenset()
     """Hosts that this run, in so many words, is to read as the person."""
+    own_parts: Mapping[str, str] = field(default_factory=dict)
+    """Names of parts that only the program has, by kind."""
+
+    @property
+    def told_of_sinks(self) -> str:
+        """What a person should know when this run has not the program's own sinks of the last."""
+        before = self.record.own_parts.get("sinks") if self.record is not None else ""
+        if not before or self.own_parts.get("sinks"):
+            return ""
+        return (
+            f"The last run had sinks of your own ({before}), and this one has none: to have its "
+            "pages kept there as well, give them again, as sinks=…"
+        )
 
     @property
     def all_seeds(self) -> tuple[str, ...]:
@@ -150,6 +163,7 @@ class CrawlPlan:
             created_at=self.record.created_at if self.record is not None else now,
             states=states,
             model=model,
+            own_parts=dict(self.own_parts),
         )
 
 
@@ -165,6 +179,7 @@ def make_plan(
         record = folder.require().read()
         settings = record.settings.changed(_values(request.flags))
         seeds = request.flags.get("crawl.seeds") or ()
+        _check_own_parts(record, request, own)
     else:
         _check_new(request, folder)
         settings, seeds = request.settings, request.settings.crawl.seeds
@@ -200,7 +215,23 @@ def make_plan(
         request.asked_elsewhere | ({"search"} if settings.crawl.seeds_from else set()),
         said.access_file,
         frozenset(settings.fetch.as_me if request.flags.get("fetch.as_me") else ()),
+        own.names,
     )
+
+
+_NAMED_BY = {"strategy": "crawl.strategy", "judge": "judge.kind", "fetcher": "fetch.fetcher"}
+"""Settings that name a part, by its kind."""
+
+
+def _check_own_parts(record: CrawlRecord, request: CrawlRequest, own: OwnParts) -> None:
+    """Nobody else has the objects of a program, and what the settings name is not the same."""
+    for part, setting in _NAMED_BY.items():
+        name = record.own_parts.get(part)
+        if name and getattr(own, part) is None and not request.flags.get(setting):
+            raise UsageError(
+                f"It was crawled with a {part} of your own ({name}): give it again, as {part}=…, "
+                "or begin anew in another folder."
+            )
 
 
 def _check_learned(folder: CrawlFolder, settings: Settings) -> None:
