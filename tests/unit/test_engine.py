@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.engine import Crawler
@@ -693,3 +695,23 @@ def test_the_gate_is_saved_when_a_crawl_ends() -> None:
     )
     list(crawl.run([u("a")]))
     assert saved == [True]
+
+
+def test_crawls_that_overlap_leave_the_process_as_it_was() -> None:
+    def state() -> tuple[set[int], tuple[int, int, int]]:
+        threads = {library["num_threads"] for library in threadpool_info()}
+        return threads, gc.get_threshold()
+
+    with threadpool_limits(limits=2):
+        before = state()
+        assert before[0] == {2}
+        first, second = (crawler(WEB).run([u("a")]) for _ in range(2))
+        next(first)
+        next(second)
+        while_they_run = state()
+        assert while_they_run[0] == {1}
+        assert while_they_run[1] != before[1]
+        first.close()
+        assert state() == while_they_run
+        second.close()
+        assert state() == before

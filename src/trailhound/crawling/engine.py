@@ -17,8 +17,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
-from threadpoolctl import threadpool_limits
-
 from trailhound.crawling.analysis import Analysis, AnalystRecipe, PageJob
 from trailhound.crawling.answers import Troubles, link_score
 from trailhound.crawling.budget import Allowance, Attempts, Budget, RequestLedger, StopReason
@@ -26,7 +24,11 @@ from trailhound.crawling.digestion import Digestion, KnownTexts, Story
 from trailhound.crawling.driving import drive
 from trailhound.crawling.gate import LinkGate
 from trailhound.crawling.in_flight import InFlight
-from trailhound.crawling.machine import LOOK_EVERY_SECONDS, collect_seldom
+from trailhound.crawling.machine import (
+    LOOK_EVERY_SECONDS,
+    calculate_in_one_thread,
+    collect_seldom,
+)
 from trailhound.crawling.neighbours import BetweenPages, Neighbours
 from trailhound.crawling.page_reading import PageReading
 from trailhound.crawling.processes import PAGE_LIMITS, PageLimits
@@ -227,8 +229,7 @@ class Crawler:
         )
         self._started = self._steady()
         self.frontier.add(Candidate(url, SEED_PRIORITY) for url in seeds)
-        # As in the workers: sums in another order would let priorities depend on the machine.
-        one_thread = threadpool_limits(limits=1)
+        restore_threads = calculate_in_one_thread()
         restore_collector = collect_seldom()
         fetching: asyncio.Task[None] | None = None
         company: asyncio.Task[None] | None = None
@@ -256,7 +257,7 @@ class Crawler:
             await in_flight.close()
             self._between_pages.cancel()
             self.requests += allowance.under_way()  # they were made, and nothing came of them
-            one_thread.restore_original_limits()
+            restore_threads()
             restore_collector()
             if self.gate is not None:
                 with suppress(StorageError):  # when the disk is full, something else says so

@@ -8,10 +8,13 @@ from __future__ import annotations
 import gc
 import math
 import shutil
+import threading
 import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from trailhound.counting import in_bytes
 
@@ -93,24 +96,62 @@ _SELDOM = (20_000, 20, 100)
 """How often it looks: after so many new records."""
 
 
-def collect_seldom() -> Callable[[], None]:
-    """Let the garbage collector look seldom, and not at what is there already; undone by a call.
+class _WhileAnyCrawls:
+    """Something of the whole process that is so while any crawl runs in it, whichever ends first.
 
-    A page brings hundreds of records that refer to nothing else, and models stay for the whole
-    crawl: looking through them took a sixth of its CPU time.
+    ``begin`` is called for each, and gives what undoes it, if there was anything to do.
     """
-    before = gc.get_threshold()
-    goes_beside_another_crawl = before == _SELDOM
-    is_ours = not goes_beside_another_crawl and not _was_frozen_before_all_crawls()
+
+    def __init__(self, begin: Callable[[], Callable[[], object] | None]) -> None:
+        self._begin = begin
+        self._lock = threading.RLock()  # a crawl that is garbage may end as another begins
+        self._crawls = 0
+        self._undo: list[Callable[[], object]] = []
+
+    def __call__(self) -> Callable[[], None]:
+        """A crawl begins; what to call, once, when it has ended."""
+        with self._lock:
+            self._crawls += 1
+            if (undo := self._begin()) is not None:
+                self._undo.append(undo)
+        return self._end
+
+    def _end(self) -> None:
+        with self._lock:
+            self._crawls -= 1
+            while not self._crawls and self._undo:
+                self._undo.pop()()
+
+
+def _collect_seldom() -> Callable[[], None] | None:
+    before, is_frozen_by_others = gc.get_threshold(), _was_frozen_before_all_crawls()
     gc.freeze()
     gc.set_threshold(*_SELDOM)
 
     def undo() -> None:
         gc.set_threshold(*before)
-        if is_ours:
+        if not is_frozen_by_others:
             gc.unfreeze()
 
-    return undo
+    return undo if before != _SELDOM else None
+
+
+collect_seldom = _WhileAnyCrawls(_collect_seldom)
+"""Let the garbage collector look seldom, and not at what is there already; undone by a call.
+
+A page brings hundreds of records that refer to nothing else, and models stay for the whole crawl:
+looking through them took a sixth of its CPU time.
+"""
+
+
+def _calculate_in_one_thread() -> Callable[[], object] | None:
+    has_several = any(library["num_threads"] > 1 for library in threadpool_info())
+    return threadpool_limits(limits=1).restore_original_limits if has_several else None
+
+
+calculate_in_one_thread = _WhileAnyCrawls(_calculate_in_one_thread)
+"""As in the workers: sums in another order would let priorities depend on the machine. Undone by a
+call."""
 
 
 @cache
