@@ -45,7 +45,7 @@ class Outcome(StrEnum):
     """The host may not be asked so soon; the URL should wait and be asked again. Or it redirects,
     and the budget has no request left for where to; that is what waits then."""
     BROKEN = "broken"
-    """Our own code failed on this page; the event's ``why`` carries the error."""
+    """Our own code, or a plug-in, failed on this page; the event's ``why`` carries the error."""
     UNREADABLE = "unreadable"
     """A document came that cannot be read: damaged, or locked by a password."""
     TOO_COSTLY = "too-costly"

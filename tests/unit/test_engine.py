@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from trailhound.crawling.analysis import Analyst, PageJob
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.engine import Crawler
 from trailhound.crawling.gate import LinkGate
@@ -218,8 +219,11 @@ def test_a_strategy_that_raises_costs_the_page_not_the_crawl() -> None:
 
     events = {event.url: event for event in crawler(WEB, Clumsy()).run([u("a")])}
     assert events[u("b")].outcome is Outcome.BROKEN
-    assert events[u("b")].why == "ValueError: cannot read this"
+    assert events[u("b")].why == "the strategy clumsy failed: ValueError: cannot read this"
     assert events[u("t")].outcome is Outcome.FETCHED
+    job = PageJob(Candidate(u("b"), 1.0), u("b"), "", b"", Page(u("b")))
+    apart = Analyst(TitleJudge(), Clumsy()).analyse(job)
+    assert apart.failure == events[u("b")].why
 
 
 def test_a_learning_strategy_re_ranks_the_frontier() -> None:

@@ -190,7 +190,7 @@ class LeavingWeb(TinyWeb):
 
 def test_a_plug_in_that_ends_the_program_costs_its_page(tmp_path: Path) -> None:
     events = crawled_with(tmp_path, Leaving(), LeavingWeb(WEB))
-    assert events["b"].why == "SystemExit: 7"
+    assert events["b"].why == "the strategy strange failed: SystemExit: 7"
     assert events["c"].why == "the fetcher failed: SystemExit: 7"
     assert {events["b"].outcome, events["c"].outcome} == {Outcome.BROKEN}
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from trailhound.crawling.answers import LinkScore, checked_verdict, link_score
+from trailhound.crawling.answers import LinkScore, checked_verdict, link_score, name_of
 from trailhound.errors import plugin_faults
 from trailhound.records import Candidate, CrawledPage, FetchResult, Page, Relevance
 from trailhound.text.documents import UnreadableDocumentError
@@ -106,9 +106,8 @@ class Analyst:
         except UnreadableDocumentError as error:
             analysis.failure, analysis.is_unreadable = str(error), True
         except plugin_faults() as error:
-            note_failure(analysis, error)
-            if analysis.page is not None and analysis.relevance is None:
-                analysis.failure = f"{JUDGE_FAILED}{analysis.failure}"
+            is_judges = analysis.page is not None and analysis.relevance is None
+            note_failure(analysis, error, JUDGE_FAILED if is_judges else "")
             analysis.is_too_costly = isinstance(error, MemoryError)
         return analysis
 
@@ -124,7 +123,12 @@ class Analyst:
             analysis.fingerprint = self._fingerprint(page)
         if self._strategy is not None:
             crawled = CrawledPage(page, analysis.relevance, job.candidate)
-            analysis.scores = list(map(link_score, self._strategy.score_links(crawled)))
+            try:
+                analysis.scores = list(map(link_score, self._strategy.score_links(crawled)))
+            except MemoryError:  # it is the page that is too much
+                raise
+            except plugin_faults() as error:
+                note_failure(analysis, error, f"the strategy {name_of(self._strategy)} failed: ")
 
     def _extract(self, job: PageJob) -> Page | None:
         page = job.body, job.url, job.content_type
@@ -145,7 +149,7 @@ AnalystRecipe = Callable[[], Analyst]
 """Makes the analyst of a worker process; it is pickled on its way there."""
 
 
-def note_failure(analysis: Analysis, error: BaseException) -> None:
-    """Let the analysis tell of an error of our own."""
-    analysis.failure = f"{type(error).__name__}: {error}"
+def note_failure(analysis: Analysis, error: BaseException, who: str = "") -> None:
+    """Let the analysis tell of an error; ``who`` raised it, if known (``the judge failed: ``)."""
+    analysis.failure = f"{who}{type(error).__name__}: {error}"
     analysis.trace = "".join(traceback.format_exception(error))

@@ -58,6 +58,12 @@ class Troubles:
         return [f"{who} failed {counted(count, 'time')}." for who, count in self.counts.items()]
 
 
+def name_of(part: object) -> str:
+    """What to call a plug-in by: the name that it gives itself, or that of its class."""
+    name = getattr(part, "name", None)
+    return name if isinstance(name, str) and name else type(part).__name__
+
+
 _ROUNDING = 1e-4
 """By so much a score may miss its bounds, as a cosine of long pages in single precision does."""
 

@@ -15,8 +15,8 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from trailhound.crawling.analysis import Analysis, note_failure
-from trailhound.crawling.answers import LinkScore, checked_verdict, link_score
-from trailhound.errors import plugin_faults
+from trailhound.crawling.answers import LinkScore, checked_verdict, link_score, name_of
+from trailhound.errors import SourceError, plugin_faults
 from trailhound.frontier.base import Frontier
 from trailhound.records import (
     Candidate,
@@ -222,9 +222,11 @@ class Digestion:
         story.page, story.relevance = analysis.page, analysis.relevance
         if not analysis.failure:
             try:
-                story.scores = await self._opinion(story, analysis)
-            except plugin_faults() as error:
+                crawled = self._crawled(story, analysis)
+            except Exception as error:
                 note_failure(analysis, error)
+            else:
+                await self._hear(story, crawled, analysis)
         if analysis.is_unreadable:
             story.outcome, story.why = Outcome.UNREADABLE, analysis.failure
         elif analysis.is_too_costly:
@@ -232,7 +234,7 @@ class Digestion:
         elif analysis.failure:
             story.fail(analysis.failure, analysis.trace)
 
-    async def _opinion(self, story: Story, analysis: Analysis) -> list[LinkScore]:
+    def _crawled(self, story: Story, analysis: Analysis) -> CrawledPage:
         page, relevance = analysis.page, analysis.relevance
         if page is None or relevance is None:
             raise ValueError("the analysis is incomplete")
@@ -241,8 +243,21 @@ class Digestion:
             story.duplicate_of = self._known_texts.find_or_add(
                 analysis.fingerprint, page.url, noindex=page.noindex or story.result.noindex
             )
-        crawled = CrawledPage(page, relevance, story.candidate)
-        scores, story.relevance = opinion_of(self._strategy, crawled, analysis.scores)
+        return CrawledPage(page, relevance, story.candidate)
+
+    async def _hear(self, story: Story, crawled: CrawledPage, analysis: Analysis) -> None:
+        """What the strategy thinks of the page's links, or that it failed."""
+        try:
+            story.scores = await self._opinion(story, crawled, analysis.scores)
+        except SourceError as error:
+            note_failure(analysis, error)
+        except plugin_faults() as error:
+            note_failure(analysis, error, f"the strategy {name_of(self._strategy)} failed: ")
+
+    async def _opinion(
+        self, story: Story, crawled: CrawledPage, analysed: list[LinkScore] | None
+    ) -> list[LinkScore]:
+        scores, story.relevance = opinion_of(self._strategy, crawled, analysed)
         if self._asking is not None and self.may_ask():
             self.awaits_answer = True
             try:

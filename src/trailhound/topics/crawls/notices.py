@@ -152,7 +152,7 @@ ENDS = {
     Outcome.LOGIN_WANTED: "it asks to log in (see --cookies and --for-host)",
     Outcome.BUSY: "the server was busy, again and again",
     Outcome.POSTPONED: "it redirects to an address that waits for its own turn",
-    Outcome.BROKEN: "our own code failed on it",
+    Outcome.BROKEN: "a part of the crawl failed on it",
     Outcome.UNREADABLE: "it is a document that cannot be read",
     Outcome.TOO_COSTLY: "it takes too long, or too much memory, to analyse",
     Outcome.SKIPPED: "a rule of the crawl's own kept it away",
@@ -221,7 +221,7 @@ class SeedWatch:
         self._left = MAX_SEEDS_TOLD
 
     def ended(self, event: PageEvent) -> None:
-        """A page has been dealt with. What our own code failed on is told of elsewhere."""
+        """A page has been dealt with. What a part of the crawl failed on is told of elsewhere."""
         if event.outcome in NOTHING_WRONG or event.outcome is Outcome.BROKEN:
             return
         why = event.why or ENDS[event.outcome]
