@@ -223,8 +223,17 @@ class Catalogue:
             ) from error
 
     def check(self, spec: str, made: Any) -> None:
-        """ConfigError unless ``made`` has what every plug-in of the kind needs."""
-        missing = [name for name in self._kind.needs if not hasattr(made, name)]
+        """ConfigError unless ``made`` has what every plug-in of the kind needs.
+
+        Not how another would be made: one that was made may be of another class.
+        """
+        if made is None:
+            raise ConfigError(
+                f"The {self._noun} '{spec}' cannot be made: its '{self._kind.made_by}' gives None. "
+                "Let it return what it made, or repair or uninstall the package that provides it."
+            )
+        needs = [name for name in self._kind.needs if name != self._kind.made_by]
+        missing = [name for name in needs if not hasattr(made, name)]
         if missing:
             raise ConfigError(
                 f"The {self._noun} '{spec}' has no '{missing[0]}', which every {self._noun} needs. "

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 from browser_histories import Step, chrome_history, places
@@ -19,7 +19,7 @@ from six_users import six_user_trace
 from loopback import posts_taken
 from trailhound.config.settings import FetchSettings
 from trailhound.crawling.sinks import JsonLinesSink
-from trailhound.errors import UsageError
+from trailhound.errors import ConfigError, UsageError
 from trailhound.fetching.http import HttpFetcher
 from trailhound.frontier.memory import MemoryFrontier
 from trailhound.frontier.sqlite import SqliteFrontier
@@ -240,6 +240,31 @@ def test_guides_without_sense_are_found_out() -> None:
         check_strategy(lambda _: Undecided())
     with pytest.raises(BrokenPromiseError, match="from 0 to 1, not 7"):
         check_judge(Undecided())
+
+
+NOTHING = """class Nothing:
+    name = summary = "nothing"
+    paper = ""
+
+    @classmethod
+    def from_briefing(cls, briefing): return None
+
+    def score_links(self, crawled): return ()
+
+    def observe(self, crawled): pass
+
+    def judge(self, page): pass
+"""
+
+
+def test_guides_that_are_none_are_refused_as_they_are_made(tmp_path: Path) -> None:
+    path = tmp_path / "nothing.py"
+    path.write_text(NOTHING)
+    for make in (make_strategy, make_judge):
+        with pytest.raises(ConfigError, match=r"nothing.py' cannot be made: .*gives None"):
+            make(str(path), BRIEFING)
+    with pytest.raises(BrokenPromiseError, match="from_briefing gives what can score_links"):
+        check_strategy(lambda _: cast(Any, None))
 
 
 # The table of all kinds

@@ -138,6 +138,7 @@ def make_judge(
         options.setdefault("threshold", threshold)
     with _catalogue.blaming(spec):
         judge: RelevanceJudge = part.from_briefing(briefing, **options)
+    _catalogue.check(spec, judge)
     return FileJudge(Path(name).resolve(), judge) if name.endswith(".py") else judge
 
 

@@ -48,6 +48,7 @@ async def strategy_for(spec: str, briefing: Briefing) -> Strategy:
     with _catalogue.blaming(spec):
         made = kind.from_briefing(briefing, **options)
         strategy: Strategy = await made if isawaitable(made) else made
+    _catalogue.check(spec, strategy)
     return strategy
 
 

@@ -48,6 +48,8 @@ def check_strategy(make: MakeStrategy, briefing: Briefing | None = None) -> None
     """
     briefing = briefing or Briefing(page_graph(), seed=7)
     strategy = _made(make, briefing)
+    for needed in ("score_links", "observe"):
+        expect(callable(getattr(strategy, needed, None)), f"from_briefing gives what can {needed}")
     for name in ("name", "summary"):
         said = getattr(strategy, name, "")
         expect(bool(said) and "\n" not in said, f"A strategy has a {name} of one line")
