@@ -33,6 +33,8 @@ _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, 
 _PLAIN_TYPES = {"bool": bool, "int": int, "float": float, "str": str, "Path": Path}
 _LARGEST = 1e15
 """Of numbers that options may be, below zero as well: products of some are numbers still."""
+_NAMED = re.compile(r"\s*[\w-]{2,}\s*:")
+"""How a spec of a name with options begins; the letter of a Windows drive is one letter."""
 _COMMA = re.compile(r"(?<!\\),")
 _ran: dict[Path, tuple[str, types.ModuleType]] = {}
 """Python files with the SHA-256 of what was run. Each version is run once: the classes of another
@@ -412,6 +414,9 @@ def _catalogue(kind: Kind) -> Catalogue:
 
 def _split(spec: str) -> tuple[str, str]:
     """Name and options. A path may hold a colon of its own (C:\\…), so it ends at its suffix."""
+    if _NAMED.match(spec):  # a value may be the path of a Python file, too
+        name, _, rest = spec.partition(":")
+        return name, rest
     path, suffix, rest = spec.partition(".py")
     if suffix and rest[:1] in ("", ":"):
         return path + suffix, rest[1:]

@@ -8,7 +8,7 @@ import pytest
 
 from trailhound import judges, strategies
 from trailhound.errors import TrailhoundError, UsageError
-from trailhound.plugins import JUDGE, SINK, absolute
+from trailhound.plugins import JUDGE, SINK, Catalogue, absolute
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing
@@ -141,7 +141,11 @@ def test_paths_in_options_are_the_same_in_every_folder(
     assert absolute(spec, SINK) == spec
     assert absolute("jsonl", SINK) == "jsonl"
     assert absolute("nothing:path=x", SINK) == "nothing:path=x", "told when it is to be opened"
-    assert absolute("keywords:words=hive", JUDGE) == "keywords:words=hive"
+    for words in ("hive", "setup.py", "a.py:b"):
+        assert absolute(f"keywords:words={words}", JUDGE) == f"keywords:words={words}"
+        assert Catalogue(JUDGE).parse(f"keywords:words={words}") == ("keywords", {"words": words})
+    for path in ("mine.py", "C:\\a\\mine.py", "C:/mine.py", "./a:b/mine.py"):
+        assert Catalogue(JUDGE).parse(f"{path}:words=x.py") == (path, {"words": "x.py"})
 
 
 def test_a_file_that_was_edited_is_run_again(tmp_path: Path) -> None:
