@@ -15,6 +15,7 @@ from typing import Any, ClassVar, cast
 from urllib.error import URLError
 from urllib.request import urlopen
 
+import numpy as np
 import pytest
 from examples.focused_crawl import main
 from live_webs import USER_AGENT, Resource, Site, TinySite
@@ -470,6 +471,18 @@ def test_settings_go_by_name_or_in_one_piece(
     assert used.crawl.max_time == 60.0
     assert used.crawl.max_idle == 90.0
     assert used.crawl.max_requests == 1
+    numbers: dict[str, Any] = {"max_requests": np.int64(1), "delay_seconds": np.float32(0.5)}
+    with th.crawl(learned, web.start_urls, **reach, **numbers) as crawl:
+        assert (crawl.settings.crawl.max_requests, crawl.settings.fetch.delay_seconds) == (1, 0.5)
+
+
+def test_a_message_shows_little_of_what_is_long(web: DemoWeb, topic_name: str) -> None:
+    session = web.sessions[topic_name]
+    wrongs: list[dict[str, Any]] = [{"topic": session}, {"strategy": session}]
+    for wrong in wrongs:
+        with pytest.raises(UsageError) as raised:
+            th.crawl(**{"topic": None, **wrong})
+        assert len(str(raised.value)) < 600
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,8 @@ def cancelled(_: th.FetchResult) -> None:
         with_field(requests=0),
         with_field(requests=-3),
         with_field(status=10**30),
+        with_field(retry_after_seconds=math.nan),
+        with_field(retry_after_seconds=-5.0),
         with_field(headers={"Content-Type": "text/html"}),
         with_field(detail=None),
         with_field(body="<p>Bees."),

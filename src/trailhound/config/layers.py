@@ -12,6 +12,7 @@ import reprlib
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from pathlib import Path, PurePath
 from typing import Any, get_args
 
@@ -108,6 +109,8 @@ def _from_program(value: Any, kind: Any) -> Any:
         value = [str(each) if isinstance(each, PurePath) else each for each in several]
     elif isinstance(value, PurePath):
         value = str(value)
+    elif not isinstance(value, int | float) and isinstance(value, Real):
+        value = int(value) if isinstance(value, Integral) else float(value)  # of NumPy's own kinds
     return from_file(value, kind)
 
 
@@ -176,6 +179,11 @@ class _ShortRepr(reprlib.Repr):
 
 _SHORT = _ShortRepr()
 _SHORT.maxstring = _SHORT.maxother = 200
+
+
+def in_short(value: object) -> str:
+    """For messages: the ``repr`` of whatever somebody gave, cut where it is long."""
+    return _SHORT.repr(value)
 
 
 @dataclass(frozen=True)
@@ -338,7 +346,7 @@ def _read(setting: Setting, value: Any, where: str, read: Any) -> Any:
     try:
         return read(value, setting.type)
     except (ValueError, RecursionError) as error:
-        shown = _SHORT.repr(value)
+        shown = in_short(value)
         raise ConfigError(f"{where} is {shown}: {error}. {setting.description}") from error
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from error

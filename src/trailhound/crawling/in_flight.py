@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -59,6 +60,9 @@ def check_result(result: object) -> None:
             raise TypeError(f"its result has {name} = {value!r}, which is not {wanted}")
     if result.requests < (result.outcome is Outcome.FETCHED):
         raise ValueError(f"its result says that a page took {result.requests} requests")
+    if not 0 <= (result.retry_after_seconds or 0) < math.inf:
+        seconds = result.retry_after_seconds
+        raise ValueError(f"its result says to come again after {seconds} seconds")
     if not 0 <= (result.status or 0) <= _MAX_STATUS:
         raise ValueError(f"its result has status = {result.status}, which HTTP has not")
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from trailhound.config.layers import in_short
 from trailhound.counting import counted
 from trailhound.errors import UsageError, told_to_programs, unknown_name
 from trailhound.lab.corpora import Corpus
@@ -53,6 +54,8 @@ def compare(
     path = corpus.path if isinstance(corpus, Corpus) else _path("corpus", corpus)
     options = _checked({"seed_sets": seed_sets, **options})
     jobs = _checked_value("jobs", jobs)
+    if jobs < 1:
+        raise UsageError(f"jobs is {jobs}; it must be at least 1.")
     plan = plan_experiment(path, _names("strategies", strategies), **options)
     kept = tempfile.TemporaryDirectory(prefix="trailhound-") if folder is None else None
     with kept or nullcontext(str(folder)) as place:
@@ -76,11 +79,16 @@ def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _checked_value(name: str, value: Any) -> Any:
     if name in _NUMBERS and (isinstance(value, bool) or not isinstance(value, Integral)):
-        raise UsageError(f"{name} is {value!r}; it must be a whole number, such as {name}=1.")
+        raise UsageError(
+            f"{name} is {in_short(value)}; it must be a whole number, such as {name}=1."
+        )
     if name in _NUMBERS:
         return int(value)  # NumPy has whole numbers of its own
     if name in _SEVERAL:
-        return _names(name, value)
+        several = _names(name, value)
+        if name == "topics" and not several:
+            raise UsageError("topics names none. Name one or more, or leave it out for all.")
+        return several
     if name == "judge":
         return _name("judge", value)
     if name == "topics_file" and value is not None:
@@ -98,7 +106,7 @@ def _names(argument: str, given: Any) -> list[str]:
     if isinstance(given, str | Path):
         given = [given]
     if not isinstance(given, Iterable):
-        raise UsageError(f"{argument} is {given!r}. Give a name, or a list of names.")
+        raise UsageError(f"{argument} is {in_short(given)}. Give a name, or a list of names.")
     return [_name(argument, each) for each in given]
 
 
@@ -108,14 +116,14 @@ def _name(argument: str, given: Any) -> str:
     named = getattr(given, "name", None)
     by_name = f": '{named}'" if isinstance(named, str) else ""
     raise UsageError(
-        f"{argument}: {given!r} is no name. Each run makes its parts anew: give a name{by_name}, "
-        "or the path of a Python file."
+        f"{argument}: {in_short(given)} is no name. Each run makes its parts anew: give a "
+        f"name{by_name}, or the path of a Python file."
     )
 
 
 def _path(argument: str, given: Any) -> Path:
     if not isinstance(given, str | PathLike) or "\0" in str(given):
-        raise UsageError(f"{argument} is {given!r}, which is no path. Give that of a file.")
+        raise UsageError(f"{argument} is {in_short(given)}, which is no path. Give that of a file.")
     return Path(given)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from aiohttp.abc import AbstractResolver
 
-from trailhound.config.layers import by_section, said_in
+from trailhound.config.layers import by_section, in_short, said_in
 from trailhound.config.settings import Settings
 from trailhound.counting import counted
 from trailhound.crawling.budget import StopReason
@@ -96,8 +96,8 @@ def _checked_topic(topic: Any) -> LearnedTopic | str | Path | None:
     if topic is None or isinstance(topic, LearnedTopic | str | Path):
         return topic
     raise UsageError(
-        f"topic is {topic!r}, which is none. Give what learn() gave, where that was saved, or None "
-        "for a crawl that goes by its judge alone."
+        f"topic is {in_short(topic)}, which is none. Give what learn() gave, where that was saved, "
+        "or None for a crawl that goes by its judge alone."
     )
 
 
@@ -105,7 +105,9 @@ def _place(folder: Any) -> Path | None:
     if folder is None:
         return None
     if not isinstance(folder, str | PathLike) or "\0" in str(folder):
-        raise UsageError(f"folder is {folder!r}, which is no path of a folder. Name another.")
+        raise UsageError(
+            f"folder is {in_short(folder)}, which is no path of a folder. Name another."
+        )
     return Path(folder).expanduser()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import fields
 
-from trailhound.config.layers import by_section
+from trailhound.config.layers import by_section, in_short
 from trailhound.errors import ConfigError, UsageError, told_to_programs, unknown_name
 from trailhound.models.topic_model import TopicParameters
 from trailhound.sessions.events import Session
@@ -91,8 +91,8 @@ def _sessions(sources: Iterable[SessionSource]) -> Iterator[Session]:
             yield from _sessions(source)
         else:
             raise UsageError(
-                f"sessions: {source!r} is none. Give session files, folders of them, or Session "
-                "objects."
+                f"sessions: {in_short(source)} is none. Give session files, folders of them, or "
+                "Session objects."
             )
 
 
@@ -117,5 +117,5 @@ def _value(name: str, value: Any) -> Any:
     except msgspec.ValidationError as error:
         kind = wanted.__name__
         raise ConfigError(
-            f"{name} is {value!r}, and it should be of the type {kind}. {example}"
+            f"{name} is {in_short(value)}, and it should be of the type {kind}. {example}"
         ) from error

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from trailhound.config.layers import in_short
 from trailhound.errors import UsageError
 from trailhound.judges.rules import PredicateJudge
 
@@ -79,7 +80,7 @@ def _checked(part: str, given: Any) -> Any:
     missing = [name for name in _NEEDS[part] if not callable(getattr(given, name, None))]
     if missing:
         raise UsageError(
-            f"{part}: {given!r} has no '{missing[0]}'. Give {_wanted(part)} "
+            f"{part}: {in_short(given)} has no '{missing[0]}'. Give {_wanted(part)} "
             f"({', '.join(_NEEDS[part])})."
         )
     return given
