@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -240,6 +240,44 @@ def test_a_strategy_that_was_cancelled_as_it_was_made_cannot_be_made(tmp_path: P
     path.write_text(f"from {__name__} import NeverMade\nclass Mine(NeverMade):\n    pass\n")
     with pytest.raises(ConfigError, match=r"never.py' cannot be made: CancelledError"):
         asyncio.run(strategy_for(str(path), Briefing(page_graph())))
+
+
+class Ranked(Strange):
+    """May be asked to rank anew, and for ways in."""
+
+    def rescore(self, candidates: Mapping[str, bytes]) -> None:
+        """Nothing has moved."""
+
+
+NO_PACES = [
+    ("rescore_every", 0),
+    ("rescore_every", "x"),
+    ("rescore_every", None),
+    ("rescore_best", "x"),
+    ("rescore_best", -1),
+    ("much_better", "x"),
+    ("much_better", float("nan")),
+    ("much_better", property(lambda _: 1 / 0)),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), NO_PACES, ids=repr)
+def test_a_pace_that_is_no_number_is_refused_before_the_crawl(
+    tmp_path: Path, name: str, value: object
+) -> None:
+    strategy = type("Paced", (Ranked,), {name: value})()
+    with pytest.raises(ConfigError, match=f"The strategy strange has {name} = "):
+        crawled_with(tmp_path, strategy)
+    with pytest.raises(BrokenPromiseError, match="of its pace are numbers"):
+        check_strategy(partial(_given, strategy))
+
+
+@pytest.mark.parametrize("name", ["is_entry_due", "is_rank_due"])
+def test_what_cannot_say_whether_it_is_due_is_not(tmp_path: Path, name: str) -> None:
+    strategy = type("Due", (Ranked,), {name: property(lambda _: 1 / 0)})()
+    assert crawled_with(tmp_path, strategy)["a"].outcome is Outcome.FETCHED
+    with pytest.raises(BrokenPromiseError, match=f"{name} may be read at any time"):
+        check_strategy(partial(_given, strategy))
 
 
 def test_a_frontier_that_ends_the_program_is_named(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from trailhound.crawling.machine import (
 from trailhound.crawling.neighbours import BetweenPages, Neighbours
 from trailhound.crawling.page_reading import PageReading
 from trailhound.crawling.processes import PAGE_LIMITS, PageLimits
-from trailhound.crawling.ranking import Ranking
+from trailhound.crawling.ranking import Ranking, pace_of
 from trailhound.crawling.sinks import Sink, SinkChain
 from trailhound.errors import SourceError, StorageError, UsageError, plugin_faults
 from trailhound.fetching.base import Fetcher
@@ -153,7 +153,7 @@ class Crawler:
         self._between_pages = BetweenPages(frontier.commit, lambda: self._woken.set())
         self._budget = Budget()
         self._waits_for_better = wait_for_better
-        self._much_better: float | None = getattr(strategy, "much_better", None)
+        self._much_better = pace_of(strategy).much_better
         self._better_ready_in: Callable[[float, float, float, Mapping[str, float]], float | None]
         self._better_ready_in = getattr(frontier, "better_in", lambda *_: None)
         self._allowance = Allowance(None, self._spent)

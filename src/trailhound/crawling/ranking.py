@@ -6,12 +6,14 @@ A strategy may be somebody else's. What it fails at here is noted, and the crawl
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Protocol
 
-from trailhound.crawling.answers import Troubles, checked_candidate
-from trailhound.errors import StorageError, plugin_faults
+from trailhound.crawling.answers import Troubles, checked_candidate, name_of
+from trailhound.errors import ConfigError, StorageError, plugin_faults
 from trailhound.frontier.base import Rescore
 from trailhound.records import Candidate, Outcome
 from trailhound.strategies.base import (
@@ -29,6 +31,49 @@ RESTOCK_ATTEMPTS = 50
 """Times that a strategy is asked for more when all it named was known or out of scope."""
 
 _THERE_IS_A_PAGE = frozenset({Outcome.FETCHED, Outcome.NOT_MODIFIED})
+
+
+class Pace(NamedTuple):
+    """Numbers that a strategy says of itself; see :class:`~trailhound.strategies.base.Strategy`."""
+
+    rescore_every: int
+    rescore_best: int | None
+    much_better: float | None
+
+
+def pace_of(strategy: object) -> Pace:
+    """Its numbers; ConfigError for what is none: asked once, before anything is fetched."""
+    every = _number(strategy, "rescore_every", RESCORE_EVERY, Integral)
+    best = _number(strategy, "rescore_best", None, Integral)
+    better = _number(strategy, "much_better", None, Real)
+    if every is None:
+        raise _no_number(strategy, "rescore_every", "None")
+    return Pace(
+        int(every), None if best is None else int(best), None if better is None else float(better)
+    )
+
+
+def _number(strategy: object, name: str, default: float | None, kind: type) -> float | None:
+    least = 1 if kind is Integral else -math.inf
+    try:
+        value: Any = getattr(strategy, name, default)
+        is_number = isinstance(value, kind) and not isinstance(value, bool)
+        number, shown = float(value) if is_number else math.nan, reprlib.repr(value)
+    except plugin_faults() as error:
+        raise _no_number(strategy, name, f"{type(error).__name__}: {error}") from error
+    if value is None:
+        return None
+    if not number >= least:
+        raise _no_number(strategy, name, shown)
+    return number
+
+
+def _no_number(strategy: object, name: str, shown: str) -> ConfigError:
+    wanted = "a number" if name == "much_better" else "a whole number above 0"
+    return ConfigError(
+        f"The strategy {name_of(strategy)} has {name} = {shown}, which should be {wanted}. Repair "
+        "it, or uninstall the package that provides it."
+    )
 
 
 class RankedQueue(Protocol):
@@ -55,8 +100,8 @@ class Ranking:
     ) -> None:
         self._entering = strategy if isinstance(strategy, Entering) else None
         self._rescoring = strategy if isinstance(strategy, Rescoring) else None
-        self._rescore_every = int(getattr(strategy, "rescore_every", RESCORE_EVERY))
-        self._rescore_best: int | None = getattr(strategy, "rescore_best", None)
+        pace = pace_of(strategy)
+        self._rescore_every, self._rescore_best = pace.rescore_every, pace.rescore_best
         self._restocking = strategy if isinstance(strategy, Restocking) else None
         self._regretting = strategy if isinstance(strategy, Regretting) else None
         self._sharing = strategy if isinstance(strategy, Sharing) else None
@@ -105,12 +150,19 @@ class Ranking:
 
         A strategy may have more to begin with as well (``is_entry_due``), in a crawl that enters.
         """
-        if self._has_entered and getattr(self._entering, "is_entry_due", False):
+        if self._has_entered and self._is_due(self._entering, "is_entry_due"):
             self.enter()
         if self._rescoring is None:
             return
-        if pages % self._rescore_every == 0 or getattr(self._rescoring, "is_rank_due", False):
+        if pages % self._rescore_every == 0 or self._is_due(self._rescoring, "is_rank_due"):
             self._frontier.rescore(self._new_scores, self._rescore_best)
+
+    def _is_due(self, strategy: object, name: str) -> bool:
+        try:
+            return bool(getattr(strategy, name, False))
+        except plugin_faults() as error:
+            self._troubles.note(f"The strategy, asked for {name},", error)
+            return False
 
     def heed(self, news: Sequence[News]) -> None:
         """Let a strategy learn from pages that others have fetched, and rank by that what waits."""

@@ -13,6 +13,7 @@ from itertools import cycle
 from typing import Any
 
 from trailhound.crawling.answers import checked_candidate, checked_verdict, link_score
+from trailhound.crawling.ranking import pace_of
 from trailhound.judges.base import RelevanceJudge
 from trailhound.records import Candidate, CrawledPage, Outcome, Relevance, ScoredLink
 from trailhound.strategies.base import (
@@ -54,6 +55,8 @@ def check_strategy(make: MakeStrategy, briefing: Briefing | None = None) -> None
         said = getattr(strategy, name, "")
         expect(bool(said) and "\n" not in said, f"A strategy has a {name} of one line")
     expect(isinstance(getattr(strategy, "paper", None), str), "A strategy has a paper, or ''")
+    with never_raising("What a strategy says of its pace are numbers"):
+        pace_of(strategy)
     ranked = _seen(strategy)
     expect(
         ranked == _seen(_made(make, briefing)), "The same seed and pages give the same priorities"
@@ -113,6 +116,9 @@ _NO_PAGE = (Outcome.NOT_FOUND, Outcome.ROBOTS, Outcome.NOT_HTML)
 
 def _check_options(strategy: Strategy, memories: dict[str, bytes]) -> None:
     """What a strategy may do besides, if it does."""
+    for name in ("is_entry_due", "is_rank_due"):
+        with never_raising(f"{name} may be read at any time"):
+            bool(getattr(strategy, name, False))
     if isinstance(strategy, Rescoring):
         with never_raising("rescore takes what waits"):
             scores = strategy.rescore(memories)
