@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, cast
 from urllib.error import URLError
@@ -649,6 +649,15 @@ def test_a_crawl_that_was_closed_says_so(
     assert repr(never_begun) == "<Crawl in memory, closed>"
     with pytest.raises(UsageError, match="The crawl was closed"), never_begun:
         pass
+    asked: list[Callable[[th.Crawl], object]] = [
+        lambda crawl: crawl.results(),
+        lambda crawl: crawl.search("bees"),
+        lambda crawl: crawl.to_pandas(),
+        lambda crawl: crawl.settings,
+    ]
+    for ask in asked:
+        with pytest.raises(UsageError, match="The crawl was closed"):
+            ask(never_begun)
     with th.crawl(learned, web.start_urls, max_requests=3, **reach) as crawl:
         list(crawl)
     assert not list(crawl), "what came to its end just ends"

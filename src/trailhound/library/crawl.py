@@ -308,11 +308,16 @@ class Crawl:
         One that has ended, or was left, has nothing more: its loop just ends.
         """
         if self._is_closed and self.stop_reason is None:
-            again = "with the same folder goes on" if self.folder is not None else "begins anew"
-            raise UsageError(f"The crawl was closed. Make another: crawl() {again}.")
+            raise self._was_closed()
         self._opened()
 
+    def _was_closed(self) -> UsageError:
+        again = "with the same folder goes on" if self.folder is not None else "begins anew"
+        return UsageError(f"The crawl was closed. Make another: crawl() {again}.")
+
     def _opened(self) -> TopicCrawl:
+        if self._running is None and self._is_closed:
+            raise self._was_closed()
         if self._running is None:
             with told_to_programs():
                 running = self._wish.open(self._tell, self._latest)
