@@ -9,6 +9,8 @@ import os
 import signal
 import socket
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -213,6 +215,53 @@ def test_a_coroutine_that_is_cancelled_leaves_the_crawl_in_order(
         asyncio.run(program())
     with th.crawl(learned, folder=tmp_path, max_requests=30) as crawl:
         assert next(crawl).event.number == 6
+
+
+def test_a_crawl_that_was_cancelled_as_it_was_opened_leaves_its_folder(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
+) -> None:
+    crawl = th.crawl(learned, web.start_urls, tmp_path, **reach)
+
+    async def program() -> None:
+        entering = asyncio.ensure_future(crawl.__aenter__())
+        await asyncio.sleep(0.002)
+        entering.cancel()
+        await entering
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(program())
+    until = time.monotonic() + 20
+    while any("trailhound-crawl" in each.name for each in threading.enumerate()):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    with th.crawl(learned, web.start_urls, tmp_path, max_requests=1, **reach) as other:
+        assert len(list(other)) == 1
+
+
+def test_a_crawl_that_is_stopped_before_it_has_begun_fetches_nothing(
+    learned: th.LearnedTopic, web: DemoWeb, reach: dict[str, Any], tmp_path: Path
+) -> None:
+    crawl = th.crawl(learned, web.start_urls, tmp_path, **reach)
+    crawl.stop()
+    assert not list(crawl)
+    assert crawl.stop_reason is th.StopReason.INTERRUPTED
+    told: list[str] = []
+
+    def stop(notice: str) -> None:
+        told.append(notice)
+        untaught.stop()
+
+    untaught = th.crawl(
+        None, web.start_urls, judge="keywords:words=the", notify=stop, **{**reach, **ANY}
+    )
+    assert not list(untaught), "stopped as it was opened"
+    assert told
+    with th.crawl(learned, folder=tmp_path, max_requests=2) as crawl:
+        assert len(list(crawl)) == 2
+
+
+ANY: dict[str, Any] = {"strategy": "breadth-first"}
+"""A strategy that needs no topic."""
 
 
 def test_a_crawl_in_memory_leaves_nothing_behind(

@@ -173,6 +173,7 @@ class Crawl:
         self._page: CrawlResult | None = None
         self._thread: ThreadPoolExecutor | None = None
         self._is_closed = False
+        self._is_to_stop = False
 
     @property
     def folder(self) -> Path | None:
@@ -192,8 +193,10 @@ class Crawl:
     def stop(self) -> None:
         """Start no further fetch, and end when those in flight are dealt with.
 
-        May be called from anywhere: another thread, a signal handler, the loop itself.
+        May be called from anywhere: another thread, a signal handler, the loop itself. Before the
+        crawl has begun, it begins, and ends without a page.
         """
+        self._is_to_stop = True  # first: it may be opened in another thread meanwhile
         if self._running is not None:
             self._running.stop()
 
@@ -233,7 +236,15 @@ class Crawl:
         return self._page
 
     async def __aenter__(self) -> Self:
-        await self._in_thread(self._begun)
+        try:
+            await self._in_thread(self._begun)
+        except asyncio.CancelledError:
+            self.stop()
+            if self._thread is not None:  # what is opened there meanwhile is closed afterwards
+                self._thread.submit(self.close)
+                self._thread.shutdown(wait=False)
+                self._thread = None
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -327,6 +338,8 @@ class Crawl:
                     running.close()
                     raise
             self._running, self._events = running, running.run()
+            if self._is_to_stop:
+                running.stop()
         return self._running
 
     @property
