@@ -25,7 +25,7 @@ from live_webs import USER_AGENT, Resource, Site, TinySite
 import trailhound as th
 from trailhound.demo import DemoWeb
 from trailhound.demo.web import with_sources, write_demo_sessions
-from trailhound.errors import ConfigError, StorageError, UsageError
+from trailhound.errors import ConfigError, ModelError, StorageError, UsageError
 from trailhound.topics.workspace import TopicFolder, Workspace
 
 ROOT = Path(__file__).parents[2]
@@ -653,6 +653,32 @@ def test_topics_are_learned_saved_and_loaded(
     with pytest.raises(UsageError, match="Unknown topic 'wasps'"):
         th.load_topic("wasps", workspace=topic.path.parent.parent)
     assert Workspace(topic.path.parent.parent).topics() == (topic_name,)
+
+
+def test_a_folder_with_a_topics_name_does_not_hide_it(
+    learned: th.LearnedTopic,
+    topic: TopicFolder,
+    topic_name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    workspace = topic.path.parent.parent
+    monkeypatch.setenv("TRAILHOUND_WORKSPACE", str(workspace))
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / topic_name
+    folder.mkdir()
+    assert th.load_topic(topic_name).origin == learned.origin, "the folder is no topic's"
+    with pytest.raises(ModelError):
+        th.load_topic(f"./{topic_name}")
+    learned.save(folder / "model")  # as a crawl has it
+    with pytest.warns(UserWarning, match="a folder with a topic here, which was loaded"):
+        th.load_topic(topic_name)
+    for of_one in (
+        th.load_topic(f"./{topic_name}"),
+        th.load_topic(folder),
+        th.load_topic(topic_name, workspace=workspace),
+    ):
+        assert of_one.origin == learned.origin
 
 
 def test_what_is_shown_of_topics_and_crawls(

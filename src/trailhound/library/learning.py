@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from numbers import Integral
 from pathlib import Path
@@ -69,15 +70,25 @@ def learn(
 def load_topic(place: str | Path, *, workspace: str | Path | None = None) -> LearnedTopic:
     """A topic from the folder it was saved in, or by its name in the workspace.
 
-    The folder may also be that of a crawl, or of a topic in a workspace.
+    The folder may also be that of a crawl, or of a topic in a workspace. What is both the name of a
+    topic and a folder with one is the folder, unless the ``workspace`` is named.
     """
     folder = Path(place).expanduser()
-    for candidate in (folder, folder / "model"):
-        if (candidate / MANIFEST).is_file():
-            return load_model(candidate)
-    if folder.exists():
-        return load_model(folder)  # says what is missing
     home = workspace_folder(Path(workspace) if workspace is not None else None, os.environ)
+    is_name = isinstance(place, str) and folder.name == place
+    is_topic = is_name and place in Workspace(home).topics()
+    here = next((each for each in (folder, folder / "model") if (each / MANIFEST).is_file()), None)
+    if here is not None and not (is_topic and workspace is not None):
+        if is_topic:
+            warnings.warn(
+                f"'{place}' is a topic in {home}, and a folder with a topic here, which was "
+                f"loaded. Write './{place}' for the folder, or load_topic('{place}', "
+                f"workspace='{home}') for the other.",
+                stacklevel=3,
+            )
+        return load_model(here)
+    if folder.exists() and not is_topic:
+        return load_model(folder)  # says what is missing
     return Workspace(home).topic(str(place)).load()
 
 
