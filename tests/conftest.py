@@ -8,11 +8,14 @@ from collections.abc import Iterator
 # As in every command: the first numpy of a process starts a thread for each core otherwise.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# Hundreds of processes would read the certificates of all authorities, which nobody here shows.
-os.environ["SSL_CERT_FILE"] = os.environ["SSL_CERT_DIR"] = os.devnull
-
 import pytest
 from hypothesis import settings
+
+# Hundreds of processes would read the certificates of all authorities, which nobody here shows.
+# What is downloaded for tests, once, asks for them by their other name.
+for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+    os.environ.setdefault(f"USUAL_{name}", os.environ.get(name, ""))
+    os.environ[name] = os.devnull
 
 pytest_plugins = ("chromium", "command_line", "small_web", "half_way_crawls", "app_server")
 
