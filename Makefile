@@ -70,7 +70,7 @@ test: install browser pywb
 # Tests wait for servers, browsers and kills much of their time: five keep two cores busy.
 # In the order of folders: browsers first, so that the many short tests fill the end.
 run-tests:
-	@$(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 run-gate:
 	@mkdir -p $(OUT)

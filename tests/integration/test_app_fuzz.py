@@ -77,7 +77,7 @@ def _ask_at_random(
             for said in (case.query, case.body):
                 if isinstance(said, dict):  # hardly a name is of a crawl: nothing else would count
                     said.pop("crawl", None)
-        answer = case.call(base_url=base, headers={"Authorization": f"Bearer {token}"})
+        answer = case.call(base_url=base, headers={"Authorization": f"Bearer {token}"}, timeout=120)
         if answer.status_code >= 500:
             broken.append(f"{case.method} {case.formatted_path} {case.body}: {answer.text[:200]}")
 

@@ -50,7 +50,7 @@ def inspect(
     import msgspec
 
     from trailhound.cli.options import settings_from
-    from trailhound.storage.files import explaining, named_file
+    from trailhound.storage.files import write_named
     from trailhound.topics.crawls.folder import CrawlFolder
     from trailhound.topics.finds.opinions import lessons_about_links
 
@@ -66,8 +66,7 @@ def inspect(
 
             report("Drawing")
             make_room_for(html)
-            with explaining(html), named_file(html) as file:
-                file.write(render_inspection(learned, links).encode())
+            write_named(html, render_inspection(learned, links).encode())
     if html is not None:
         # To stderr beside JSON, which a program reads.
         typer.echo(str(html), err=as_json)

@@ -175,6 +175,15 @@ def write_whole(path: Path, content: bytes, *, mode: int = 0o666) -> None:
         raise cannot_write(path, error) from error
 
 
+def write_named(path: Path, content: bytes) -> None:
+    """The same of a file that a person has named: see :func:`named_file`."""
+    try:
+        with named_file(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
 def write_private(path: Path, content: bytes) -> None:
     """The same, readable by its owner only from the first byte on: secrets."""
     write_whole(path, content, mode=0o600)
