@@ -67,7 +67,7 @@ demo: install
 test: install browser pywb
 	@$(MAKE) --no-print-directory --keep-going -j 2 run-tests run-gate; ended=$$?; cat $(GATE); exit $$ended
 
-# Tests wait for servers, browsers and kills much of their time: five keep two cores busy.
+# Tests wait for servers, browsers and kills much of their time: four, and the gate, keep two cores busy.
 # In the order of folders: browsers first, so that the many short tests fill the end.
 run-tests:
 	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
