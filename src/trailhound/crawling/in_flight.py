@@ -175,7 +175,7 @@ class InFlight:
 
     def _may_go_on(self, url: str, target: str = "", /) -> bool:
         """Whether a fetch may make a request more: not for what the crawl has already."""
-        if self._is_ending() or (target and self._is_known(target)):
+        if target and (self._is_ending() or self._is_known(target)):
             return False
         return self._allowance.go_on(url)
 

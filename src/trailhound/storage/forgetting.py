@@ -190,8 +190,9 @@ def _remove(connection: sqlite3.Connection, forgotten: Forgotten, clean_state: C
         seeds = [seed for seed in bytes(data).decode().split() if not forgotten(seed)]
         connection.execute(SAVE_STATE, (SITEMAPS_READ, "\n".join(seeds).encode()))
     kept_whole = (REQUESTS, ROBOTS_REQUESTS, PAGES, UNARCHIVED, MARKS, SITEMAPS_READ, REFRESHING)
-    others = f"SELECT name, data FROM state WHERE name NOT IN ({', '.join('?' * len(kept_whole))})"  # noqa: S608
-    for name, data in connection.execute(others, kept_whole).fetchall():
+    for name, data in connection.execute("SELECT name, data FROM state").fetchall():
+        if name in kept_whole:
+            continue
         connection.execute("DELETE FROM state WHERE name = ?", (name,))
         if (kept := clean_state(data)) is not None:
             connection.execute("INSERT INTO state VALUES (?, ?)", (name, kept))
