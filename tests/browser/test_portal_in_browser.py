@@ -182,11 +182,11 @@ def test_lists_and_about_need_no_script(
     page.goto((site / "index.html").as_uri())
     assert page.locator("form").is_hidden()
     page.get_by_role("link", name="list of all pages").click()
-    assert page.locator(".hits li").count() == 100
+    expect(page.locator(".hits li")).to_have_count(100)
     page.get_by_role("link", name="Next").click()
-    assert page.locator(".hits li").count() == len(FINDS) - 100
+    expect(page.locator(".hits li")).to_have_count(len(FINDS) - 100)
     page.get_by_role("link", name="About").click()
-    assert f"{len(FINDS)} pages" in page.locator("article").inner_text()
+    expect(page.locator("article")).to_contain_text(f"{len(FINDS)} pages")
     context.close()
     del complaints
 
@@ -237,7 +237,7 @@ def test_a_served_portal_is_searched(page: Page, served: str, complaints: list[s
     page.get_by_role("link", name="hives1.test").click()
     expect(page.locator(".told p").first).to_contain_text("40 pages")
     page.get_by_role("link", name="Next").click()
-    assert page.locator(".hits li").count() == 20
+    expect(page.locator(".hits li")).to_have_count(20)
     page.get_by_role("link", name="About").click()
     expect(page.locator("h1")).to_contain_text("About")
     assert_sound(page, complaints)

@@ -414,6 +414,32 @@ def test_rows_describe_what_is_known_and_leave_out_the_own_label() -> None:
         assert row["success of the host"] == pytest.approx(row["success of siblings"])
 
 
+def test_chances_are_read_by_the_company_they_keep() -> None:
+    def success_of_a_list(chance: float, fetched: int) -> tuple[float, float]:
+        """What is said of the next link of one, and what plain sums would say."""
+        table = LinkTable()
+        for other in range(100):  # a crawl in which one page in five is wanted
+            table.label({table.node(f"https://else.test/{other}"): float(other % 5 == 0)})
+        start = page("", "portal", *[(f"a/{n}", f"word{n}") for n in range(fetched + 1)])
+        table.add_page(table.node(start.url), read_links(start, table.phrases), 0.5)
+        for number in range(fetched):
+            table.label({table.node(f"{H}a/{number}"): chance})
+        rows, _ = describe(table, np.array([table.node(f"{H}a/{fetched}")]))
+        base = table.base_rate
+        plain = (chance * fetched + 2 * base) / ((fetched + 2) * base)
+        return by_name(rows[0])["success of the same list"], float(np.log(plain))
+
+    for sure in (0.0, 1.0):
+        said, plain = success_of_a_list(sure, 20)
+        assert said == pytest.approx(plain), "facts are facts"
+    said, plain = success_of_a_list(0.1, 20)
+    assert said < plain - 0.5, "twenty of little promise are hardly two finds"
+    said, plain = success_of_a_list(0.4, 20)
+    assert said > plain + 0.2, "nor are twenty of some promise but eight"
+    said, plain = success_of_a_list(0.1, 1)
+    assert said == pytest.approx(plain, abs=0.2), "one page is no company"
+
+
 def test_labels_given_before_and_after_a_page_is_read_count_alike() -> None:
     start = page("", "portal", *[(f"a/{n}", f"word{n}") for n in range(12)])
     labels = {f"{H}a/{n}": float(n % 2) for n in (0, 3, 4, 9, 11)}

@@ -188,7 +188,7 @@ class LinkModel:
         node = examples["node"][:n]
         pages = np.where(node >= 0, self.table.nodes["page"][np.maximum(node, 0)], -1)
         read = np.flatnonzero(pages >= 0)
-        hits, seen = self.table.pages["counts"][pages[read]].T
+        hits, seen, _ = self.table.pages["counts"][pages[read]].T
         examples["led"][read] = 1 - np.exp(-1.5 * hits)
         examples["sure"][read] = seen / (seen + 3)
 

@@ -2,8 +2,8 @@
 
 Everything has a number: an address (*node*), a page that was read, a link from a page to an
 address, a *group* of links that stand in one list of a page, a *place* (host or folder). Counts are
-kept of how pages turned out, wherever that may say something about others: pairs of *hits*, the sum
-of their relevance, and *seen*, their number.
+kept of how pages turned out, wherever that may say something about others: *hits*, the sum of their
+relevance s, *seen*, their number, and *unsure*, the sum of s (1 - s).
 
 Memory is bounded: when there are too many links or addresses, the older half of the pages goes, but
 for those of the session.
@@ -42,6 +42,8 @@ _SHARES: Matrix = np.array([[dict(NEAR).get(abs(step), 0.0)] for step in range(-
 
 _AROUND = FIELDS.index("context")
 
+N_COUNTS = 3
+"""Hits, seen and unsure."""
 N_LIKE, N_MODELS = 4, 2
 """Numbers for what the words of a link say: by :class:`WantedWords`, and by the two models."""
 
@@ -79,21 +81,21 @@ class LinkTable:
         self.pages = Columns(
             {"relevance": "f8", "out": "f4", "host": "i4", "first": "i4", "last": "i4"}
             | {"counts": "f8"},
-            counts=2,
+            counts=N_COUNTS,
         )
         self.links = Columns(
             {"page": "i4", "child": "i4", "group": "i4", "near": "f4", "phrases": "i4"}
             | {"words": "f4"},
-            near=2,
+            near=N_COUNTS,
             phrases=len(FIELDS),
             words=N_LIKE + N_MODELS,
         )
-        self.groups = Columns({"counts": "f8"}, counts=2)
+        self.groups = Columns({"counts": "f8"}, counts=N_COUNTS)
         self.phrases = Phrases()
         self.places = Columns(
             {"counts": "f8", "fetched": "f8", "gained": "f8", "missed": "f8"}
             | {"refused": "f8", "answered": "?", "vouched": "?"},
-            counts=2,
+            counts=N_COUNTS,
         )
         self._place_numbers: dict[str, int] = {}
         self._folders: dict[str, tuple[int, int, int]] = {}
@@ -270,7 +272,7 @@ class LinkTable:
         nodes["known"][said], nodes["label"][said] = True, values
         nodes["browsed"][said] = browsed
         for node, value in zip(said.tolist(), values.tolist(), strict=True):
-            self._count(node, np.array([value, 1.0]))
+            self._count(node, np.array([value, 1.0, value * (1.0 - value)]))
         if browsed:
             self.places["vouched"][nodes["host"][said[values > 0.5]]] = True
         else:
@@ -279,7 +281,7 @@ class LinkTable:
         self.seen += len(values)
 
     def _count(self, node: int, counts: Vector) -> None:
-        """A page has turned out: hits and seen are added wherever that says something of others."""
+        """A page has turned out: that is added wherever it says something of others."""
         links = self.nodes["links"][node]
         for link in links[links >= 0].tolist():  # a few, and slices are cheaper than places
             page = self.links["page"][link]
@@ -346,9 +348,10 @@ class LinkTable:
         return found.take(there), owners, np.bincount(owners, minlength=len(nodes))
 
     def labels_of(self, nodes: Ids) -> Matrix:
-        """What the nodes add to counts: relevance and 1, or nothing. Shape (n, 2)."""
+        """What the nodes add to counts; nothing, where not known. Shape (n, N_COUNTS)."""
         known = self.nodes["known"].take(nodes)
-        return np.array([self.nodes["label"].take(nodes) * known, known], np.float64).T
+        label = self.nodes["label"].take(nodes) * known
+        return np.array([label, known, label * (1.0 - label)], np.float64).T
 
     def words_of(self, node: int) -> tuple[Ids, Vector]:
         """Numbers and weights of the words in the links to a node, each word once."""
