@@ -170,9 +170,21 @@ def serving_app(folder: Path, *, learn: bool = True, **more: Any) -> Iterator[Se
         yield ServedApp(workspace, server, token.value)
     finally:
         asyncio.run_coroutine_threadsafe(server.stop(), loop).result()
+        asyncio.run_coroutine_threadsafe(_cut_off_connections(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+async def _cut_off_connections() -> None:
+    """A busy browser has not read all of its answers, or has called while the server stopped."""
+    loop = asyncio.get_running_loop()
+    if others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others, timeout=1)
+    for transport in list(getattr(loop, "_transports", {}).values()):
+        transport.abort()
+    for _ in range(2):  # until they have heard of it
+        await asyncio.sleep(0)
 
 
 @pytest.fixture
