@@ -11,11 +11,16 @@ from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, Sc
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.strategies.base import Briefing, FoundLink
 from trailhound.strategies.choosing import make_strategy
-from trailhound.strategies.link_evidence import LinkEvidence
+from trailhound.strategies.link_evidence import (
+    EMPTY,
+    N_SLOTS,
+    LinkEvidence,
+    WordTurnouts,
+    word_slots,
+)
 from trailhound.strategies.memm import REFIT_EVERY, MemmStrategy
 from trailhound.strategies.trail.link_words import read_links
 from trailhound.strategies.trail.phrases import Phrases
-from trailhound.strategies.word_turnouts import EMPTY, N_SLOTS, WordTurnouts, word_slots
 
 H = "http://h.test/"
 

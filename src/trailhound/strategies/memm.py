@@ -18,13 +18,16 @@ from trailhound.strategies.base import Briefing, FoundLink, News, Reason
 from trailhound.strategies.hidden_markov import named_hops
 from trailhound.strategies.link_evidence import (
     N_FEATURES,
+    N_SLOTS,
     PRIOR_WEIGHTS,
     TOWARDS_TARGETS,
+    KeptTurnouts,
     LinkEvidence,
+    WordTurnouts,
     first_links,
+    word_slots,
 )
 from trailhound.strategies.parts import HeardPages, drop_oldest, kept_in
-from trailhound.strategies.word_turnouts import N_SLOTS, KeptTurnouts, WordTurnouts, word_slots
 
 REFIT_EVERY = 20
 """Pages between two fits at first; later, when a page is less of what is known, a tenth of all."""

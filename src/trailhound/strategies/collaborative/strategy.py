@@ -29,9 +29,8 @@ from trailhound.strategies.collaborative.statistics import (
     Pages,
     VisitStatistics,
 )
-from trailhound.strategies.intelligent import page_news
 from trailhound.strategies.intelligent.interest_rule import InterestRule
-from trailhound.strategies.intelligent.link_interest import LinkInterest
+from trailhound.strategies.intelligent.link_interest import LinkInterest, make_news
 from trailhound.strategies.parts import (
     FOUR_FACTORS,
     HeardPages,
@@ -261,7 +260,7 @@ class CollaborativeStrategy:
         seen = self._seen(crawled)
         if self._links is None:
             return News(msgspec.msgpack.encode(seen))
-        by_links = page_news.make_news(crawled)
+        by_links = make_news(crawled)
         seen = msgspec.structs.replace(seen, child=by_links.for_all)
         return News(msgspec.msgpack.encode(seen), by_links.for_owners)
 
@@ -275,7 +274,7 @@ class CollaborativeStrategy:
             self._pace.page_done()
             self._count(seen)
             if self._links is not None and seen.child:
-                page_news.heed(self._links, News(seen.child, each.for_owners))
+                self._links.heed(News(seen.child, each.for_owners))
 
     def score_links(self, crawled: CrawledPage) -> Iterable[ScoredLink]:
         """Pages of the trace above the threshold, and with ``links`` those linked to as well."""

@@ -9,6 +9,11 @@ Four factors, each an interest ratio of the page behind a link:
 
 All are learned from the pages fetched so far, whatever "relevant" means in this crawl, and kept as
 logarithms: 0 says nothing. Weights bring the four to the same scale.
+
+Copies that learn together tell each other of pages, as children and as parents. All of them count
+how a page turned out, by its address and by those of its linking pages that they know. Those that
+own one of its links learn its words and links, and so know all pages that link to what they may
+fetch. Counts are sums: of pages that none of the links tells of, order says nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +29,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from trailhound.records import CrawledPage
+from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance
+from trailhound.strategies.base import News
 from trailhound.strategies.intelligent.interest_rule import InterestRule, LinkOutcomes, Vector
 from trailhound.strategies.intelligent.link_memory import (
     EventCounts,
@@ -47,6 +53,8 @@ MAX_URLS = 50_000
 """Waiting URLs whose linking pages are remembered, and as many fetched ones."""
 LARGEST_WEIGHT = 10.0
 """A factor that hardly differs between candidates is not blown up beyond this."""
+MAX_LINKS_TOLD = 1_000
+"""Of one page: the first."""
 
 _URL_WORDS = re.compile(r"[^\W_]+")
 
@@ -61,6 +69,17 @@ class KeptInterest(msgspec.Struct, frozen=True):
     words: KeptCounts
     tokens: KeptCounts
     links: KeptLinks
+
+
+class _Child(msgspec.Struct, frozen=True, array_like=True):
+    asked: str
+    url: str
+    relevant: bool
+
+
+class _Parent(msgspec.Struct, frozen=True, array_like=True):
+    words: list[str]
+    links: list[str]
 
 
 class LinkInterest:
@@ -129,6 +148,21 @@ class LinkInterest:
             links.pop(own, None)
         slot = self._links.add(crawled.relevance.relevant, words, links)
         self._links.content[slot] = self._content_of([words])[0]
+
+    def heed(self, news: News) -> bool:
+        """Learn from a page of another copy; whether it was new."""
+        child = kept_in(news.for_all, _Child, "how a page turned out")
+        parent = _Parent([], [])
+        if news.for_owners:
+            parent = kept_in(news.for_owners, _Parent, "the words and links of a page")
+        if child.url in self.judged or child.asked in self.judged:
+            return False
+        links = tuple(map(Link, parent.links))
+        page = Page(child.url, terms=dict.fromkeys(parent.words, 1), links=links)
+        relevance = Relevance(float(child.relevant), child.relevant)
+        crawled = CrawledPage(page, relevance, Candidate(child.asked, 0.0))
+        self.observe(crawled, is_parent=bool(links))
+        return True
 
     def log_factors(self, urls: Sequence[str]) -> NDArray[np.float64]:
         """Logarithms of the four factors, unweighted. Shape (n_urls, 4)."""
@@ -230,6 +264,17 @@ class LinkInterest:
         self._words, self._tokens, self._links = words, tokens, links
         self.pages, self._relevant, self._outcomes = kept.pages, kept.relevant, kept.outcomes
         self.weights = np.array(kept.weights)
+
+
+def make_news(crawled: CrawledPage) -> News:
+    """For other copies, about a page that was fetched here."""
+    page, relevant = crawled.page, crawled.relevance.relevant
+    links = list(dict.fromkeys([link.url for link in page.links]))[:MAX_LINKS_TOLD]
+    parent = _Parent(frequent_words(page.terms), links) if links else None
+    return News(
+        msgspec.msgpack.encode(_Child(crawled.candidate.url, page.url, relevant)),
+        msgspec.msgpack.encode(parent) if parent else b"",
+    )
 
 
 @lru_cache(maxsize=32_768)

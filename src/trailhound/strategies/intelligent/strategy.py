@@ -12,8 +12,7 @@ from trailhound.errors import UsageError
 from trailhound.records import CrawledPage, ScoredLink
 from trailhound.strategies.base import RESCORE_EVERY, Briefing, News
 from trailhound.strategies.intelligent.interest_rule import InterestRule
-from trailhound.strategies.intelligent.link_interest import FACTORS, LinkInterest
-from trailhound.strategies.intelligent.page_news import heed, make_news
+from trailhound.strategies.intelligent.link_interest import FACTORS, LinkInterest, make_news
 from trailhound.strategies.parts import (
     FOUR_FACTORS,
     RescorePace,
@@ -131,7 +130,7 @@ class IntelligentStrategy:
     def heed(self, news: Sequence[News]) -> None:
         """Count pages of others as own ones."""
         for each in news:
-            if heed(self._interest, each):
+            if self._interest.heed(each):
                 self._pace.page_done()
 
     def snapshot(self) -> bytes:
