@@ -62,10 +62,10 @@ from .sessions.files import load_sessions as load_sessions
 from .sessions.importers.base import Importer as Importer
 from .sessions.page_graph import PageGraph as PageGraph
 from .sessions.page_graph import build_page_graph as build_page_graph
-from .sources.base import AccessTrace as AccessTrace
-from .sources.base import BacklinkSource as BacklinkSource
-from .sources.base import SearchSource as SearchSource
-from .sources.base import Sources as Sources
+from .sources import AccessTrace as AccessTrace
+from .sources import BacklinkSource as BacklinkSource
+from .sources import SearchSource as SearchSource
+from .sources import Sources as Sources
 from .storage.results import ResultsStore as ResultsStore
 from .storage.results_reading import Results as Results
 from .storage.results_reading import StoredPage as StoredPage

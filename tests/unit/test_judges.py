@@ -9,8 +9,15 @@ from scipy.special import expit, logit
 
 from trailhound.errors import SessionError
 from trailhound.judges import contrast, fields
-from trailhound.judges.blending import Candidate, blend, separate_by_products
-from trailhound.judges.chances import chance_threshold, expected_f1, in_a_crawl, scaled
+from trailhound.judges.blending import (
+    Candidate,
+    blend,
+    chance_threshold,
+    expected_f1,
+    in_a_crawl,
+    scaled,
+    separate_by_products,
+)
 from trailhound.judges.choosing import make_judge
 from trailhound.judges.contrast import (
     Contrast,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trailhound.models.hop_memm import HopMEMM
 from trailhound.models.topic_model import learn_topic
 from trailhound.records import Candidate, CrawledPage, Link, Page, Relevance, ScoredLink
 from trailhound.sessions.page_graph import PageGraph
@@ -18,7 +17,7 @@ from trailhound.strategies.link_evidence import (
     WordTurnouts,
     word_slots,
 )
-from trailhound.strategies.memm import REFIT_EVERY, MemmStrategy
+from trailhound.strategies.memm import REFIT_EVERY, HopMEMM, MemmStrategy
 from trailhound.strategies.trail.link_words import read_links
 from trailhound.strategies.trail.phrases import Phrases
 

@@ -5,9 +5,7 @@ on the pages of a university they say *Abstract* and *References*, on papers of 
 Counts of words as they are stress what a page is about, damped ones (``log(1 + tf)``) what kind of
 page it is. A session shows few kinds of pages that were not wanted, so that leave-one-out alone
 cannot see the danger: what reads a page's kind has to pay a price before it is believed
-(:mod:`trailhound.judges.blending`).
-
-Its score is a chance (:mod:`trailhound.judges.chances`), and so is cautious after few marks.
+(:mod:`trailhound.judges.blending`). Its score is a chance, and so is cautious after few marks.
 """
 
 from __future__ import annotations
@@ -22,8 +20,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from trailhound.judges.blending import Blend, Candidate, blend
-from trailhound.judges.chances import Vector, chance_threshold, in_a_crawl
+from trailhound.judges.blending import (
+    Blend,
+    Candidate,
+    Vector,
+    blend,
+    chance_threshold,
+    in_a_crawl,
+)
 from trailhound.judges.contrast import Documents, check_has_both, spread_sample
 from trailhound.models.topic_model import TopicModel
 from trailhound.records import Page, Relevance

@@ -25,7 +25,7 @@ from aiohttp.abc import AbstractResolver
 from trailhound.counting import counted
 from trailhound.errors import SourceError, UsageError
 from trailhound.records import Page
-from trailhound.sources.base import PageSource, SearchHit
+from trailhound.sources import PageSource, SearchHit
 from trailhound.sources.endpoint import JsonEndpoint, host_of
 from trailhound.urls import canonicalize
 
