@@ -16,7 +16,6 @@ from trailhound.records import (
     FinishedPage,
     Outcome,
 )
-from trailhound.reports.names import told_lessons
 from trailhound.storage.results import ResultsStore
 from trailhound.storage.results_reading import Results
 from trailhound.strategies.base import Briefing, Remembering
@@ -182,7 +181,7 @@ def test_what_a_crawl_has_learned_of_links_is_told_beside_what_the_session_taugh
     assert after is not None
     assert after.from_sessions == before.from_sessions
     assert {each.field for each in after.after_crawl} > {"", "anchor", "address"}
-    told = told_lessons(after, 5)
+    told = after.told(5)
     assert re.match(r"\S+ [+-]\d\.\d", told["anchor"])
     assert told["what else counts"].count("(") == 5, "each with what it was before"
     others = configure(demo.flags(crawl__strategy="breadth-first")).settings

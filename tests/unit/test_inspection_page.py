@@ -10,9 +10,9 @@ import pytest
 from html_tags import Tags
 from learned_topics import HOST, TEXTS, learned_park, park_session
 
+from trailhound.models.diagnosis import state_names
 from trailhound.models.topic_model import TopicParameters
 from trailhound.reports.inspection import render_inspection
-from trailhound.reports.names import cluster_name, state_names
 from trailhound.sessions.events import Session, Visit
 from trailhound.topics.learned import LearnedTopic, Origin
 
@@ -27,7 +27,8 @@ def html() -> str:
 def test_states_and_clusters_have_names() -> None:
     assert state_names(4) == ["target", "1 hop", "2 hops", "3 hops or more"]
     assert state_names(2) == ["target", "1 hop or more"]
-    assert [cluster_name(number) for number in (0, 3)] == ["targets", "cluster 3"]
+    clusters = learned_park().diagnosis.clusters
+    assert [each.name for each in clusters[:2]] == ["targets", "cluster 1"]
 
 
 def test_it_shows_every_part(html: str) -> None:

@@ -83,7 +83,7 @@ def inspect(
 def _show_model(learned: LearnedTopic, n_words: int) -> None:
     """Everything, warnings first; of each cluster the ``n_words`` strongest words."""
     from trailhound.cli.learn import show_warnings
-    from trailhound.reports.names import state_names
+    from trailhound.models.diagnosis import state_names
 
     found = learned.diagnosis
     show_warnings(found.warnings)
@@ -107,13 +107,13 @@ def _formatted(rows: Sequence[Sequence[float]], spec: str) -> list[list[str]]:
 
 def _show_summary(learned: LearnedTopic) -> None:
     from trailhound.cli.learn import judge_lines
-    from trailhound.reports.names import distance_line, sessions_line
+    from trailhound.models.diagnosis import distance_line
 
     found, origin = learned.diagnosis, learned.origin
     languages = [f"{code or 'unknown'} {count}" for code, count in found.languages.items()]
     rows = {
         "topic": origin.topic + (f" (label {origin.label})" if origin.label else ""),
-        "learned from": sessions_line(origin),
+        "learned from": origin.who_browsed,
         "pages": f"{found.n_pages:,}: {found.n_targets:,} useful, {found.n_rejected:,} not useful, "
         f"{found.n_without_content:,} without content",
         "links": f"{found.n_links:,}",
@@ -131,13 +131,9 @@ def _show_cluster(cluster: ClusterFigures, n_words: int) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from trailhound.reports.names import cluster_name, distances
-
     output.print()
-    name = cluster_name(cluster.number).capitalize()
-    output.print(
-        Text.assemble((name, "bold"), f"  {counted(cluster.pages, 'page')}  {distances(cluster)}")
-    )
+    name, pages = cluster.name.capitalize(), counted(cluster.pages, "page")
+    output.print(Text.assemble((name, "bold"), f"  {pages}  {cluster.distances}"))
     by_measure = {"log odds": cluster.log_odds, "mutual information": cluster.mutual_information}
     for measure, words in by_measure.items():
         listed = ", ".join(word.word for word in words[:n_words]) or "none"
@@ -151,10 +147,8 @@ def _show_links(links: LinkLessons, n_words: int) -> None:
     """By field the strongest ``n_words``; behind each what it was before the crawl, or at first."""
     from rich.text import Text
 
-    from trailhound.reports.names import told_lessons
-
     output.print()
     output.print(Text(f"What {links.strategy} has learned about links", style="bold"))
     since = "since the crawl began" if links.after_crawl else "from the sessions"
     output.print(f"In log odds (+0.7 doubles the odds), {since}; in brackets what it was before.")
-    show_pairs(told_lessons(links, n_words).items())
+    show_pairs(links.told(n_words).items())

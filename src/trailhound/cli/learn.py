@@ -286,15 +286,14 @@ def show_warnings(warnings: Sequence[Advice]) -> None:
 
 
 def _show_figures(learned: LearnedTopic) -> None:
-    from trailhound.models.diagnosis import level_sizes
-    from trailhound.reports.names import distance_line, sessions_line
+    from trailhound.models.diagnosis import distance_line, level_sizes
 
     model, origin = learned.model, learned.origin
     graph = model.graph
     show_pairs(
         {
             "topic": origin.topic + (f" (label {origin.label})" if origin.label else ""),
-            "learned from": sessions_line(origin),
+            "learned from": origin.who_browsed,
             "pages": f"{len(graph.pages):,}, {len(graph.targets):,} of them useful",
             "links": f"{len(graph.edges):,}",
             "by distance": distance_line(level_sizes(model)),

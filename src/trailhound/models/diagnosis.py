@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from trailhound.counting import counted
 from trailhound.models.advice import Advice, advise, lacks_content
 from trailhound.models.cluster_words import (
     Counts,
@@ -63,6 +64,17 @@ class ClusterFigures(msgspec.Struct, frozen=True):
     """Strongest first; in bits."""
     examples: tuple[PageTitle, ...]
     """The most typical pages."""
+
+    @property
+    def name(self) -> str:
+        """As people see it: ``targets``, ``cluster 3``."""
+        return f"cluster {self.number}" if self.number else "targets"
+
+    @property
+    def distances(self) -> str:
+        """How far its pages are from a target: ``1 hop: 12 · 2 hops: 3``."""
+        named = zip(state_names(len(self.by_level)), self.by_level, strict=True)
+        return " · ".join(f"{name}: {count}" for name, count in named if count)
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
@@ -119,6 +131,18 @@ def diagnose(model: TopicModel, calibration: JudgeCalibration) -> Diagnosis:
 def level_sizes(model: TopicModel) -> tuple[int, ...]:
     """Pages 0, 1, … hops from a target."""
     return tuple(np.bincount(model.levels, minlength=model.hmm.n_states).tolist())
+
+
+def state_names(n_states: int) -> list[str]:
+    """Hops to a target, nearest first; the last state holds all that is farther."""
+    names = ["target", *(counted(hops, "hop") for hops in range(1, n_states))]
+    return [*names[:-1], f"{names[-1]} or more"] if n_states > 1 else names
+
+
+def distance_line(sizes: Sequence[int]) -> str:
+    """How many of all pages are how far from a target, given :func:`level_sizes`."""
+    named = zip(state_names(len(sizes)), sizes, strict=True)
+    return ", ".join(f"{name} {size:,}" for name, size in named)
 
 
 def _clusters(model: TopicModel) -> tuple[ClusterFigures, ...]:

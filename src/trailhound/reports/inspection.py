@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from trailhound.models.diagnosis import ClusterFigures, Diagnosis
+from trailhound.models.diagnosis import ClusterFigures, Diagnosis, state_names
 from trailhound.models.judge_figures import JudgeFigures
 from trailhound.reports.html import (
     INK,
@@ -25,7 +25,6 @@ from trailhound.reports.html import (
     text,
     tick_names,
 )
-from trailhound.reports.names import cluster_name, distances, state_names, told_lessons
 from trailhound.topics.finds.opinions import LinkLessons
 from trailhound.topics.learned import LearnedTopic
 
@@ -128,7 +127,7 @@ def _label(cluster: ClusterFigures, place: Point, radius: float) -> list[str]:
     words = ", ".join(word.word for word in cluster.log_odds[:_WORDS_SHOWN])
     first = y - radius - 16 if y < _HEIGHT / 2 - 27 else y + radius + 13
     return [
-        text(cluster_name(cluster.number), x, first, class_="label", font_weight="bold"),
+        text(cluster.name, x, first, class_="label", font_weight="bold"),
         text(words, x, first + 11, class_="label", fill=SOFT, font_size=7.5),
     ]
 
@@ -147,7 +146,7 @@ def render_inspection(learned: LearnedTopic, links: LinkLessons | None = None) -
     """The whole page as HTML text. It loads nothing and runs nothing."""
     diagnosis = learned.diagnosis
     states = state_names(len(diagnosis.level_sizes))
-    clusters = [cluster_name(cluster.number) for cluster in diagnosis.clusters]
+    clusters = [cluster.name for cluster in diagnosis.clusters]
     transition = "transition matrix A: from a page's distance to that of a page it links to"
     emission = "emission matrix B: which clusters the pages at each distance belong to"
     pictures = {
@@ -163,12 +162,11 @@ def render_inspection(learned: LearnedTopic, links: LinkLessons | None = None) -
         diagnosis=diagnosis,
         states=states,
         cluster_names=clusters,
-        distances=[distances(cluster) for cluster in diagnosis.clusters],
         pictures=pictures,
         judge_name=learned.judge_name,
         judges=learned.figures_by_judge,
         links=links,
-        lessons=told_lessons(links, LESSONS_SHOWN) if links is not None else {},
+        lessons=links.told(LESSONS_SHOWN) if links is not None else {},
     )
 
 

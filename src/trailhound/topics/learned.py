@@ -35,6 +35,11 @@ class Origin(msgspec.Struct, frozen=True):
     made_by: str = ""
     """Program and version."""
 
+    @property
+    def who_browsed(self) -> str:
+        """``2 sessions of 1 person``."""
+        return f"{counted(self.sessions, 'session')} of {counted(self.people, 'person')}"
+
 
 @dataclass(frozen=True)
 class LearnedTopic:

@@ -158,6 +158,19 @@ MAX_LOOKED_BACK = 3_000
 """Pages of a crawl whose links may have taught something."""
 
 
+_FIELDS = {
+    "anchor": "anchor",
+    "address": "address",
+    "context": "near the link",
+    "heading": "heading above it",
+    "title": "title of its page",
+    "place": "place on its page",
+    "meaning": "anchors that mean",
+    "": "what else counts",
+}
+"""Of links, in the order in which they are told."""
+
+
 class LinkLessons(msgspec.Struct, frozen=True):
     """The lessons of one strategy, the strongest first."""
 
@@ -165,6 +178,27 @@ class LinkLessons(msgspec.Struct, frozen=True):
     from_sessions: Sequence[Lesson]
     after_crawl: Sequence[Lesson] = ()
     """Empty when there was none."""
+
+    def told(self, most: int) -> dict[str, str]:
+        """By field what was learned, the strongest first: ``jam +1.2 (+0.3), tax -0.8 (+0.1)``.
+
+        In brackets what was known before: from the sessions when there was a crawl, otherwise
+        nothing for words and a guess for what else counts.
+        """
+        known = {(each.field, each.name): each.weight for each in self.from_sessions}
+        told: dict[str, list[str]] = {name: [] for name in _FIELDS.values()}
+        for lesson in self.after_crawl or self.from_sessions:
+            before = known.get((lesson.field, lesson.name)) if self.after_crawl else lesson.prior
+            told.setdefault(_FIELDS.get(lesson.field, lesson.field), []).append(
+                _told(lesson, before)
+            )
+        return {name: ", ".join(lines[:most]) for name, lines in told.items() if lines}
+
+
+def _told(lesson: Lesson, before: float | None) -> str:
+    is_word = bool(lesson.field)
+    earlier = "" if not before and is_word else f" ({before or 0.0:+.1f})"
+    return f"{lesson.name or '(nothing)'} {lesson.weight:+.1f}{earlier}"
 
 
 def lessons_about_links(

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from trailhound.models.diagnosis import Diagnosis
+from trailhound.models.diagnosis import Diagnosis, state_names
 from trailhound.models.judge_figures import JudgeFigures
 from trailhound.models.topic_model import TopicParameters
-from trailhound.reports.names import cluster_name, state_names, told_lessons
 from trailhound.topics.learned import Origin
 from trailhound.topics.learning import LearningRequest
 from trailhound.topics.model_folder import saved_fingerprint
@@ -162,7 +161,7 @@ def show_link_lessons(app: App, asked: OneTopic) -> LinkLessonsView:
     return LinkLessonsView(
         strategy=found.strategy if found else "",
         after_crawl=bool(found and found.after_crawl),
-        lessons=told_lessons(found, LESSONS_SHOWN) if found else {},
+        lessons=found.told(LESSONS_SHOWN) if found else {},
     )
 
 
@@ -182,7 +181,7 @@ def _view(folder: TopicFolder) -> ModelView:
         origin=learned.origin,
         diagnosis=diagnosis,
         states=state_names(len(diagnosis.level_sizes)),
-        clusters=[cluster_name(cluster.number) for cluster in diagnosis.clusters],
+        clusters=[cluster.name for cluster in diagnosis.clusters],
         judge=learned.judge_name,
         judges=dict(learned.figures_by_judge),
         advice=[
