@@ -8,7 +8,7 @@ from small_webs import record_web
 from trailhound.errors import TopicError
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.topics import topic_source
-from trailhound.lab.topics.groups import GroupTopics, largest_domain_share
+from trailhound.lab.topics.labels import GroupTopics, largest_domain_share
 from trailhound.sessions.events import Mark, Visit
 
 N_COURSES = 12

@@ -158,7 +158,7 @@ class LabResults:
 
     def figure(self) -> Figure:
         """Relevant pages found over requests: means over topics with their intervals."""
-        from trailhound.lab.report.figure import overview_figure
+        from trailhound.lab.report.curves import overview_figure
 
         return overview_figure(self.results)
 

@@ -11,16 +11,17 @@ from typing import Self
 import msgspec
 
 from trailhound.errors import CorpusError
-from trailhound.lab.corpora.contents import AddressBook, CorpusInfo, OtherEntry, Trail
-from trailhound.lab.corpora.file_format import FORMAT_VERSION
-from trailhound.lab.corpora.link_graph import LinkGraph
-from trailhound.lab.corpora.preparation import PagePreparation, PreparedPage, SourcePage
-from trailhound.lab.corpora.staging import (
-    Outlinks,
+from trailhound.lab.corpora.contents import (
+    AddressBook,
+    CorpusInfo,
+    OtherEntry,
     PlacedSideData,
     SideData,
-    StagedCorpus,
+    Trail,
 )
+from trailhound.lab.corpora.file_format import FORMAT_VERSION, StagedCorpus
+from trailhound.lab.corpora.link_graph import LinkGraph, Outlinks
+from trailhound.lab.corpora.preparation import PagePreparation, PreparedPage, SourcePage
 from trailhound.sessions.events import Session
 from trailhound.text.extract import EXTRACTION_VERSION
 from trailhound.urls import canonicalize, host_key

@@ -1,18 +1,26 @@
-"""Curves over an experiment's fetches: means over topics, and the figures they are drawn in."""
+"""Curves over an experiment's fetches: means over topics, and the figures they are drawn in.
+
+Those of the report are SVG; one for notebooks and papers is Matplotlib's.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from trailhound.errors import UsageError
 from trailhound.lab.metrics import hold_flat
 from trailhound.lab.results import ExperimentResults, RunResult
 from trailhound.lab.statistics import bands
 from trailhound.reports.html import Plane, series_colour
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FloatArray = npt.NDArray[np.float64]
 WINDOW = 200
@@ -159,3 +167,27 @@ def _line(plane: Plane, curve: Curve, style: LineStyle, width: float) -> str:
     x = curve.fetches.tolist()
     band = plane.band(x, curve.low.tolist(), curve.high.tolist(), style.colour)
     return band + plane.line(x, curve.mean.tolist(), style.colour, width, style.dashes)
+
+
+def overview_figure(results: ExperimentResults) -> Figure:
+    """Relevant pages found by every strategy, with a legend: a figure that stands alone."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise UsageError(
+            "Figures need Matplotlib. Install it with: pip install 'trailhound[plots]'"
+        ) from error
+    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+    axes = figure.add_subplot()
+    for number, name in enumerate(results.parameters.strategies):
+        curve, dashes = strategy_curve(results, name, found), LineStyle(number).dashes
+        x, colour = curve.fetches, f"C{number}"
+        axes.fill_between(x, curve.low, curve.high, color=colour, alpha=0.14, linewidth=0)
+        line = (0, dashes) if dashes else "solid"
+        axes.plot(x, curve.mean, color=colour, label=name, linestyle=line, linewidth=1.8)
+    axes.set_xlim(0, results.parameters.max_requests)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("requests")
+    axes.set_ylabel("relevant pages found")
+    axes.legend(frameon=False)
+    return figure

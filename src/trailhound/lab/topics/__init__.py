@@ -17,8 +17,7 @@ from trailhound.errors import TopicError
 from trailhound.lab.corpora import Corpus, CorpusInfo
 from trailhound.lab.topics.assembly import LabTopic
 from trailhound.lab.topics.base import TopicSource
-from trailhound.lab.topics.groups import GroupTopics
-from trailhound.lab.topics.labels import LabelTopics
+from trailhound.lab.topics.labels import GroupTopics, LabelTopics
 from trailhound.lab.topics.recorded import RecordedTopics, TrailTopics
 from trailhound.lab.topics.topics_file import EXAMPLE, FileTopics, digest_of_topics
 
