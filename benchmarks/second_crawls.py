@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.demo import DemoWeb
 from trailhound.demo.server import serve_in_thread
 from trailhound.demo.web import with_sources

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from trailhound.collector.store import EventsMessage, read_message
-from trailhound.config import configure, from_assignments
+from trailhound.config.layers import configure, from_assignments
 from trailhound.crawling.scope import make_scope
 from trailhound.crawling.traps import TrapGuard
 from trailhound.errors import UsageError

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.crawling import build
 from trailhound.demo import DemoWeb
 from trailhound.demo.web import with_sources

@@ -11,7 +11,7 @@ from typing import Any
 from half_way_crawls import PAGES, TOPIC, page
 from live_webs import USER_AGENT, TinySite
 
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.topics.crawls.folder import SHARDS, CrawlFolder
 from trailhound.topics.runs.crawl import TopicCrawl
 from trailhound.topics.runs.opening import open_crawl

@@ -20,7 +20,7 @@ from live_webs import USER_AGENT, wait_until
 
 from trailhound.cluster.connecting import load_ray
 from trailhound.cluster.layout import ClusterFolder, Placement
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.demo import DemoWeb
 from trailhound.records import Outcome
 from trailhound.storage.archive_check import ArchiveCheck

@@ -19,7 +19,7 @@ from test_live_crawls import site_of_sitemaps
 from trailhound.cluster.layout import ClusterFolder
 from trailhound.cluster.messages import Heard, Letter, Receipt, ShardState, Turn, TurnWish
 from trailhound.cluster.shard import Shard, shard_settings
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.config.settings import Settings
 from trailhound.crawling.engine import SEED_PRIORITY
 from trailhound.demo import DemoWeb

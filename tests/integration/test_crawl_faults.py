@@ -87,7 +87,7 @@ def test_a_limit_on_file_sizes_is_told_by_the_command(
 OPEN = """
 import os, sys
 from pathlib import Path
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.errors import TrailhoundError
 from trailhound.topics.runs.opening import open_crawl
 from trailhound.topics.runs.plan import CrawlRequest

@@ -21,7 +21,7 @@ from trailhound.cluster.layout import ClusterFolder
 from trailhound.cluster.places import FencedError
 from trailhound.cluster.shard import Shard, parts_to_mend
 from trailhound.cluster.uniting import unite
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.frontier.reading import all_urls
 from trailhound.frontier.tables import forget_urls
 from trailhound.storage.results_reading import Results

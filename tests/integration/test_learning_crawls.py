@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from live_webs import Site
 
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.demo import DemoWeb
 from trailhound.errors import StorageError
 from trailhound.records import (

@@ -17,7 +17,7 @@ from live_webs import Resource, Site, TinySite, back_off_shortly
 from rich.console import Console
 
 from trailhound.cli.crawl_view import CrawlDisplay
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import OwnParts
 from trailhound.crawling.metrics import CrawlMetrics, metrics_served

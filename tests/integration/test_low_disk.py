@@ -12,8 +12,7 @@ import pytest
 from live_webs import Resource, Site, TinySite, wait_until
 
 from trailhound.cli.crawl_view import told_to_machines
-from trailhound.config import configure
-from trailhound.config.layers import parse_size
+from trailhound.config.layers import configure, parse_size
 from trailhound.counting import in_bytes
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import OwnParts

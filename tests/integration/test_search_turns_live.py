@@ -15,7 +15,7 @@ from live_webs import Site, options, wait_until
 from search_servers import Said, SearchServer, demo_search, results
 
 from command_line import COMMAND, Command
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.crawling.budget import StopReason
 from trailhound.demo import DemoWeb
 from trailhound.errors import SourceError, UsageError

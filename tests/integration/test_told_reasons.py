@@ -10,7 +10,7 @@ from live_webs import Resource, Site, TinySite
 
 from command_line import Command
 from trailhound.cli.crawl_view import found_so_far, next_steps
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.crawling.build import OwnParts
 from trailhound.demo import DemoWeb
 from trailhound.errors import UsageError

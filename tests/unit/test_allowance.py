@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.crawling.budget import Allowance, StopReason
 from trailhound.crawling.engine import Crawler
 from trailhound.fetching.base import MayGoOn, always

@@ -25,7 +25,7 @@ from trailhound.cluster.fleet import Fleet
 from trailhound.cluster.layout import ClusterFolder, ShardSpec, actor_name
 from trailhound.cluster.messages import Look, ShardState, encode_look
 from trailhound.cluster.uniting import unite
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.crawling.budget import StopReason
 from trailhound.errors import StorageError, UsageError
 from trailhound.records import Outcome, PageEvent

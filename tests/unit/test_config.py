@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from trailhound.config import Settings, configure, find_file
-from trailhound.config.layers import check_variables, from_assignments, parse_duration
-from trailhound.config.settings import all_settings
+from trailhound.config.layers import (
+    check_variables,
+    configure,
+    find_file,
+    from_assignments,
+    parse_duration,
+)
+from trailhound.config.settings import Settings, all_settings
 from trailhound.errors import ConfigError
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"

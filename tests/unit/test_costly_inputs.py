@@ -22,8 +22,7 @@ from benchmarks.fuzz.targets import target_named
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailhound.config import configure
-from trailhound.config.layers import parse_toml
+from trailhound.config.layers import configure, parse_toml
 from trailhound.errors import ConfigError
 from trailhound.fetching.client import Answer
 from trailhound.fetching.content_coding import decoder_for

@@ -26,7 +26,7 @@ from trailhound.cluster.messages import Batch, Heard, Letter, Receipt, Turn, Tur
 from trailhound.cluster.outbox import Inbox, Outbox
 from trailhound.cluster.places import Place
 from trailhound.cluster.shard import Shard
-from trailhound.config import configure
+from trailhound.config.layers import configure
 from trailhound.errors import StorageError
 from trailhound.frontier.reading import all_urls
 from trailhound.frontier.sqlite import SqliteFrontier

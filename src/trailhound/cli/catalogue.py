@@ -18,7 +18,8 @@ from trailhound.cli.options import ConfigOption, JsonOption
 from trailhound.cli.terminal import output, print_json, say, show_table
 
 if TYPE_CHECKING:
-    from trailhound.config import Configuration, Settings
+    from trailhound.config.layers import Configuration
+    from trailhound.config.settings import Settings
 
 
 def strategies(as_json: JsonOption = False) -> None:
@@ -137,7 +138,7 @@ def check(config: ConfigOption = None, as_json: JsonOption = False) -> None:
 
       trailhound config check --config bees.toml
     """
-    from trailhound.config import find_file
+    from trailhound.config.layers import find_file
     from trailhound.topics.control.settings_checks import check_settings
 
     check_settings(_read(config).settings)
@@ -150,7 +151,7 @@ def check(config: ConfigOption = None, as_json: JsonOption = False) -> None:
 
 
 def _read(config: Path | None) -> Configuration:
-    from trailhound.config import configure, find_file
+    from trailhound.config.layers import configure, find_file
 
     return configure(None, os.environ, find_file(config, os.environ, Path.cwd()))
 

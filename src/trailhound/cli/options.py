@@ -15,7 +15,7 @@ import typer
 from trailhound.cli.terminal import next_steps
 
 if TYPE_CHECKING:
-    from trailhound.config import Settings
+    from trailhound.config.settings import Settings
     from trailhound.topics.workspace import Workspace
 
 _log = logging.getLogger(__name__)
@@ -154,7 +154,7 @@ ProxyOption = Annotated[
 
 def assigned(texts: Sequence[str] | None) -> dict[str, Any]:
     """What ``--set`` was given, by ``section.name``."""
-    from trailhound.config import from_assignments
+    from trailhound.config.layers import from_assignments
 
     return from_assignments(texts or ())
 
@@ -180,7 +180,7 @@ def open_workspace(folder: Path | None) -> Workspace:
 
 def settings_from(flags: Mapping[str, Any], file: Path | None) -> Settings:
     """Flags by ``section.name``, then the environment, then ``file`` or trailhound.toml here."""
-    from trailhound.config import configure, find_file
+    from trailhound.config.layers import configure, find_file
 
     found = find_file(file, os.environ, Path.cwd())
     _log.info("Settings come from flags, the environment and %s", found or "no file")

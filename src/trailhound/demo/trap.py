@@ -32,11 +32,6 @@ def trap_urls(count: int) -> tuple[str, ...]:
     return tuple(_url(*place) for place in islice(places, count))
 
 
-def is_trap(url: str) -> bool:
-    """Whether the calendar answers ``url``."""
-    return _parts(url) is not None
-
-
 def trap_page(url: str) -> str | None:
     """The HTML of a page of the calendar; ``None`` for any other URL."""
     parts = _parts(url)

@@ -52,8 +52,6 @@ class QueuePlace(NamedTuple):
     """Waiting URLs that come before it, whenever their hosts are ready."""
     waiting: int
     """All waiting URLs, itself included."""
-    host_ready_at: float
-    """When its host may be asked next, in seconds since 1970."""
 
 
 def look_up(path: Path, url: str) -> UrlState | None:
@@ -80,13 +78,11 @@ def queue_place(path: Path, url: str) -> QueuePlace | None:
         standings = Standings()
         standings.expect(*connection.execute(LAST_NUMBER).fetchone())
         load_standings(connection, standings, path)
-        ready_at = "SELECT until FROM host WHERE name = ?"
-        host = connection.execute(ready_at, (host_key(url),)).fetchone()
     worst_first = standings.worst_first(standings.waiting())
     places = np.flatnonzero(worst_first == number)
     if not places.size:
         return None
-    return QueuePlace(worst_first.size - 1 - int(places[0]), worst_first.size, host[0])
+    return QueuePlace(worst_first.size - 1 - int(places[0]), worst_first.size)
 
 
 class HostState(NamedTuple):

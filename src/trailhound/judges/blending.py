@@ -30,9 +30,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from trailhound.judges.contrast import INTERCEPT_ROOM, Documents, left_out_by_products, shares
-
-Vector = NDArray[np.float64]
+from trailhound.judges.contrast import (
+    INTERCEPT_ROOM,
+    Documents,
+    Vector,
+    left_out_by_products,
+    shares,
+)
 
 PRIOR_SLOPE = 1.5
 """Log odds for each standard deviation of the margins within one kind of page."""

@@ -20,15 +20,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from trailhound.judges.blending import (
-    Blend,
-    Candidate,
-    Vector,
-    blend,
-    chance_threshold,
-    in_a_crawl,
-)
-from trailhound.judges.contrast import Documents, check_has_both, spread_sample
+from trailhound.judges.blending import Blend, Candidate, blend, chance_threshold, in_a_crawl
+from trailhound.judges.contrast import Documents, Vector, check_has_both, spread_sample
 from trailhound.models.topic_model import TopicModel
 from trailhound.records import Page, Relevance
 from trailhound.sessions.page_graph import PageGraph

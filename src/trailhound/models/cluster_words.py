@@ -67,6 +67,14 @@ def mutual_information(counts: Counts, members: NDArray[np.bool_]) -> Vector:
     return np.maximum(bits, 0)
 
 
+def strongest(scores: Vector, counts: Counts, members: NDArray[np.bool_]) -> list[int]:
+    """Columns of terms that set the group apart by their scores, strongest first."""
+    # A word of one page alone says little about a group of several.
+    shared = document_counts(counts[members]) >= min(2, int(members.sum()))
+    order: list[int] = np.argsort(-scores * shared, kind="stable").tolist()
+    return [column for column in order if shared[column] and scores[column] > 0]
+
+
 def document_counts(counts: Counts) -> Vector:
     """In how many rows each term occurs. Shape (n_terms,)."""
     present = np.bincount(counts.indices[counts.data > 0], minlength=counts.shape[1])

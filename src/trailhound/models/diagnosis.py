@@ -21,6 +21,7 @@ from trailhound.models.cluster_words import (
     document_counts,
     log_odds,
     mutual_information,
+    strongest,
     term_counts,
 )
 from trailhound.models.judge_figures import JudgeCalibration, JudgeFigures, judge_figures
@@ -158,27 +159,21 @@ def _cluster(model: TopicModel, counts: Counts, number: int) -> ClusterFigures:
     levels = model.levels[members]
     terms = list(model.weights.vocabulary)
     held = document_counts(counts[members])
-    # A word of one page alone says little about a cluster of several.
-    shared = held >= min(2, int(members.sum()))
+
+    def words(scores: NDArray[np.float64]) -> tuple[WordScore, ...]:
+        return tuple(
+            WordScore(terms[column], terms[column], float(scores[column]), int(held[column]))
+            for column in strongest(scores, counts, members)[:N_WORDS]
+        )
+
     return ClusterFigures(
         number=number,
         pages=int(members.sum()),
         by_level=tuple(np.bincount(levels, minlength=model.hmm.n_states).tolist()),
         mean_level=float(levels.mean()) if levels.size else 0.0,
-        log_odds=_strongest(log_odds(counts, members) * shared, terms, held),
-        mutual_information=_strongest(mutual_information(counts, members) * shared, terms, held),
+        log_odds=words(log_odds(counts, members)),
+        mutual_information=words(mutual_information(counts, members)),
         examples=_examples(model, members),
-    )
-
-
-def _strongest(
-    scores: NDArray[np.float64], terms: Sequence[str], held: NDArray[np.float64]
-) -> tuple[WordScore, ...]:
-    order = np.argsort(-scores, kind="stable")[:N_WORDS].tolist()
-    return tuple(
-        WordScore(terms[column], terms[column], float(scores[column]), int(held[column]))
-        for column in order
-        if scores[column] > 0
     )
 
 

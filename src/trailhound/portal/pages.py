@@ -34,11 +34,6 @@ from trailhound.portal.searching import Answer, Hit, Order, Segment, only_leaves
 from trailhound.topics.crawls.folder import CrawlFolder
 
 FeedKind = Literal["rss", "atom"]
-FEED_TYPES: dict[FeedKind, str] = {
-    "rss": "application/rss+xml; charset=utf-8",
-    "atom": "application/atom+xml; charset=utf-8",
-}
-"""How each is to be served."""
 
 _DAY = 86_400
 _ATOM = "http://www.w3.org/2005/Atom"

@@ -153,7 +153,7 @@ class App:
 
     def usual_settings(self, said: Mapping[str, Any] | None = None) -> Settings:
         """Those of crawls: what was said, by ``section.name``, then environment, file, defaults."""
-        from trailhound.config import configure, find_file
+        from trailhound.config.layers import configure, find_file
 
         file = find_file(self.config_file, os.environ, Path.cwd())
         return configure(said or {}, os.environ, file).settings

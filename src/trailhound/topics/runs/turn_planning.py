@@ -22,12 +22,11 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from trailhound.counting import counted
 from trailhound.errors import UNREADABLE, SourceError, StorageError
 from trailhound.models.adoption import MAX_ADOPTED, MAX_PER_HOST, STRONG_QUANTILE
-from trailhound.models.cluster_words import Counts, document_counts, log_odds, term_counts
+from trailhound.models.cluster_words import log_odds, strongest, term_counts
 from trailhound.models.topic_model import TopicModel
 from trailhound.sources import SearchSource
 from trailhound.storage.files import write_whole
@@ -121,10 +120,11 @@ def cluster_queries(
     """
     counts = term_counts(model.weights, [page.terms for page in model.graph.pages])
     terms = list(model.weights.vocabulary)
-    ranked = {
-        cluster: [terms[column] for column in _strongest(counts, model.clusters == cluster)]
-        for cluster in _nearest_first(model, max_hops)
-    }
+    ranked = {}
+    for cluster in _nearest_first(model, max_hops):
+        members = model.clusters == cluster
+        columns = strongest(log_odds(counts, members), counts, members)
+        ranked[cluster] = [terms[column] for column in columns]
     wanted = n_words * _MAX_WINDOWS
     used = {term for words in ranked.values() for term in words[:wanted]}
     forms = commonest_forms(model.graph.pages, used)
@@ -146,15 +146,6 @@ def _nearest_first(model: TopicModel, max_hops: float | None) -> list[int]:
     }
     near = [each for each in hops if max_hops is None or hops[each] <= max_hops]
     return sorted(near, key=lambda each: (hops[each], each))
-
-
-def _strongest(counts: Counts, members: NDArray[np.bool_]) -> list[int]:
-    """Columns of the terms that set the members apart, strongest first."""
-    held = document_counts(counts[members])
-    # A word of one page alone says little about a cluster of several.
-    scores = log_odds(counts, members) * (held >= min(2, int(members.sum())))
-    order: list[int] = np.argsort(-scores, kind="stable").tolist()
-    return [column for column in order if scores[column] > 0]
 
 
 def _first_new(
