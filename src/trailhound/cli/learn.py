@@ -21,7 +21,7 @@ from trailhound.cli.terminal import messages, patiently, print_json, say, show_p
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
-    from trailhound.models.advice import Advice
+    from trailhound.models.diagnosis import Advice
     from trailhound.models.judge_figures import JudgeFigures
     from trailhound.models.topic_model import TopicParameters
     from trailhound.sessions.events import Session
@@ -197,8 +197,7 @@ def _tell_topics(recorded: Mapping[str, Session], name: str) -> None:
 
 
 def _summary(learned: LearnedTopic, path: Path) -> dict[str, object]:
-    from trailhound.models.advice import lacks_content
-    from trailhound.models.diagnosis import level_sizes
+    from trailhound.models.diagnosis import lacks_content, level_sizes
 
     graph, judge, origin = learned.model.graph, learned.judge_figures, learned.origin
     return {

@@ -4,13 +4,13 @@ How it comes about:
 
 1. ``data/``: words and sites, as files to read and change; ``words`` reads them, and says how
    large and how difficult the web is.
-2. ``workshop`` makes sentences and titles of the words, pages, and links between them; ``pages`` is
-   the register of all pages.
+2. ``workshop`` makes sentences and titles of the words, and links; it has the register of all
+   ``pages``, which know how they are written and sent.
 3. ``universities`` and, for all other sites, ``site_plans`` and ``site_texts`` follow the
    declarations. They first *plan* pages (address, title, subject), then *write* them, when every
    page that may be linked to is known. ``trap`` is an endless calendar, made on demand.
-4. ``rendering`` turns pages into bytes. ``browsing``: a person looks for each topic;
-   ``access_log``: many people read what interests them.
+4. ``browsing``: a person looks for each topic; ``access_log``: many people read what interests
+   them.
 5. ``web`` puts everything together and writes what people did; ``server`` answers over real HTTP.
 """
 

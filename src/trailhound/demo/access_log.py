@@ -12,9 +12,9 @@ from random import Random
 from typing import NamedTuple
 
 from trailhound.demo.browsing import FIRST_SESSION, WalkableWeb
-from trailhound.demo.pages import WebPlan
-from trailhound.demo.rendering import CLOSED_HOST_PREFIX
+from trailhound.demo.pages import CLOSED_HOST_PREFIX
 from trailhound.demo.words import TOPIC_KEYS, DemoWebParameters
+from trailhound.demo.workshop import WebPlan
 
 _DAY_SECONDS = 86_400
 _DAYS = 28

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
-from trailhound.demo.pages import PageDraft, WebPlan
+from trailhound.demo.pages import PageDraft
 from trailhound.demo.words import TOPIC_KEYS, DemoWebParameters
+from trailhound.demo.workshop import WebPlan
 from trailhound.sessions.events import Event, Mark, Reached, Session, Submit, Visit
 
 FIRST_SESSION = 1_709_542_800.0  # 4 March 2024, 09:00 UTC

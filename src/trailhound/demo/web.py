@@ -18,14 +18,13 @@ import msgspec
 
 from trailhound.demo.access_log import Reading, record_readings
 from trailhound.demo.browsing import record_sessions
-from trailhound.demo.pages import WebPlan
-from trailhound.demo.rendering import Layout, encode, robots_txt
+from trailhound.demo.pages import Layout, encode, robots_txt
 from trailhound.demo.site_plans import KINDS, SitePlanner, host_of
 from trailhound.demo.site_texts import SiteWriter
 from trailhound.demo.trap import TRAP_HOST, first_trap_url, trap_page
 from trailhound.demo.universities import University
 from trailhound.demo.words import TOPIC_KEYS, DemoWebParameters
-from trailhound.demo.workshop import Workshop
+from trailhound.demo.workshop import WebPlan, Workshop
 from trailhound.sessions.events import Event, Session, Visit
 from trailhound.sessions.files import SESSION_SUFFIX, write_session
 from trailhound.storage.files import cannot_write, write_whole

@@ -1,4 +1,4 @@
-"""What every site is made with: random generators, pages, prose, and links to related pages.
+"""What every site is made with: a register of all pages, prose, and links to related pages.
 
 Prose is sentences, paragraphs and titles from a subject's words and a voice's patterns.
 """
@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from random import Random
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from trailhound.demo.pages import LinkItem, PageDraft, Site, WebPlan
+from trailhound.demo.pages import LinkItem, PageDraft, Site
 from trailhound.demo.words import (
     FIRST_NAMES,
     LANGUAGES,
@@ -134,6 +135,63 @@ _DEAD_NAMES = ("old-index", "archive2", "members-list", "report-draft", "gallery
 
 # One redirect in ten is a chain of two.
 _CHAIN_SHARE = 0.1
+
+
+@dataclass
+class WebPlan:
+    """All pages and other answers of the web being made."""
+
+    pages: dict[str, PageDraft] = field(default_factory=dict)
+    sites: dict[str, Site] = field(default_factory=dict)
+    by_subject: dict[str, list[PageDraft]] = field(default_factory=dict)
+    """Pages that related links may lead to, by what they are about."""
+    anywhere: list[PageDraft] = field(default_factory=list)
+    """Pages that a link chosen without a reason may lead to."""
+    redirects: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """URL to (status, destination)."""
+    dead: dict[str, None] = field(default_factory=dict)
+    """Addresses that are linked to and answer 404, in order of first use."""
+    failing: dict[str, None] = field(default_factory=dict)
+    """Addresses that answer 500."""
+    documents: dict[str, str] = field(default_factory=dict)
+    """PDF documents: URL to title."""
+    duplicates: dict[str, str] = field(default_factory=dict)
+    """Duplicate URL to the original's."""
+    session_ids: dict[str, str] = field(default_factory=dict)
+    """URL with a session id to the plain URL."""
+
+    def add_site(self, site: Site) -> Site:
+        """Register a host."""
+        self.sites[site.host] = site
+        return site
+
+    def add(self, page: PageDraft, *, linkable: bool = True) -> PageDraft:
+        """Register a page; ``linkable`` pages may be chosen by related links."""
+        page.url = self._free_url(page.url)
+        page.language = page.language or page.site.language
+        self.pages[page.url] = page
+        if linkable and not page.hidden:
+            self.anywhere.append(page)
+            if page.subject is not None:
+                self.by_subject.setdefault(page.subject.key, []).append(page)
+        return page
+
+    def _free_url(self, url: str) -> str:
+        """Two papers of one title get different addresses."""
+        number, free = 1, url
+        while free in self.pages:
+            number += 1
+            stem, dot, extension = url.rpartition(".html")
+            free = f"{stem}-{number}{dot}{extension}" if dot else f"{url}-{number}"
+        return free
+
+    def members(self, topic: str) -> list[PageDraft]:
+        """Pages whose text is about ``topic``."""
+        return [
+            page
+            for page in self.pages.values()
+            if page.member and page.subject is not None and page.subject.key == topic
+        ]
 
 
 class Workshop:

@@ -12,8 +12,7 @@ import msgspec
 
 from trailhound.counting import counted
 from trailhound.judges.choosing import best_ranked
-from trailhound.models.advice import Advice, advise
-from trailhound.models.diagnosis import Diagnosis, diagnose
+from trailhound.models.diagnosis import Advice, Diagnosis, advise, diagnose
 from trailhound.models.judge_figures import JudgeCalibration, JudgeFigures, judge_figures
 from trailhound.models.topic_model import TopicModel
 from trailhound.notebooks import html_table
