@@ -31,7 +31,7 @@ from trailhound.lab.corpora import Corpus
 from trailhound.lab.importers import import_corpus
 from trailhound.lab.statistics import estimate
 from trailhound.lab.topics import topic_source
-from trailhound.lab.topics.assembly import LabTopic
+from trailhound.lab.topics.base import LabTopic
 from trailhound.models.topic_model import learn_topic
 from trailhound.records import Page, Relevance
 from trailhound.strategies.base import Briefing

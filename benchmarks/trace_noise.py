@@ -19,7 +19,7 @@ from trailhound.lab.corpora import Corpus
 from trailhound.lab.results import RunTask, run_seed
 from trailhound.lab.runner import TopicBench
 from trailhound.lab.topics import topic_source
-from trailhound.lab.topics.assembly import LabTopic
+from trailhound.lab.topics.base import LabTopic
 
 SHARES = (0.0, 0.25, 0.5, 0.75)
 STRATEGIES = ("collaborative", "collaborative:links=true")

@@ -27,7 +27,7 @@ from trailhound.judges.choosing import make_judge
 from trailhound.lab.corpora import Corpus, CorpusWriter
 from trailhound.lab.results import RunTask
 from trailhound.lab.runner import TopicBench
-from trailhound.lab.topics.assembly import LabTopic
+from trailhound.lab.topics.base import LabTopic
 from trailhound.records import Page, Relevance
 from trailhound.sessions.events import Event, Mark, Reached, Session, Visit
 from trailhound.sessions.page_graph import build_page_graph

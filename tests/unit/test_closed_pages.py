@@ -23,7 +23,7 @@ from trailhound.lab.recorded_sources import (
 from trailhound.lab.results import RunTask
 from trailhound.lab.runner import TopicBench
 from trailhound.lab.topics import topic_source
-from trailhound.lab.topics.assembly import LabTopic, without_pages
+from trailhound.lab.topics.base import LabTopic, without_pages
 from trailhound.sessions.events import Event, Mark, Reached, Session, Submit, Visit
 
 SHELF = shelf_url("bees", 0)

@@ -16,7 +16,7 @@ from trailhound.lab.recorded_sources import open_trails, recorded_trace
 from trailhound.lab.results import RunTask
 from trailhound.lab.runner import TopicBench
 from trailhound.lab.topics import topic_source
-from trailhound.lab.topics.assembly import LabTopic
+from trailhound.lab.topics.base import LabTopic
 from trailhound.sessions.events import Mark, Reached, Session, Visit
 from trailhound.sessions.page_graph import PageGraph
 

@@ -9,7 +9,7 @@ from small_webs import record_web
 from trailhound.errors import ConfigError, TopicError, UsageError
 from trailhound.lab.corpora import Corpus
 from trailhound.lab.topics import describe_topics, topic_source
-from trailhound.lab.topics.assembly import LabTopic
+from trailhound.lab.topics.base import LabTopic
 from trailhound.lab.topics.topics_file import EXAMPLE, read_topics_file
 from trailhound.sessions.events import Mark, Session, Visit, header_line
 from trailhound.sessions.files import write_session

@@ -10,7 +10,7 @@ from small_webs import record_web
 from trailhound.errors import TopicError, UsageError
 from trailhound.lab.corpora import BACK, Corpus, Trail
 from trailhound.lab.topics import topic_source
-from trailhound.lab.topics.assembly import LabTopic
+from trailhound.lab.topics.base import LabTopic
 from trailhound.lab.topics.recorded import (
     TrailTopics,
     by_different_users_first,

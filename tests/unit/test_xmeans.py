@@ -50,14 +50,6 @@ def test_the_same_random_state_gives_the_same_clusters() -> None:
     assert first.labels_.tolist() == second.labels_.tolist()
 
 
-def test_training_points_are_predicted_into_their_clusters() -> None:
-    points, _ = blobs(5)
-    model = XMeans().fit(points)
-    labels = model.labels_
-    assert model.predict(points).tolist() == labels.tolist()
-    assert model.predict([points[0] * 1.1]).tolist() == labels[:1].tolist()
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_precision_of_the_points_is_kept(dtype: type[np.floating]) -> None:
     model = XMeans().fit(blobs(3)[0].astype(dtype))
@@ -126,7 +118,3 @@ def test_what_cannot_be_clustered_is_refused() -> None:
         XMeans().fit([[math.nan]])
     with pytest.raises(UsageError, match=r"\[5, 4\]"):
         XMeans(min_clusters=5, max_clusters=4).fit([[1.0]])
-    with pytest.raises(ModelError, match="Call fit first"):
-        XMeans().predict([[1.0]])
-    with pytest.raises(ModelError, match="2 dimensions"):
-        XMeans().fit([[1.0]]).predict([[1.0, 2.0]])

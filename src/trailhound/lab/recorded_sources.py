@@ -14,8 +14,7 @@ from trailhound.errors import SourceError
 from trailhound.lab.corpora import Corpus, Trail
 from trailhound.lab.corpora.contents import access_log
 from trailhound.lab.importers import import_corpus
-from trailhound.lab.topics.assembly import LabTopic
-from trailhound.lab.topics.base import generator_for
+from trailhound.lab.topics.base import LabTopic, generator_for
 from trailhound.records import Page
 from trailhound.sessions.events import Reached, Session, Visit
 from trailhound.sessions.shown_pages import Content

@@ -36,7 +36,7 @@ from trailhound.lab.ground_truth import GroundTruth, relevant_by_host
 from trailhound.lab.recorded_sources import RecordedBacklinks, RecordedSearch, recorded_trace
 from trailhound.lab.results import ExperimentPlan, RunResult, RunTask, run_seed
 from trailhound.lab.topics import topic_source
-from trailhound.lab.topics.assembly import LabTopic
+from trailhound.lab.topics.base import LabTopic
 from trailhound.records import Outcome, PageEvent
 from trailhound.sources import AccessTrace, Sources
 from trailhound.strategies.choosing import asks_for_trace

@@ -66,21 +66,6 @@ class XMeans:
         self.n_clusters_ = len(best.centers)
         return self
 
-    def predict(self, X: ArrayLike) -> Labels:
-        """The nearest center of each row, shape (n_points,)."""
-        if not hasattr(self, "cluster_centers_"):
-            raise ModelError("XMeans has no clusters yet. Call fit first.")
-        points, centers = _as_points(X), self.cluster_centers_
-        if points.shape[1] != centers.shape[1]:
-            raise ModelError(
-                f"Points of {points.shape[1]} dimensions cannot be compared with clusters of "
-                f"{centers.shape[1]}. Use the space that the model was learned in."
-            )
-        # |x - c|² without the part that is the same for every center.
-        distances = (centers * centers).sum(axis=1) - 2 * points @ centers.T
-        nearest: Labels = distances.argmin(axis=1)
-        return nearest
-
     def _search(self, points: Points, n_clusters: int, n_distinct: int) -> _Clustering:
         """The best clustering met while clusters are being split."""
         limit = min(self.max_clusters, n_distinct)

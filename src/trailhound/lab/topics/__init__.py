@@ -2,7 +2,7 @@
 
 :func:`topic_source` looks at what a corpus holds and returns the source of its topics. Each source
 makes a session and a set of pages in its own way (recorded sessions, trails, groups, labels alone,
-a topics file); :mod:`~trailhound.lab.topics.assembly` turns both into a topic by rules that are the
+a topics file); :mod:`~trailhound.lab.topics.base` turns both into a topic by rules that are the
 same for all. See ``docs/lab-topics.md``.
 """
 
@@ -15,8 +15,7 @@ import msgspec
 
 from trailhound.errors import TopicError
 from trailhound.lab.corpora import Corpus, CorpusInfo
-from trailhound.lab.topics.assembly import LabTopic
-from trailhound.lab.topics.base import TopicSource
+from trailhound.lab.topics.base import LabTopic, TopicSource
 from trailhound.lab.topics.labels import GroupTopics, LabelTopics
 from trailhound.lab.topics.recorded import RecordedTopics, TrailTopics
 from trailhound.lab.topics.topics_file import EXAMPLE, FileTopics, digest_of_topics

@@ -21,11 +21,11 @@ from trailhound.errors import TopicError
 from trailhound.lab.corpora import Corpus, LinkGraph
 from trailhound.lab.corpora.link_graph import links_inside
 from trailhound.lab.ground_truth import Answers
-from trailhound.lab.topics.assembly import Draft
 from trailhound.lab.topics.base import (
     MIN_FINDABLE,
     MIN_RELEVANT,
     MIN_TARGETS,
+    Draft,
     TopicSource,
     most_targets,
     shuffled,

@@ -20,12 +20,12 @@ from trailhound.counting import counted
 from trailhound.errors import TopicError
 from trailhound.lab.corpora import BACK, Trail
 from trailhound.lab.ground_truth import shown_pages
-from trailhound.lab.topics.assembly import Draft
 from trailhound.lab.topics.base import (
     COMFORTABLE_PAGES,
     MAX_PAGES,
     MIN_FINDABLE,
     MIN_TARGETS,
+    Draft,
     TopicSource,
     most_targets,
     shuffled,

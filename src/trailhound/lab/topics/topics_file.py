@@ -19,8 +19,7 @@ import numpy as np
 from trailhound.config.layers import parse_toml
 from trailhound.errors import ConfigError, SessionError, TopicError, UsageError, unknown_name
 from trailhound.lab.corpora import Corpus
-from trailhound.lab.topics.assembly import Draft
-from trailhound.lab.topics.base import TopicSource
+from trailhound.lab.topics.base import Draft, TopicSource
 from trailhound.lab.topics.labels import walked_session
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import read_session
