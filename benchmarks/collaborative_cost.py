@@ -29,7 +29,8 @@ from trailhound.records import Candidate, CrawledPage, Outcome, Page, Relevance
 from trailhound.sessions.importers.base import Tally
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import Sources
-from trailhound.sources.traces import PageAccess, TraceIndex, build_trace
+from trailhound.sources.traces.building import PageAccess, build_trace
+from trailhound.sources.traces.index import TraceIndex
 from trailhound.strategies.base import Briefing, Rescoring, Restocking
 from trailhound.strategies.choosing import make_strategy
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from benchmarks.collaborative_cost import synthetic, user_key
 from trailhound.sessions.importers.base import Tally
 from trailhound.sessions.importers.log_formats import squid_accesses
-from trailhound.sources.traces import PageAccess, build_trace
+from trailhound.sources.traces.building import PageAccess, build_trace
 
 SIZES = (1_000_000, 10_000_000, 100_000_000)
 MAX_GROWTH = 1.5

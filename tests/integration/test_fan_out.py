@@ -137,7 +137,7 @@ def test_the_cluster_reads_a_log_as_one_process_does(
     damaged = ["half a li", "", "1772366400.000 90 10.0.0.1 TCP_MISS/200 9 GET mailto:x - - -"]
     lines = log.read_text().splitlines()
     log.write_text("\n".join([*lines[:1000], *damaged, *lines[1000:], *damaged]))
-    monkeypatch.setattr("trailhound.sources.traces.keeping.PART_BYTES", 50_000)
+    monkeypatch.setattr("trailhound.sources.traces.PART_BYTES", 50_000)
     monkeypatch.setattr("trailhound.sessions.importers.logs._PIECE_BYTES", 20_000)
 
     def indexed(*options: str) -> tuple[Any, dict[str, bytes]]:

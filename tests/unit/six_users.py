@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from trailhound.sources.traces import TraceIndex, trace_in_memory
+from trailhound.sources.traces.building import trace_in_memory
+from trailhound.sources.traces.index import TraceIndex
 from trailhound.strategies.collaborative.statistics import Locality, VisitStatistics
 from trailhound.strategies.intelligent.interest_rule import InterestRule
 

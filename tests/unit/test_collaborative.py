@@ -20,7 +20,8 @@ from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.files import read_topic_set, write_session
 from trailhound.sessions.page_graph import PageGraph
 from trailhound.sources import Sources
-from trailhound.sources.traces import TraceIndex, trace_in_memory
+from trailhound.sources.traces.building import trace_in_memory
+from trailhound.sources.traces.index import TraceIndex
 from trailhound.strategies.base import (
     Briefing,
     Explaining,

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from six_users import U1, U2, U3, U4, U5, U6, crawl_of_five, number, six_user_trace
 
-from trailhound.sources.traces import TraceIndex, trace_in_memory
+from trailhound.sources.traces.building import trace_in_memory
+from trailhound.sources.traces.index import TraceIndex
 from trailhound.strategies.collaborative.statistics import (
     Limits,
     Locality,

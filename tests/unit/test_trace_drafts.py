@@ -14,14 +14,14 @@ import pytest
 from test_trace_index import user_key
 
 from trailhound.sessions.importers.base import Tally
-from trailhound.sources.traces import PageAccess, TraceIndex, build_trace
-from trailhound.sources.traces.index import clear_leftovers
+from trailhound.sources.traces.building import PageAccess, build_trace
+from trailhound.sources.traces.index import TraceIndex, clear_leftovers
 
 BUILD = """
 import sys
 from pathlib import Path
 from trailhound.sessions.importers.base import Tally
-from trailhound.sources.traces import build_trace
+from trailhound.sources.traces.building import build_trace
 
 def accesses():
     for n in range(1000):

@@ -18,17 +18,9 @@ from trailhound.sessions.events import Mark, Session, Visit
 from trailhound.sessions.importers.base import Tally
 from trailhound.sessions.importers.log_formats import NOT_A_LINE
 from trailhound.sessions.importers.logs import GroupFilter
-from trailhound.sources.traces import (
-    PageAccess,
-    TraceIndex,
-    TraceSource,
-    build_trace,
-    in_pieces,
-    kept_trace,
-    log_accesses,
-    session_accesses,
-    trace_in_memory,
-)
+from trailhound.sources.traces import TraceSource, kept_trace, log_accesses, session_accesses
+from trailhound.sources.traces.building import PageAccess, build_trace, in_pieces, trace_in_memory
+from trailhound.sources.traces.index import TraceIndex
 
 
 def user_key(client: bytes) -> int:

@@ -20,7 +20,8 @@ from trailhound.sessions.events import Reached, Session, Visit
 from trailhound.sessions.shown_pages import Content
 from trailhound.sources import SearchHit
 from trailhound.sources.page_search import IndexedPage, PageIndex
-from trailhound.sources.traces import PageAccess, TraceIndex, trace_in_memory
+from trailhound.sources.traces.building import PageAccess, trace_in_memory
+from trailhound.sources.traces.index import TraceIndex
 
 _ARCHIVE_ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4", ".wacz")
 # Topics and strategies take turns on one corpus; indexing it takes seconds, and nothing changes it.

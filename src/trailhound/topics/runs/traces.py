@@ -15,16 +15,15 @@ from trailhound.sessions.events import Session
 from trailhound.sessions.files import SESSION_SUFFIX, read_session
 from trailhound.sessions.importers.base import Tally
 from trailhound.sources.traces import (
-    Piece,
     ReadParts,
-    TraceIndex,
     TraceSource,
-    in_pieces,
     kept_trace,
     log_accesses,
     log_pieces,
     session_accesses,
 )
+from trailhound.sources.traces.building import Piece, in_pieces
+from trailhound.sources.traces.index import TraceIndex
 from trailhound.strategies.choosing import declares, parse_spec
 from trailhound.strategies.parts import was_read
 from trailhound.topics.crawls.folder import TRACES, CrawlFolder
