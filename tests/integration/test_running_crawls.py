@@ -19,7 +19,6 @@ from trailhound.errors import UsageError
 from trailhound.topics.control.running import (
     pause,
     request_stop,
-    resume,
     running_crawl,
     start_crawl,
     wait_for_end,
@@ -137,7 +136,7 @@ def test_a_crawl_of_a_terminal_is_paused_from_here_and_resumed_with_its_settings
     assert terminal.wait(60) == 130, "as Ctrl-C"
     paused = ended(topic)
     assert (paused.state, paused.ended) == (CrawlState.PAUSED, "it was paused")
-    resumed = resume(place, TOPIC)
+    resumed = start_crawl(place, TOPIC, mode="resume")
     assert (resumed.state, resumed.started_by, resumed.max_requests) == ("running", "app", 2500)
     more = until(topic, lambda status: status.pages_of_run >= 3)
     assert more.pages == paused.pages + more.pages_of_run
@@ -162,7 +161,7 @@ def test_what_keeps_a_crawl_from_beginning_is_told(
     with pytest.raises(UsageError, match="must say who it is"):
         start_crawl(place, TOPIC, {**settings, "fetch.user_agent": " "})
     with pytest.raises(UsageError, match="has not been crawled yet"):
-        resume(place, TOPIC)
+        start_crawl(place, TOPIC, mode="resume")
     with pytest.raises(UsageError, match="nothing to end"):
         request_stop(topic)
     assert running_crawl(topic) is None
@@ -191,7 +190,7 @@ def test_a_killed_crawl_is_said_to_be_cut_short_and_goes_on(
     assert "cut short" in trailhound("crawls").out
     with pytest.raises(UsageError, match="No crawl of the topic"):
         request_stop(topic)
-    assert resume(place, TOPIC).state is CrawlState.RUNNING
+    assert start_crawl(place, TOPIC, mode="resume").state is CrawlState.RUNNING
     until(topic, lambda status: status.pages > dead.pages)
 
 

@@ -20,7 +20,7 @@ store, and none is ever written twice.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -163,32 +163,25 @@ class Epoch:
     keeps the new holder out until then, where the file system has locks.)
     """
 
-    def __init__(self, fence: Fence, number: int, clock: Callable[[], float]) -> None:
+    def __init__(self, fence: Fence, number: int) -> None:
         self.number = number
         self._fence = fence
-        self._clock = clock
-        self._looked_at = clock()
+        self._looked_at = time.monotonic()
 
     @classmethod
-    def claim(
-        cls,
-        folder: Path,
-        owner: str = "",
-        clock: Callable[[], float] = time.monotonic,
-        kept_at: str = "",
-    ) -> Epoch:
+    def claim(cls, folder: Path, owner: str = "", kept_at: str = "") -> Epoch:
         """Open a shard's folder; ``kept_at`` is where it is kept, if that is elsewhere."""
         with explaining(folder):
             folder.mkdir(parents=True, exist_ok=True)
         fence = Fence(kept_at or str(folder))
-        return cls(fence, fence.advance(owner), clock)
+        return cls(fence, fence.advance(owner))
 
     def check(self) -> None:
         """FencedError when another process has opened the shard since."""
-        self._looked_at = self._clock()
+        self._looked_at = time.monotonic()
         self._fence.check(self.number)
 
     def check_now_and_then(self) -> None:
         """The same, once in a second at most."""
-        if self._clock() - self._looked_at >= LOOK_EVERY_SECONDS:
+        if time.monotonic() - self._looked_at >= LOOK_EVERY_SECONDS:
             self.check()

@@ -45,7 +45,7 @@ def check_going_on(folder: CrawlFolder, request: CrawlRequest) -> None:
     plan.budget(requests, to_refresh=int(plan.refresh))
 
 
-def unite(folder: CrawlFolder, tell: Callable[[str], None] = lambda _: None) -> int:
+def unite(folder: CrawlFolder) -> int:
     """Make one crawl of a crawl in shards, none of which may be open; how many there were.
 
     Nothing happens to a crawl on one machine.
@@ -55,14 +55,12 @@ def unite(folder: CrawlFolder, tell: Callable[[str], None] = lambda _: None) -> 
         shards = folder.shards()
         if not shards:
             return 0
-        tell("Gathering what the shards have found")
         _bring_back(folder, shards)
         for shard in shards:
             if shard.archive.is_dir():
                 repair_archive(shard.archive)
         with Gathering(folder) as gathering:
             gathering.settle()
-            tell("Joining what waits in the shards")
             _join(folder, [shard for shard in shards if shard.frontier.is_file()])
             _take_refusals(folder, shards)
             _take_strategy(folder)

@@ -226,12 +226,10 @@ def _is_running() -> bool:
 
 
 def drive(
-    events: AsyncGenerator[T],
-    close: Callable[[], Awaitable[Any]] | None = None,
-    make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
+    events: AsyncGenerator[T], close: Callable[[], Awaitable[Any]] | None = None
 ) -> Generator[T]:
     """All of ``events`` in an event loop of their own, and ``close`` at the end of it."""
-    driver = Driver(make_loop)
+    driver = Driver()
     try:
         yield from driver.iterate(events)
     finally:

@@ -37,7 +37,6 @@ def session_of_paths(
     paths: Iterable[Path],
     *,
     recorder: str,
-    user: str = "",
     label: str = "",
     source: Callable[[str], str | None] = lambda _url: None,
 ) -> Session:
@@ -69,4 +68,4 @@ def session_of_paths(
             before = page.url
         if path:
             events.append(Mark(time=clock, url=path[-1].url, label=label))
-    return Session(topic, (*events, Submit(time=clock)), user=user, recorder=recorder)
+    return Session(topic, (*events, Submit(time=clock)), recorder=recorder)

@@ -181,13 +181,11 @@ def build_from_pieces(
     return header
 
 
-def trace_in_memory(
-    accesses: Iterable[PageAccess], user_key: UserKey, groups: GroupFilter | None = None
-) -> TraceIndex:
+def trace_in_memory(accesses: Iterable[PageAccess], user_key: UserKey) -> TraceIndex:
     """A small index without a place of its own: its columns are read into memory."""
     with TemporaryDirectory(prefix="trailhound-") as place:
         folder = Path(place) / "memory.trace"
-        build_trace(folder, accesses, Tally("access"), user_key, groups=groups)
+        build_trace(folder, accesses, Tally("access"), user_key)
         return TraceIndex.open(folder).in_memory()
 
 

@@ -198,13 +198,12 @@ def start_crawl(
     mode: Mode = "new",
     started_by: str = "app",
     seconds: float | None = None,
-    wait_seconds: float = START_SECONDS,
 ) -> RunningCrawl:
     """Start a crawl in a process of its own, which nothing that happens to this one touches.
 
     ``settings`` are by ``section.name``, as for ``trailhound crawl``; a resumed crawl takes the
     others from its last run. This run ends after ``seconds`` at the latest. Returns once the crawl
-    has begun (or after ``wait_seconds``, while it is still starting). What keeps it from beginning
+    has begun (or after a minute, while it is still starting). What keeps it from beginning
     is raised, with the words of the command line: UsageError, or another TrailhoundError.
     """
     folder = workspace.topic(topic)
@@ -219,7 +218,7 @@ def start_crawl(
         command.insert(-2, f"--seconds={max(1.0, seconds)}")
     output = folder.path / OUTPUT
     process = DetachedProcess(command, output)
-    patience = time.monotonic() + wait_seconds
+    patience = time.monotonic() + START_SECONDS
     while time.monotonic() < patience:
         code = process.exit_code()
         status = read_status(folder.path)
@@ -232,17 +231,6 @@ def start_crawl(
     if status is None or status.run != run:
         raise StorageError(f"The crawl of '{topic}' does not begin. What it says is in {output}.")
     return status
-
-
-def resume(
-    workspace: Workspace,
-    topic: str,
-    settings: Mapping[str, Any] | None = None,
-    *,
-    started_by: str = "app",
-) -> RunningCrawl:
-    """Go on with a crawl that was paused, has ended, or was cut short, as it was set up."""
-    return start_crawl(workspace, topic, settings, mode="resume", started_by=started_by)
 
 
 def request_stop(topic: TopicFolder) -> RunningCrawl:

@@ -185,20 +185,19 @@ class Rejudged(msgspec.Struct, frozen=True):
 
 def rejudge(
     folder: CrawlFolder,
-    judge: TopicJudge | None = None,
     *,
     ask: Ask = opinions_here,
     progress: Progress = lambda *_: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Rejudged:
-    """Judge the pages that another judge has judged; by the topic's own unless ``judge`` is given.
+    """Judge the pages that another judge has judged, by the topic's own.
 
     Marks are heeded first. ``ask`` reads and judges pages, here unless it says otherwise. ``stop``
     is asked before each page, ``progress`` told after some; both are called in the thread that this
     runs in, which may be any. One at a time for each topic: StorageError when another is at it.
     """
     changes = heed_marks(gather_first(folder.require()))
-    judge = judge or judge_of(folder)
+    judge = judge_of(folder)
     with ExitStack() as stack:
         stack.enter_context(RejudgeLock(folder))
         verdicts = stack.enter_context(Verdicts(folder.results))
