@@ -117,7 +117,9 @@ def test_a_schedule_that_says_no_time_is_refused(crawl: CrawlFolder, trailhound:
 
 def test_a_schedule_without_a_useful_page_is_noted(crawl: CrawlFolder, trailhound: Command) -> None:
     nightly = ("schedule", "bees", "--nightly", "22:00-06:00")
-    assert "nothing to crawl for" not in trailhound(*nightly).err
+    told = trailhound(*nightly).err
+    assert "nothing to crawl for" not in told
+    assert "Note: nothing has been learned for the topic 'bees' yet." in told
     (crawl.topic.sessions_path / "monday.jsonl").unlink()
     assert "no page of 'bees' is marked useful yet" in trailhound(*nightly).err
 
