@@ -18,6 +18,8 @@ from command_line import COMMAND, Command, Done
 from trailhound.lab.corpora import CorpusWriter
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import write_session
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.workspace import Workspace
 
 
 def write(path: Path, session: Session) -> Path:
@@ -266,6 +268,19 @@ def test_inspect_as_a_page(trailhound: Command, recording: Path, tmp_path: Path)
     assert done.err.strip() == str(page)
     done = trailhound("inspect", "bees", "--html", recording / "x.html")
     assert_clean_failure(done, 1, "Cannot write")
+
+
+def test_a_damaged_crawl_does_not_keep_from_what_was_learned(
+    trailhound: Command, recording: Path, tmp_path: Path
+) -> None:
+    trailhound("learn", "bees", "-s", recording)
+    crawl = CrawlFolder(Workspace(tmp_path / "workspace").topic("bees"))
+    crawl.make()
+    crawl.record_path.write_text("{")
+    shown = trailhound("inspect", "bees", "--json")
+    assert shown.report["links"] is None
+    assert "links cannot be told." in shown.err
+    assert "crawl.json is damaged" in shown.err
 
 
 def test_inspecting_names_what_is_wrong(
