@@ -62,6 +62,10 @@ class Troubles:
         return [f"{who} failed {counted(count, 'time')}." for who, count in self.counts.items()]
 
 
+_LAST_SECONDS = 3.0
+"""For a plug-in to let go when the crawl leaves it in the middle."""
+
+
 async def answered(work: Awaitable[T], seconds: float | None) -> T:
     """What comes of a plug-in's ``work``; TimeoutError when it takes longer than ``seconds``.
 
@@ -75,7 +79,7 @@ async def answered(work: Awaitable[T], seconds: float | None) -> T:
         await asyncio.wait([task], timeout=seconds)
     except asyncio.CancelledError:  # of the crawl: what is closed next is in use no more
         task.cancel()
-        await asyncio.wait([task], timeout=seconds)
+        await asyncio.wait([task], timeout=min(seconds, _LAST_SECONDS))
         raise
     if task.done():
         return task.result()
