@@ -292,6 +292,9 @@ def test_inspecting_names_what_is_wrong(
     (arrays,) = (tmp_path / "workspace").rglob("arrays-*.npz")
     arrays.write_bytes(b"nonsense")
     assert_clean_failure(trailhound("inspect", "bees"), 1, arrays.name, "damaged")
+    arrays.unlink()
+    again = "Learn the topic again with: trailhound learn bees"
+    assert_clean_failure(trailhound("inspect", "bees"), 1, arrays.name, "no file", again)
     done = trailhound("learn", "bees")
     assert done.code == 0, "learning again repairs it"
     assert trailhound("inspect", "bees").code == 0
