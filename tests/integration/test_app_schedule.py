@@ -13,6 +13,8 @@ from live_webs import learn, wait_until
 from app_server import RefusedError, ServedApp, serving_app
 from trailhound.demo import DemoWeb
 from trailhound.demo.server import serve_in_thread
+from trailhound.sessions.events import Mark, Session, Visit
+from trailhound.sessions.files import write_session
 from trailhound.topics.control.running import request_stop, running_crawl, wait_for_end
 from trailhound.topics.control.schedule import read_schedule
 from trailhound.topics.control.scheduler import Scheduler
@@ -20,6 +22,7 @@ from trailhound.topics.workspace import Workspace
 
 TOPIC = "bee-health"
 SCHEDULE = f"/api/topics/{TOPIC}/schedule"
+NEST = "http://wasps.test/nest"
 NIGHTS = {"start": "22:00", "end": "06:00", "days": [0, 1, 2, 3, 4, 5, 6]}
 
 
@@ -108,3 +111,15 @@ def test_a_schedule_that_cannot_be_kept_is_refused_in_words(app: ServedApp) -> N
     assert kept is not None
     assert not kept.on
     assert kept.settings == {"fetch.user_agent": "t (+http://a.test/)"}
+
+
+def test_a_night_with_nothing_to_crawl_for_is_told_beforehand(tmp_path: Path, clock: Clock) -> None:
+    scheduler = Scheduler(Workspace(tmp_path), clock=clock, zone=UTC)
+    with serving_app(tmp_path, scheduler=scheduler, tick_seconds=60) as app:
+        app.post("/api/topics/wasps")
+        wanted = {"nightly": NIGHTS, "user_agent": "t (+http://a.test/)"}
+        address = "/api/topics/wasps/schedule"
+        assert "No page of 'wasps' is marked useful yet" in app.put(address, wanted)["next"]
+        browsed = Session("wasps", (Visit(1.0, NEST), Mark(2.0, NEST, useful=True)))
+        write_session(browsed, app.workspace.topic("wasps").sessions_path / "monday.jsonl")
+        assert "Learn from a session first" in app.get(address)["next"]

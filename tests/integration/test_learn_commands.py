@@ -18,6 +18,8 @@ from command_line import COMMAND, Command, Done
 from trailhound.lab.corpora import CorpusWriter
 from trailhound.sessions.events import Session
 from trailhound.sessions.files import write_session
+from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.workspace import Workspace
 
 
 def write(path: Path, session: Session) -> Path:
@@ -268,6 +270,19 @@ def test_inspect_as_a_page(trailhound: Command, recording: Path, tmp_path: Path)
     assert_clean_failure(done, 1, "Cannot write")
 
 
+def test_a_damaged_crawl_does_not_keep_from_what_was_learned(
+    trailhound: Command, recording: Path, tmp_path: Path
+) -> None:
+    trailhound("learn", "bees", "-s", recording)
+    crawl = CrawlFolder(Workspace(tmp_path / "workspace").topic("bees"))
+    crawl.make()
+    crawl.record_path.write_text("{")
+    shown = trailhound("inspect", "bees", "--json")
+    assert shown.report["links"] is None
+    assert "links cannot be told." in shown.err
+    assert "crawl.json is damaged" in shown.err
+
+
 def test_inspecting_names_what_is_wrong(
     trailhound: Command, recording: Path, tmp_path: Path
 ) -> None:
@@ -277,6 +292,9 @@ def test_inspecting_names_what_is_wrong(
     (arrays,) = (tmp_path / "workspace").rglob("arrays-*.npz")
     arrays.write_bytes(b"nonsense")
     assert_clean_failure(trailhound("inspect", "bees"), 1, arrays.name, "damaged")
+    arrays.unlink()
+    again = "Learn the topic again with: trailhound learn bees"
+    assert_clean_failure(trailhound("inspect", "bees"), 1, arrays.name, "no file", again)
     done = trailhound("learn", "bees")
     assert done.code == 0, "learning again repairs it"
     assert trailhound("inspect", "bees").code == 0

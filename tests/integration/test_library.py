@@ -485,13 +485,19 @@ def test_a_crawl_may_ask_the_links_of_its_own_archive(
     assert told == [True, False]
 
 
-def test_a_resolver_says_where_hosts_are(
-    learned: th.LearnedTopic, web: DemoWeb, port: int, reach: dict[str, Any]
+def test_a_resolver_says_where_hosts_are_and_a_resumed_crawl_wants_it_again(
+    learned: th.LearnedTopic, web: DemoWeb, port: int, reach: dict[str, Any], tmp_path: Path
 ) -> None:
-    del reach["resolve"]
+    resolve = reach.pop("resolve")
     resolver = th.MappedResolver({"*.demo.test": f"127.0.0.1:{port}"}, use_dns=False)
-    with th.crawl(learned, web.start_urls, max_requests=3, resolver=resolver, **reach) as crawl:
+    reach |= {"resolver": resolver, "max_requests": 3}
+    with th.crawl(learned, web.start_urls, tmp_path, **reach) as crawl:
         assert {page.outcome for page in crawl} == {th.Outcome.FETCHED}
+    with pytest.raises(UsageError, match=r"a resolver of your own \(MappedResolver\): give it"):
+        th.crawl(learned, folder=tmp_path, max_requests=4).__enter__()
+    for place in ({"resolver": resolver}, {"resolve": resolve}):
+        with th.crawl(learned, folder=tmp_path, max_requests=4, **place) as crawl:
+            list(crawl)
 
 
 def test_a_crawl_without_a_topic_goes_by_its_judge(web: DemoWeb, reach: dict[str, Any]) -> None:

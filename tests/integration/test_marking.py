@@ -16,9 +16,17 @@ from command_line import Command
 from trailhound.demo import DemoWeb
 from trailhound.errors import TrailhoundError, UsageError
 from trailhound.records import Outcome
+from trailhound.sessions.events import Mark, Session, Visit
+from trailhound.sessions.files import write_session
 from trailhound.storage.results_reading import Results, StoredPage
 from trailhound.topics.crawls.folder import CrawlFolder
-from trailhound.topics.crawls.marking import MARKS_FILE, mark_results, marks_of
+from trailhound.topics.crawls.marking import (
+    MARKS_FILE,
+    mark_results,
+    mark_visited,
+    marks_by_url,
+    marks_of,
+)
 from trailhound.topics.learning import LearningRequest, learn_into
 from trailhound.topics.workspace import TopicFolder, Workspace
 
@@ -129,6 +137,19 @@ def test_what_cannot_be_marked_is_told_and_nothing_is_written(crawled: CrawlFold
     crawled.archive.rmdir()
     archive.rename(crawled.archive)
     assert marks_of(crawled.topic) == {}
+
+
+def test_no_mark_is_written_down_over_marks_of_other_sessions_alone(tmp_path: Path) -> None:
+    topic = Workspace(tmp_path).folder_for("bees")
+    topic.prepare()
+    hive, gate = "http://bees.test/hive", "http://bees.test/gate"
+    browsed = (Visit(1.0, gate), Visit(2.0, hive), Mark(3.0, hive, useful=True))
+    write_session(Session("bees", browsed), topic.sessions_path / "monday.jsonl")
+    for useful in (None, False, None):
+        mark_visited(topic, gate, useful=useful, now=4.0)
+        assert (MARKS_FILE in topic.session_names()) is (useful is not None)
+    mark_visited(topic, hive, useful=None, now=5.0)
+    assert marks_by_url(topic) == {}
 
 
 def test_a_topic_without_a_crawl_says_so(web: DemoWeb, tmp_path: Path) -> None:

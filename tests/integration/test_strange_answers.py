@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,57 @@ def test_a_page_that_is_to_come_again_does_so_three_times_at_most() -> None:
     events = crawled(Answers(with_field(retry_after_seconds=0.01)))
     assert events["http://a.example/1"].outcome is th.Outcome.FETCHED
     assert max(each.requests_total for each in events.values()) == 5
+
+
+async def never() -> None:
+    """Does not end, and takes its time when it is cancelled."""
+    with suppress(asyncio.CancelledError):
+        await asyncio.Event().wait()
+    await asyncio.sleep(0.02)
+
+
+class Silent(Answers):
+    """Never answers for the second page, nor when it is closed."""
+
+    async def fetch(self, url: str, *, may_go_on: object = None) -> th.FetchResult:
+        if url.endswith("/1"):
+            await never()
+        return await super().fetch(url)
+
+    async def close(self) -> None:
+        await never()
+
+
+class Stuck:
+    """A sink that never has a page."""
+
+    async def keep(self, finished: th.FinishedPage) -> None:
+        await never()
+
+    async def close(self) -> None:
+        await never()
+
+
+def test_a_fetcher_that_never_answers_costs_the_page() -> None:
+    events = crawled(Silent(lambda result: result), plugin_seconds=0.05)
+    assert events["http://a.example/1"].outcome is th.Outcome.BROKEN
+    assert events["http://a.example/1"].why == (
+        "the fetcher failed: TimeoutError: no answer within 0.05 s (plugin_seconds)"
+    )
+    assert events["http://a.example/2"].outcome is th.Outcome.FETCHED
+
+
+def test_a_sink_that_never_answers_costs_itself() -> None:
+    told: list[str] = []
+    fetcher = Answers(lambda result: result)
+    events = crawled(fetcher, sinks=[Stuck()], notify=told.append, plugin_seconds=0.05)
+    assert len(events) == 3
+    first = next(each for each in told if "Stuck" in each)
+    assert first.startswith(f"The sink Stuck failed on {SEED}: TimeoutError: no answer within 0.05")
+    assert told[-2:] == [
+        "The sink Stuck failed 3 times.",
+        "The sink Stuck, being closed, failed 1 time.",
+    ]
 
 
 class Judge:

@@ -18,8 +18,10 @@ from live_webs import USER_AGENT, Resource, Site, TinySite, wait_until
 
 from command_line import COMMAND, Command
 from loopback import posts_taken, served
+from trailhound.cli.crawl_view import CrawlDisplay
 from trailhound.errors import ConfigError, FrontierError, StorageError, UsageError
 from trailhound.records import Outcome
+from trailhound.signals import on_stop_signals
 from trailhound.topics.workspace import Workspace
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -196,6 +198,7 @@ SETTINGS: dict[str, Any] = {
     "crawl__strategy": "breadth-first",
 }
 SINK = """
+import signal
 from trailhound.errors import StorageError
 class Mine:
     summary = "breaks"
@@ -211,6 +214,9 @@ class Mine:
             raise ValueError("full")
         if self.at == "disk":
             raise StorageError("The disk is full.")
+        if self.at == "interrupts":
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
     async def close(self):
         (self.folder / "closed").write_text(self.at)
         if self.at == "close":
@@ -245,6 +251,13 @@ def test_sinks_are_closed_however_the_crawl_ends(site: Site, sink: Path, stop_ea
                 break
     assert (crawl.folder.path / "closed").exists()
     assert any("The sink Mine, being closed, failed: ValueError: torn" in n for n in site.notices)
+
+
+def test_whoever_asks_twice_to_end_waits_for_no_plug_in(site: Site, sink: Path) -> None:
+    with site.begun(**SETTINGS, output__sinks=(f"{sink}:at=interrupts",)) as crawl:
+        with on_stop_signals(CrawlDisplay(crawl).stop), pytest.raises(KeyboardInterrupt):
+            list(crawl.run())
+        assert not (crawl.folder.path / "closed").exists()
 
 
 def test_a_fault_that_a_person_must_hear_of_ends_the_crawl_and_sinks_are_closed(

@@ -117,7 +117,9 @@ def test_a_schedule_that_says_no_time_is_refused(crawl: CrawlFolder, trailhound:
 
 def test_a_schedule_without_a_useful_page_is_noted(crawl: CrawlFolder, trailhound: Command) -> None:
     nightly = ("schedule", "bees", "--nightly", "22:00-06:00")
-    assert "nothing to crawl for" not in trailhound(*nightly).err
+    told = trailhound(*nightly).err
+    assert "nothing to crawl for" not in told
+    assert "Note: nothing has been learned for the topic 'bees' yet." in told
     (crawl.topic.sessions_path / "monday.jsonl").unlink()
     assert "no page of 'bees' is marked useful yet" in trailhound(*nightly).err
 
@@ -141,12 +143,15 @@ def test_a_schedule_without_a_useful_page_is_noted(crawl: CrawlFolder, trailhoun
         (["forget", "bees"], "Say what to forget"),
         (["mark", "bees", "--from", "empty.txt"], "The list empty.txt names no page"),
         (["crawl", "bees", "--restart", "--seeds", "empty.txt"], "seeds empty.txt names no page"),
+        (["mark", "bees", "--from", "none"], "none cannot be read: No such file or directory. C"),
+        (["crawl", "bees", "--restart", "--seeds", "seen.bin"], "seen.bin is no text. Write one"),
     ],
 )
 def test_slips_are_refused_and_touch_nothing(
     crawl: CrawlFolder, trailhound: Command, tmp_path: Path, arguments: list[str], reason: str
 ) -> None:
     (tmp_path / "empty.txt").write_text("# none today\n\n")
+    (tmp_path / "seen.bin").write_bytes(b"\xff\x00")
     done = trailhound(*arguments)
     assert (done.code, done.out) == (2, "")
     assert reason in done.err

@@ -169,7 +169,14 @@ def test_who_asked_is_never_the_host_of_a_page(tmp_path: Path, who: str) -> None
 
 
 @pytest.mark.parametrize(
-    "who", ["203.0.113.77 identity ann lee", "203.0.113.77, 10.0.0.1 10.0.0.2 - -"]
+    "who",
+    [
+        "203.0.113.77 identity ann lee",
+        "203.0.113.77, 10.0.0.1 10.0.0.2 - -",
+        "203.0.113.77 10.0.0.2 - -",
+        "2001:db8::77 2001:db8::2 - -",
+        "203.0.113.77 www.example.org - -",
+    ],
 )
 def test_lines_that_may_begin_with_who_asked_are_no_lines(tmp_path: Path, who: str) -> None:
     line = combined("", "GET /private/a.html HTTP/1.1").replace(" - -", who, 1)

@@ -15,11 +15,12 @@ from trailhound.cli.options import (
     make_room_for,
     open_workspace,
 )
-from trailhound.cli.terminal import output, patiently, print_json, show_matrix, show_pairs
+from trailhound.cli.terminal import output, patiently, print_json, say, show_matrix, show_pairs
 from trailhound.counting import counted
 
 if TYPE_CHECKING:
     from trailhound.models.diagnosis import ClusterFigures
+    from trailhound.topics.crawls.folder import CrawlFolder
     from trailhound.topics.finds.opinions import LinkLessons
     from trailhound.topics.learned import LearnedTopic
 
@@ -49,18 +50,15 @@ def inspect(
     """
     import msgspec
 
-    from trailhound.cli.options import settings_from
     from trailhound.storage.files import write_named
     from trailhound.topics.crawls.folder import CrawlFolder
-    from trailhound.topics.finds.opinions import lessons_about_links
 
     with patiently("Reading the model") as report:
         folder = open_workspace(workspace).topic(topic)
         learned = folder.load()
         report("Measuring")
         diagnosis = learned.diagnosis
-        pages = learned.model.graph.pages
-        links = lessons_about_links(CrawlFolder(folder), settings_from({}, None), pages)
+        links = _lessons(CrawlFolder(folder), learned)
         if html is not None:
             from trailhound.reports.inspection import render_inspection
 
@@ -78,6 +76,19 @@ def inspect(
         _show_model(learned, words)
         if links is not None:
             _show_links(links, words)
+
+
+def _lessons(crawl: CrawlFolder, learned: LearnedTopic) -> LinkLessons | None:
+    """A damaged crawl is no reason to say nothing of what was learned before it."""
+    from trailhound.cli.options import settings_from
+    from trailhound.errors import StorageError
+    from trailhound.topics.finds.opinions import lessons_about_links
+
+    try:
+        return lessons_about_links(crawl, settings_from({}, None), learned.model.graph.pages)
+    except StorageError as error:
+        say(f"What the crawl has taught about links cannot be told. {error}")
+        return None
 
 
 def _show_model(learned: LearnedTopic, n_words: int) -> None:

@@ -195,8 +195,11 @@ def listed_urls(given: Sequence[str], file: Path | None, noun: str) -> list[str]
         return list(given)
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The {noun} {file} cannot be read: {error}.") from error
+    except OSError as error:
+        why = error.strerror or error
+        raise UsageError(f"The {noun} {file} cannot be read: {why}. Check its name.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"The {noun} {file} is no text. Write one address a line.") from error
     lines = (line.strip() for line in text.splitlines())
     listed = [line for line in lines if line and not line.startswith("#")]
     if not listed:  # whatever was to fill it has failed

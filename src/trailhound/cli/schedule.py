@@ -145,22 +145,19 @@ def _check_agent(settings: Mapping[str, Any]) -> None:
 
 def _note_what_is_missing(folder: TopicFolder, schedule: Schedule) -> None:
     """A first night would fail without it, when nobody is there to read why."""
+    from trailhound.topics.control.settings_checks import nothing_to_crawl_for
     from trailhound.topics.crawls.folder import CrawlFolder
-    from trailhound.topics.crawls.marking import marks_by_url
 
-    usual = options.settings_from({}, None).fetch.user_agent
-    agent = str(schedule.settings.get("fetch.user_agent", usual)).strip()
+    usual = options.settings_from({}, None)
+    agent = str(schedule.settings.get("fetch.user_agent", usual.fetch.user_agent)).strip()
     if schedule.on and not agent and not CrawlFolder(folder).exists():
         say(
             "Note: crawls must say who you are, and nothing is set. Add --set "
             "'fetch.user_agent=bees-bot (+https://example.org/bot)', or put user_agent under "
             "[fetch] in trailhound.toml."
         )
-    if schedule.on and not folder.is_learned() and not any(marks_by_url(folder).values()):
-        say(
-            f"Note: no page of '{folder.name}' is marked useful yet, so that there is nothing to "
-            "crawl for. Mark one while browsing, or import a session with marks."
-        )
+    if missing := nothing_to_crawl_for(folder, schedule, usual):
+        say(f"Note: {missing[0].lower()}{missing[1:]}")
 
 
 def _told(folder: TopicFolder, schedule: Schedule | None) -> dict[str, Any]:

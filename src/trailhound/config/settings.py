@@ -95,6 +95,10 @@ class CrawlSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         Annotated[int, Meta(ge=100_000_000)],
         Meta(description="Bytes of memory that analysing one page may take in its process."),
     ] = 320_000_000
+    plugin_seconds: Annotated[
+        Duration,
+        Meta(description="The most that a plug-in may take to fetch or keep a page, or to close."),
+    ] = 120.0
     avoid_traps: Annotated[
         bool, Meta(description="Refuse addresses without end: calendars, filters, growing paths.")
     ] = True

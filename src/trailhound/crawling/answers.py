@@ -6,11 +6,13 @@ here, where it costs the page or the occasion; in a store it would cost the craw
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from numbers import Real
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -20,6 +22,8 @@ from trailhound.frontier.base import checked_priority
 from trailhound.records import Candidate, Relevance, ScoredLink
 
 _log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class Troubles:
@@ -56,6 +60,36 @@ class Troubles:
     def summary(self) -> list[str]:
         """A sentence for each plug-in that failed."""
         return [f"{who} failed {counted(count, 'time')}." for who, count in self.counts.items()]
+
+
+_LAST_SECONDS = 3.0
+"""For a plug-in to let go when the crawl leaves it in the middle."""
+
+
+async def answered(work: Awaitable[T], seconds: float | None) -> T:
+    """What comes of a plug-in's ``work``; TimeoutError when it takes longer than ``seconds``.
+
+    It is cancelled then and not waited for: what heeds no cancelling would be waited for as well.
+    """
+    if seconds is None:
+        return await work
+    task = asyncio.ensure_future(work)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # heard
+    try:
+        await asyncio.wait([task], timeout=seconds)
+    except asyncio.CancelledError:  # of the crawl: what is closed next is in use no more
+        task.cancel()
+        await asyncio.wait([task], timeout=min(seconds, _LAST_SECONDS))
+        raise
+    if task.done():
+        return task.result()
+    task.cancel()
+    raise TimeoutError(f"no answer within {seconds:g} s (plugin_seconds)")
+
+
+def is_ours(part: object) -> bool:
+    """Whether it is a part of Trailhound itself, which keeps limits of time of its own."""
+    return type(part).__module__.startswith("trailhound.")
 
 
 def name_of(part: object) -> str:

@@ -204,6 +204,7 @@ def build_crawl(
         has_room=_room(stores.has_room, neighbours),
         neighbours=neighbours,
         troubles=troubles,
+        plugin_seconds=None if clock is VIRTUAL else crawl.plugin_seconds,
         clock=clock.wall,
         steady=clock.steady,
     )

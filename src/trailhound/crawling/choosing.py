@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from trailhound.config.settings import FetchSettings, Settings
-from trailhound.crawling.answers import Troubles
+from trailhound.crawling.answers import Troubles, is_ours
 from trailhound.crawling.driving import run_alone
 from trailhound.crawling.sinks import Sink, close_sinks
 from trailhound.errors import FrontierError, TrailhoundError, UsageError, plugin_faults
@@ -64,8 +64,7 @@ def _fetcher_spec(settings: FetchSettings) -> str:
 def open_frontier(spec: str, path: Path | None) -> Frontier:
     """The frontier that is kept in ``path``."""
     opened: Frontier = _frontiers.make(spec, path)
-    is_ours = type(opened).__module__.startswith("trailhound.")
-    return opened if is_ours else cast(Frontier, _BlamedFrontier(opened, spec))
+    return opened if is_ours(opened) else cast(Frontier, _BlamedFrontier(opened, spec))
 
 
 def open_sinks(specs: Iterable[str], topic: str, folder: Path | None) -> list[Sink]:

@@ -86,7 +86,8 @@ class Crawler:
     * ``has_room`` is asked before fetches; while it says no, the crawl waits.
     * ``ledger`` has every request promised on disk before it is made.
     * ``neighbours`` are crawls that share its web: it does not end while they may bring more.
-    * ``troubles`` hears what plug-ins fail at without ending the crawl.
+    * ``troubles`` hears what plug-ins fail at without ending the crawl; each has ``plugin_seconds``
+      for a page, fetchers of our own excepted.
     * When every host that has something left wants to be left alone for longer than
       ``patience_seconds``, the crawl ends rather than wait; ``None`` waits for ever.
     * When a host with something much better, by the strategy's ``much_better``, may be asked within
@@ -118,6 +119,7 @@ class Crawler:
         has_room: Callable[[], bool] = lambda: True,
         neighbours: Neighbours | None = None,
         troubles: Troubles | None = None,
+        plugin_seconds: float | None = None,
         clock: Callable[[], float] = time.time,
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -127,7 +129,8 @@ class Crawler:
         self.fetcher = fetcher
         self.politeness = politeness or Politeness(UNHURRIED, frontier, wall_clock=clock)
         self.troubles = troubles or Troubles()
-        self.sinks = SinkChain(sinks, self.troubles)
+        self.plugin_seconds = plugin_seconds
+        self.sinks = SinkChain(sinks, self.troubles, plugin_seconds)
         self.gate = gate
         self.concurrency = concurrency
         self.workers = workers
@@ -226,6 +229,7 @@ class Crawler:
             self._is_ending,
             allowance,
             self._woken.set,
+            self.plugin_seconds,
         )
         self._started = self._steady()
         self.frontier.add(Candidate(url, SEED_PRIORITY) for url in seeds)

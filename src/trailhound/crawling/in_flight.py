@@ -19,6 +19,7 @@ from types import NoneType
 from msgspec.structs import replace
 
 from trailhound.crawling.analysis import Analysis, PageJob
+from trailhound.crawling.answers import answered, is_ours
 from trailhound.crawling.budget import Allowance
 from trailhound.crawling.digestion import Story, leads_to_known
 from trailhound.crawling.worker_pool import WorkerPool
@@ -74,7 +75,8 @@ class InFlight:
     pages are handed out as they are; so they are when one that is not ``is_vital`` cannot have
     their judge. ``is_known`` tells of an address whose page the crawl has already,
     ``is_ending`` that redirects are left for the next run.
-    Each request comes out of the ``allowance``.
+    Each request comes out of the ``allowance``. A fetcher that is not ours has ``plugin_seconds``
+    for each fetch.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class InFlight:
         is_ending: Callable[[], bool],
         allowance: Allowance,
         room_made: Callable[[], None],
+        plugin_seconds: float | None = None,
     ) -> None:
         self._fetcher = fetcher
         self._politeness = politeness
@@ -96,6 +99,7 @@ class InFlight:
         self._is_ending = is_ending
         self._allowance = allowance
         self._room_made = room_made
+        self._seconds = None if is_ours(fetcher) else plugin_seconds
         self._fetching: dict[asyncio.Task[None] | None, tuple[str, float]] = {}
         """With the host that is asked, and since when."""
         self._landed: deque[_Page] = deque()
@@ -159,7 +163,8 @@ class InFlight:
 
     async def _result(self, url: str) -> FetchResult:
         try:
-            result = await self._fetcher.fetch(url, may_go_on=partial(self._may_go_on, url))
+            fetched = self._fetcher.fetch(url, may_go_on=partial(self._may_go_on, url))
+            result = await answered(fetched, self._seconds)
             check_result(result)
         except TrailhoundError:  # the frontier keeps hosts' times, and its disk may be full
             raise

@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol, Self
 
 import msgspec
 
-from trailhound.crawling.answers import Troubles
+from trailhound.crawling.answers import Troubles, answered
 from trailhound.errors import UNREADABLE, StorageError, TrailhoundError, plugin_faults
 from trailhound.records import FinishedPage, Outcome, PageEvent
 from trailhound.storage.files import explaining
@@ -28,7 +28,8 @@ class Sink(Protocol):
 
     ``keep`` is called once for each candidate that was dealt with, in the order of the crawl, and
     before the frontier forgets the lease: after a crash a page may come twice, but never not at
-    all. Either method may be a coroutine function; the crawl waits for it.
+    all. Either method may be a coroutine function; the crawl waits for it, up to the setting
+    ``plugin_seconds``.
 
     A :class:`~trailhound.errors.TrailhoundError` (the disk is full, say) ends the crawl, which can
     be resumed. Any other exception costs the sink that page; after ``MAX_FAILURES`` in a row it is
@@ -67,10 +68,19 @@ class SinkKind(Protocol):
 
 
 class SinkChain:
-    """Hands pages to sinks, in order, under their error policy."""
+    """Hands pages to sinks, in order, under their error policy.
 
-    def __init__(self, sinks: Sequence[Sink], troubles: Troubles | None = None) -> None:
+    One that takes longer than ``seconds`` with a page has failed on it.
+    """
+
+    def __init__(
+        self,
+        sinks: Sequence[Sink],
+        troubles: Troubles | None = None,
+        seconds: float | None = None,
+    ) -> None:
         self._sinks = list(sinks)
+        self._seconds = seconds
         self._in_a_row: Counter[tuple[int, str]] = Counter()
         """Failures by sink and kind of page."""
         self._troubles = troubles or Troubles()
@@ -93,7 +103,7 @@ class SinkChain:
             try:
                 kept = sink.keep(finished)
                 if isawaitable(kept):
-                    await kept
+                    await answered(kept, self._seconds)
                 for kind in _kinds(finished.event):
                     self._in_a_row[id(sink), kind] = 0
                 self._useful.add(id(sink))
@@ -127,13 +137,18 @@ def _kinds(event: PageEvent) -> tuple[str, ...]:
     return ("pages", "relevant pages") if is_relevant else ("pages",)
 
 
-async def close_sinks(sinks: Iterable[Sink], troubles: Troubles) -> None:
-    """Close all, those that were let be as well; an error of one keeps no other open."""
+async def close_sinks(
+    sinks: Iterable[Sink], troubles: Troubles, seconds: float | None = None
+) -> None:
+    """Close all, those that were let be as well; what one does wrong keeps no other open.
+
+    Each has so many ``seconds`` for it.
+    """
     for sink in sinks:
         try:
             closed = sink.close()
             if isawaitable(closed):
-                await closed
+                await answered(closed, seconds)
         except plugin_faults() as error:
             troubles.note(f"{_name(sink)}, being closed,", error)
 

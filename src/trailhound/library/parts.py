@@ -40,6 +40,7 @@ def split_parts(
         values[part] = str(getattr(objects[part], "name", type(objects[part]).__name__))
     if resolver is not None:
         objects["resolver"] = _checked("resolver", resolver)
+        of_own["resolver"] = _name(resolver)
     several = _several(sinks)
     if names := [str(sink) for sink in several if isinstance(sink, str | Path)]:
         values["sinks"] = names

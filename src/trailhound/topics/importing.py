@@ -118,9 +118,10 @@ def _urls_in(path: Path) -> set[str]:
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
         raise UsageError(
             f"'{path}' is neither an address (https://…) nor a file of addresses that can be read: "
-            f"{error}."
+            f"{why}. Write one address a line."
         ) from error
     wanted = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     wrong = next((line for line in wanted if canonicalize(line) is None), None)

@@ -50,7 +50,8 @@ _FLOATS = {
     "emission": np.float64,
 }
 _INTEGERS = ("clusters", "levels")
-_LEARN_AGAIN = "Learn the topic again with: trailhound learn TOPIC"
+LEARN_AGAIN = "Learn the topic again with: trailhound learn TOPIC"
+"""The files of a model do not say whose it is; who asked for it may."""
 
 
 class _Format(msgspec.Struct):
@@ -135,7 +136,7 @@ def load_model(folder: Path) -> LearnedTopic:
     except DamagedPartError as error:
         part = manifest.parts[error.part].file
         raise ModelError(
-            f"The model file {folder / part} is damaged: {error.reason}. {_LEARN_AGAIN}"
+            f"The model file {folder / part} is damaged: {error.reason}. {LEARN_AGAIN}"
         ) from error
 
 
@@ -183,12 +184,12 @@ def _read_manifest(path: Path) -> _Manifest:
         _check_format(found, path)
         manifest = msgspec.json.decode(content, type=_Manifest)
     except UNREADABLE as error:
-        raise ModelError(f"The model file {path} is damaged: {error}. {_LEARN_AGAIN}") from error
+        raise ModelError(f"The model file {path} is damaged: {error}. {LEARN_AGAIN}") from error
     missing = sorted(_ENDINGS.keys() - manifest.parts.keys())
     if missing:
         raise ModelError(
             f"The model file {path} is damaged: it does not name its part '{missing[0]}'. "
-            f"{_LEARN_AGAIN}"
+            f"{LEARN_AGAIN}"
         )
     return manifest
 
@@ -205,7 +206,7 @@ def _check_format(found: _Format, path: Path) -> None:
             f"version {FORMAT_VERSION}. Upgrade Trailhound, or learn the topic again with this one."
         )
     if found.version < 1:
-        raise ModelError(f"The model {path} has a version that never existed. {_LEARN_AGAIN}")
+        raise ModelError(f"The model {path} has a version that never existed. {LEARN_AGAIN}")
 
 
 def _read_part(folder: Path, manifest: _Manifest, name: str) -> bytes:
@@ -213,7 +214,7 @@ def _read_part(folder: Path, manifest: _Manifest, name: str) -> bytes:
     if part.file != f"{name}-{part.sha256[:12]}.{_ENDINGS[name]}":
         raise ModelError(
             f"The model file {folder / MANIFEST} is damaged: it names '{part.file}' as its part "
-            f"'{name}'. {_LEARN_AGAIN}"
+            f"'{name}'. {LEARN_AGAIN}"
         )
     path = folder / part.file
     content = _read(path, "The model is incomplete: there is no file")
@@ -229,7 +230,7 @@ def _read(path: Path, when_missing: str) -> bytes:
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise ModelError(f"{when_missing} {path}. {_LEARN_AGAIN}") from error
+        raise ModelError(f"{when_missing} {path}. {LEARN_AGAIN}") from error
     except OSError as error:
         raise ModelError(
             f"The model file {path} cannot be read: {error.strerror or error}. "

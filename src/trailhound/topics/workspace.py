@@ -245,11 +245,15 @@ class TopicFolder:
 
     def load(self) -> LearnedTopic:
         """The topic's model; UsageError if there is none, ModelError says what is wrong with it."""
-        from trailhound.topics.model_folder import load_model
+        from trailhound.topics.model_folder import LEARN_AGAIN, load_model
 
         if not self.is_learned():
             raise self._not_learned()
-        return load_model(self.model_path)
+        try:
+            return load_model(self.model_path)
+        except ModelError as error:
+            again = LEARN_AGAIN.replace("TOPIC", quote(self.name))
+            raise ModelError(str(error).replace(LEARN_AGAIN, again)) from error
 
     def _not_learned(self) -> UsageError:
         name = quote(self.name)

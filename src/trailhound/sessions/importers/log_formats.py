@@ -116,8 +116,10 @@ _LINE_WITH_LONG_NAME = re.compile(_CLIENT + rb"- " + _USER + _TIME + _ANSWER)
 # Behind a host. Other words there are who asked, an identity and a name of two words, and the first
 # of them must never become a page's host.
 _IS_CLIENT = rb'(?!- )(?=\S++ - |"?+[0-9A-Fa-f]*+[.:])'
+# So a bare address is no host: with a port it is, or in brackets.
+_IS_HOST = rb"(?!(?:\d++(?:\.\d++){3}|[0-9A-Fa-f]*+:[0-9A-Fa-f]*+:[0-9A-Fa-f:.]*+) )"
 _LINE_WITH_HOST = re.compile(
-    rb'([^\s,"]++) ' + _IS_CLIENT + _CLIENT + rb"\S++ " + _USER + _TIME + _ANSWER
+    _IS_HOST + rb'([^\s,"]++) ' + _IS_CLIENT + _CLIENT + rb"\S++ " + _USER + _TIME + _ANSWER
 )
 _ESCAPED = re.compile(rb'\\(?:x([0-9A-Fa-f]{2})|(["\\]))')
 _MONTHS = {

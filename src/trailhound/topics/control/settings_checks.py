@@ -10,6 +10,7 @@ from trailhound.config.layers import checked_settings
 from trailhound.config.settings import Settings
 from trailhound.crawling.choosing import check_parts
 from trailhound.crawling.scope import scope_of
+from trailhound.errors import TrailhoundError
 from trailhound.fetching.address_guard import AddressGuard
 from trailhound.fetching.client import checked_user_agent
 from trailhound.fetching.polite_settings import check_politeness, polite_settings
@@ -20,10 +21,12 @@ from trailhound.media_types import wanted_documents
 from trailhound.strategies.choosing import check_live_spec
 from trailhound.topics.control.schedule import Schedule
 from trailhound.topics.crawls.folder import CrawlFolder
+from trailhound.topics.crawls.marking import marks_by_url
 from trailhound.topics.runs.plan import (
     TYPED_ADDRESSES,
     check_search,
     for_every_folder,
+    needs_no_session,
     without_typed_logins,
 )
 from trailhound.topics.workspace import TopicFolder
@@ -40,15 +43,43 @@ def checked_schedule(topic: TopicFolder, schedule: Schedule, usual: Settings) ->
         typed = schedule.settings.keys() & TYPED_ADDRESSES
         kept = {key: _without_logins(schedule.settings[key]) for key in typed}
         return msgspec.structs.replace(schedule, settings={**schedule.settings, **kept})
-    crawl = CrawlFolder(topic)
-    before = crawl.read().settings if crawl.exists() else usual
     said: dict[str, Any] = checked_settings(schedule.settings)
+    before = _settings_before(topic, usual)
     settings = without_typed_logins(for_every_folder(before.changed(said)))
     if schedule.delay_seconds is not None:
         settings = settings.changed({"fetch.delay_seconds": schedule.delay_seconds})
     check_settings(settings)
     in_every_folder = {key: settings.value(key) for key in said}
     return msgspec.structs.replace(schedule, settings=in_every_folder)
+
+
+def nothing_to_crawl_for(topic: TopicFolder, schedule: Schedule, usual: Settings) -> str:
+    """Why none of its crawls could begin as things are; empty when they could.
+
+    A schedule may come before the first session, so that this is told and not refused.
+    """
+    is_kept = schedule.on and (schedule.on_submit or schedule.nightly is not None)
+    if not is_kept or topic.is_learned():
+        return ""
+    try:
+        said: dict[str, Any] = checked_settings(schedule.settings)
+        if needs_no_session(_settings_before(topic, usual).changed(said)):
+            return ""
+        if any(marks_by_url(topic).values()):
+            if schedule.nightly is not None:  # what is submitted is learned from, by itself
+                topic.load()
+            return ""
+    except TrailhoundError as error:
+        return str(error)
+    return (
+        f"No page of '{topic.name}' is marked useful yet, so that there is nothing to crawl for. "
+        "Mark one while browsing, or import a session with marks."
+    )
+
+
+def _settings_before(topic: TopicFolder, usual: Settings) -> Settings:
+    crawl = CrawlFolder(topic)
+    return crawl.read().settings if crawl.exists() else usual
 
 
 def check_settings(settings: Settings) -> None:

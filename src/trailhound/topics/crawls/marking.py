@@ -217,7 +217,8 @@ def mark_visited(topic: TopicFolder, address: str, useful: bool | None, now: flo
     """Mark a page that the sessions show, over what was marked before; ``None`` takes that back.
 
     The last mark counts, whatever clock an earlier one was made by. Where the topic takes marks
-    of all labels together, the new one is for each of them.
+    of all labels together, the new one is for each of them; ``None`` is written down only over
+    marks that other sessions hold.
     """
     with MarksLock(topic):
         _mark_visited(topic, address, useful, now)
@@ -225,11 +226,14 @@ def mark_visited(topic: TopicFolder, address: str, useful: bool | None, now: flo
 
 def _mark_visited(topic: TopicFolder, address: str, useful: bool | None, now: float) -> None:
     before = _read(topic)
-    marks = [
-        mark for name in topic.session_names() for mark in marks_in(topic.sessions_path / name)
-    ]
-    chosen = topic.record().label
+    ours = [event for event in before.events if isinstance(event, Mark)]
+    others = topic.session_names() - {MARKS_FILE}
+    theirs = [mark for name in others for mark in marks_in(topic.sessions_path / name)]
+    marks, chosen = [*ours, *theirs], topic.record().label
     labels = {"", *(mark.label for mark in marks)} if chosen is None else {chosen}
+    if useful is None:
+        url = canonicalize(address)
+        labels &= {mark.label for mark in theirs if canonicalize(mark.url) == url}
     time = max([now, *(mark.time + 1 for mark in marks)])
     kept = [
         event for event in before.events if not (isinstance(event, Mark) and event.url == address)
@@ -251,7 +255,10 @@ def _cleared(
 
 def _write(topic: TopicFolder, before: Session, events: Iterable[Event]) -> None:
     session = Session(topic.name, tuple(events), before.user, RECORDER)
-    write_session(session, topic.sessions_path / MARKS_FILE)
+    if session.events:
+        write_session(session, topic.sessions_path / MARKS_FILE)
+    else:
+        (topic.sessions_path / MARKS_FILE).unlink(missing_ok=True)
 
 
 def _visits(

@@ -337,9 +337,14 @@ class TopicCrawl:
             at_the_end.callback(self._beacon.end)
             at_the_end.callback(self._end.write, self.folder, self._record)
             at_the_end.callback(self._tell_what_is_new)
-            at_the_end.callback(lambda: self._driver.run(self._end.unplug()))
+            at_the_end.push(self._unplug)
             self._beacon.begin(self)
             yield from self._driver.iterate(self._events())
+
+    def _unplug(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Let plug-ins close; whoever has asked to end and asks again waits for none."""
+        if not (self.is_stopping and kind is KeyboardInterrupt):
+            self._driver.run(self._end.unplug())
 
     def _tell_what_was_moved(self) -> None:
         if self._aside is not None:

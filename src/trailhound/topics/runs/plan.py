@@ -219,8 +219,13 @@ def make_plan(
     )
 
 
-_NAMED_BY = {"strategy": "crawl.strategy", "judge": "judge.kind", "fetcher": "fetch.fetcher"}
-"""Settings that name a part, by its kind."""
+_NAMED_BY = {
+    "strategy": "crawl.strategy",
+    "judge": "judge.kind",
+    "fetcher": "fetch.fetcher",
+    "resolver": "fetch.resolve",
+}
+"""Settings that name a part, or say the same, by its kind."""
 
 
 def _check_own_parts(record: CrawlRecord, request: CrawlRequest, own: OwnParts) -> None:

@@ -14,7 +14,7 @@ import msgspec
 
 from trailhound import __version__
 from trailhound.config.settings import Settings
-from trailhound.crawling.answers import Troubles
+from trailhound.crawling.answers import Troubles, answered
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import Stores
 from trailhound.crawling.choosing import open_frontier, open_sinks
@@ -72,6 +72,7 @@ class CrawlStores:
         named = open_sinks(output.sinks, folder.topic.name, folder.path if kept else None)
         self.plugged = [*named, *own_sinks]
         """Sinks beside our own."""
+        self._plugin_seconds = settings.crawl.plugin_seconds
 
     def for_crawl(self, *others: Sink) -> Stores:
         """For the composer. The log gets pages last, as it promises most."""
@@ -84,7 +85,7 @@ class CrawlStores:
     async def unplug(self, troubles: Troubles) -> None:
         """Close the sinks beside our own, once, in the crawl's event loop."""
         sinks, self.plugged = self.plugged, []
-        await close_sinks(sinks, troubles)
+        await close_sinks(sinks, troubles, self._plugin_seconds)
 
 
 def _archive(folder: CrawlFolder, settings: Settings) -> ArchiveWriter:
@@ -116,7 +117,7 @@ class CrawlEnd:
         """Close fetcher and sinks, and tell what plug-ins have failed at."""
         troubles = self.crawler.troubles
         try:
-            await self.crawler.fetcher.close()
+            await answered(self.crawler.fetcher.close(), self.crawler.plugin_seconds)
         except plugin_faults() as error:
             troubles.note("The fetcher, being closed,", error)
         await self.stores.unplug(troubles)

@@ -28,7 +28,7 @@ from trailhound.topics.control.schedule import (
     read_state,
     write_schedule,
 )
-from trailhound.topics.control.settings_checks import checked_schedule
+from trailhound.topics.control.settings_checks import checked_schedule, nothing_to_crawl_for
 from trailhound.topics.crawls.folder import CrawlFolder
 from trailhound.topics.crawls.status import RunningCrawl
 from trailhound.topics.workspace import TopicFolder
@@ -206,13 +206,14 @@ def _view(app: App, topic: TopicFolder) -> ScheduleView:
     schedule = read_schedule(topic) or Schedule(on=False)
     state, decision = read_state(topic), app.scheduler.outlook(topic)
     crawl = running_crawl(topic)
+    missing = nothing_to_crawl_for(topic, schedule, app.usual_settings())
     return ScheduleView(
         topic=topic.name,
         schedule=schedule,
         state=state,
         words=wish_in_words(schedule),
         last=in_app(last_in_words(state, crawl and crawl_in_app(crawl))),
-        next=in_app(next_in_words(decision)),
+        next=in_app(f"{next_in_words(decision)} {missing}".rstrip()),
         next_at=decision.next_at,
         user_agent=_user_agent(app, topic, schedule),
     )
