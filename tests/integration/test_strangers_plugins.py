@@ -20,6 +20,7 @@ from command_line import COMMAND, Command
 from loopback import posts_taken, served
 from trailhound.cli.crawl_view import CrawlDisplay
 from trailhound.errors import ConfigError, FrontierError, StorageError, UsageError
+from trailhound.fetching.http import HttpFetcher
 from trailhound.records import Outcome
 from trailhound.signals import on_stop_signals
 from trailhound.topics.workspace import Workspace
@@ -258,6 +259,9 @@ def test_whoever_asks_twice_to_end_waits_for_no_plug_in(site: Site, sink: Path) 
         with on_stop_signals(CrawlDisplay(crawl).stop), pytest.raises(KeyboardInterrupt):
             list(crawl.run())
         assert not (crawl.folder.path / "closed").exists()
+        fetcher = crawl._crawler.fetcher
+    assert isinstance(fetcher, HttpFetcher)
+    assert fetcher._client._client._session is None, "ours is closed all the same"
 
 
 def test_a_fault_that_a_person_must_hear_of_ends_the_crawl_and_sinks_are_closed(

@@ -343,8 +343,8 @@ class TopicCrawl:
 
     def _unplug(self, kind: type[BaseException] | None, *_: object) -> None:
         """Let plug-ins close; whoever has asked to end and asks again waits for none."""
-        if not (self.is_stopping and kind is KeyboardInterrupt):
-            self._driver.run(self._end.unplug())
+        in_a_hurry = self.is_stopping and kind is KeyboardInterrupt
+        self._driver.run(self._end.unplug(in_a_hurry=in_a_hurry))
 
     def _tell_what_was_moved(self) -> None:
         if self._aside is not None:

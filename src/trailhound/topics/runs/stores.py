@@ -14,7 +14,7 @@ import msgspec
 
 from trailhound import __version__
 from trailhound.config.settings import Settings
-from trailhound.crawling.answers import Troubles, answered
+from trailhound.crawling.answers import Troubles, answered, is_ours
 from trailhound.crawling.budget import StopReason
 from trailhound.crawling.build import Stores
 from trailhound.crawling.choosing import open_frontier, open_sinks
@@ -113,14 +113,19 @@ class CrawlEnd:
     memory: StrategyMemory
     notices: CrawlNotices
 
-    async def unplug(self) -> None:
-        """Close fetcher and sinks, and tell what plug-ins have failed at."""
-        troubles = self.crawler.troubles
-        try:
-            await answered(self.crawler.fetcher.close(), self.crawler.plugin_seconds)
-        except plugin_faults() as error:
-            troubles.note("The fetcher, being closed,", error)
-        await self.stores.unplug(troubles)
+    async def unplug(self, *, in_a_hurry: bool = False) -> None:
+        """Close fetcher and sinks, and tell what plug-ins have failed at.
+
+        ``in_a_hurry`` closes no more than a fetcher of our own, which takes no time.
+        """
+        crawler, troubles = self.crawler, self.crawler.troubles
+        if is_ours(crawler.fetcher) or not in_a_hurry:
+            try:
+                await answered(crawler.fetcher.close(), crawler.plugin_seconds)
+            except plugin_faults() as error:
+                troubles.note("The fetcher, being closed,", error)
+        if not in_a_hurry:
+            await self.stores.unplug(troubles)
         for sentence in troubles.summary():
             self.notices.tell_trouble(sentence)
 
