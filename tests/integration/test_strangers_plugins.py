@@ -258,8 +258,8 @@ def test_whoever_asks_twice_to_end_waits_for_no_plug_in(site: Site, sink: Path) 
     with site.begun(**SETTINGS, output__sinks=(f"{sink}:at=interrupts",)) as crawl:
         with on_stop_signals(CrawlDisplay(crawl).stop), pytest.raises(KeyboardInterrupt):
             list(crawl.run())
-        assert not (crawl.folder.path / "closed").exists()
         fetcher = crawl._crawler.fetcher
+    assert not (crawl.folder.path / "closed").exists()
     assert isinstance(fetcher, HttpFetcher)
     assert fetcher._client._client._session is None, "ours is closed all the same"
 

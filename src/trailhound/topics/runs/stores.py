@@ -124,8 +124,9 @@ class CrawlEnd:
                 await answered(crawler.fetcher.close(), crawler.plugin_seconds)
             except plugin_faults() as error:
                 troubles.note("The fetcher, being closed,", error)
-        if not in_a_hurry:
-            await self.stores.unplug(troubles)
+        if in_a_hurry:
+            self.stores.plugged.clear()  # nor are they waited for when the stores are closed
+        await self.stores.unplug(troubles)
         for sentence in troubles.summary():
             self.notices.tell_trouble(sentence)
 
