@@ -165,8 +165,14 @@ def _rate(counts: Matrix, base: float) -> Matrix:
     return np.asarray((hits + KAPPA * base) / ((seen + KAPPA) * base))
 
 
+def hits_in_company(counts: Matrix, base: float) -> Vector:
+    """The hits among some pages, every chance by what those beside it are; shape (N_COUNTS, n)."""
+    rate = _rate_in_company(counts[None], base)[0]
+    return np.asarray(base * (rate * (counts[1] + KAPPA) - KAPPA))
+
+
 def _rate_in_company(counts: Matrix, base: float) -> Matrix:
-    """The same, every chance by what those beside it are; shape (..., N_COUNTS, n)."""
+    """How many times the mean rate, likewise; shape (..., N_COUNTS, n)."""
     counts = np.maximum(counts, 0.0)
     hits, seen, unsure = counts[..., 0, :], counts[..., 1, :], counts[..., 2, :]
     drawn, pages = KAPPA * base, seen + KAPPA

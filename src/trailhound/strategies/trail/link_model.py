@@ -8,9 +8,15 @@ With features x, words t (each field of length one) and weights of both, the mar
 is made least by a few steps (:func:`descend`) from where the last fit ended. w₀ are the weights
 that are right before anything was learned.
 
-The first model's label is the relevance of the page behind the link. The second's tells whether
-that page has links to relevant pages in turn, ``1 - exp(-1.5 hits)``, and counts the more the more
-of them were fetched: ``seen / (seen + 3)``.
+The first model's label is the relevance of the page behind the link, its answer the chance p to be
+wanted. The second's label tells how many relevant pages that page has links to in turn, h of at
+most H, and counts the more the more of them were fetched, ``seen / (seen + 3)``. Its answer q
+stands for m finds behind the page ::
+
+    q = log(1 + h) / log(1 + H),    m = (1 + H)^q - 1
+
+A link is worth the logarithm of ``(p + hub m) / (1 + hub m)``: the finds that come of it for each
+request, if ``hub`` of those behind it are asked for.
 
 What the table counts of fetched pages is more than the judge's word (:meth:`LinkModel.believed`).
 """
@@ -32,7 +38,13 @@ from trailhound.strategies.trail.columns import (
     renumbered,
 )
 from trailhound.strategies.trail.descent import descend
-from trailhound.strategies.trail.features import N_FEATURES, NAMES, PRIOR_WEIGHTS, describe
+from trailhound.strategies.trail.features import (
+    N_FEATURES,
+    NAMES,
+    PRIOR_WEIGHTS,
+    describe,
+    hits_in_company,
+)
 from trailhound.strategies.trail.link_table import N_LIKE, LinkTable
 from trailhound.strategies.trail.meaning import N_DIRECTIONS, N_MEANINGS
 from trailhound.strategies.trail.phrases import N_NUMBERS, Weights
@@ -43,6 +55,9 @@ LEAST_EXAMPLES = 5
 MAX_EXAMPLES = 3_000
 """Fetched pages that are learned from: the newest, and those of the session."""
 LEADING_BIAS = -2.0
+MOST_BEHIND, BEHIND_FOR_A_MARK = 10.0, 3.0
+"""Finds behind one page that are counted: what few marks have taught a judge is little to count by.
+"""
 TRUST_IN_LINKS = 0.5
 """What the links to a page have promised counts so much beside the judge's word."""
 MOST_PROMISED = 2.0
@@ -115,12 +130,13 @@ class Head:
 class LinkModel:
     """Learns from how links were described and turned out; says what others are worth."""
 
-    def __init__(self, table: LinkTable, hub: float, basis: int = 0) -> None:
+    def __init__(self, table: LinkTable, hub: float, basis: int = 0, marks: int = 0) -> None:
         self.table = table
         self._basis = basis
         """Of the vectors that say what words mean."""
         self.hub = hub
-        """What leading to a relevant page is worth, next to being one."""
+        """Of the relevant pages behind a page, how many it is credited with."""
+        self._most_behind = min(MOST_BEHIND, BEHIND_FOR_A_MARK * max(marks, 1))
         leading = np.where(_IS_BIAS, LEADING_BIAS, 0.0)
         self.wanted, self.leading = Head(PRIOR_WEIGHTS), Head(leading)
         self._examples = Columns(
@@ -188,9 +204,10 @@ class LinkModel:
         node = examples["node"][:n]
         pages = np.where(node >= 0, self.table.nodes["page"][np.maximum(node, 0)], -1)
         read = np.flatnonzero(pages >= 0)
-        hits, seen, _ = self.table.pages["counts"][pages[read]].T
-        examples["led"][read] = 1 - np.exp(-1.5 * hits)
-        examples["sure"][read] = seen / (seen + 3)
+        counts = self.table.pages["counts"][pages[read]].T
+        behind = np.clip(hits_in_company(counts, self.table.base_rate), 0.0, self._most_behind)
+        examples["led"][read] = np.log1p(behind) / np.log1p(self._most_behind)
+        examples["sure"][read] = counts[1] / (counts[1] + 3)
 
     def _read_anew(self) -> None:
         self.table.phrases.sum_up(0, models=self.tables)
@@ -219,7 +236,7 @@ class LinkModel:
         links["words"][first:last, N_LIKE:] = sum(said.take(field, axis=0) for field in read)
 
     def score(self, nodes: Ids) -> Vector:
-        """log(p + hub q): the chances to be wanted, and to lead to what is."""
+        """The logarithm of the finds that come of each address, for each request."""
         return self._score(*describe(self.table, nodes))[0]
 
     def _score(self, rows: Matrix, words: Matrix) -> tuple[Vector, Vector]:
@@ -228,7 +245,8 @@ class LinkModel:
         if not self.hub:
             return np.log(wanted), wanted
         leading = expit(rows @ self.leading.weights + words[:, 1])
-        return np.log(wanted + self.hub * leading), wanted
+        asked = self.hub * np.expm1(np.log1p(self._most_behind) * leading)
+        return np.log((wanted + asked) / (1 + asked)), wanted
 
     def score_and_parts(self, rows: Matrix, words: Matrix) -> tuple[Vector, Matrix]:
         """The same of what was described, and what moved it.

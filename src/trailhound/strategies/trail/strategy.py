@@ -75,7 +75,7 @@ class TrailStrategy:
         self._table = LinkTable(trace)
         self._wanted = WantedWords(graph)
         self._meaning = Meaning(graph.pages)
-        self._model = LinkModel(self._table, hub, self._meaning.basis)
+        self._model = LinkModel(self._table, hub, self._meaning.basis, len(graph.targets))
         self._hearing = Hearing(self._table, self._model, self._read)
         self._gate = gate
         self._enters = enter and gate > 0
