@@ -29,6 +29,7 @@ from publicsuffixlist import PublicSuffixList
 from trailhound.errors import UsageError
 
 _LOGIN = re.compile(r"^(\s*(?:[A-Za-z][A-Za-z0-9+.-]*:[/\\]+)?)[^/\\?#]*@")
+_SEVERAL = re.compile(r"\shttps?://", re.IGNORECASE)
 _BARE_HOST = re.compile(r"(?=[^\s/:@?#]+?\.[^\s/:@?#])[^\s/:@?#]++(:[0-9]++)?([/?#]|$)")
 MAX_LENGTH = 64_000
 """Characters of a URL, as given and in canonical form. Common servers take 8 to 32 thousand."""
@@ -203,6 +204,8 @@ def without_login(text: str) -> str:
 def typed_url(text: str) -> str:
     """The canonical URL of what a person typed; ``example.org`` means ``https://example.org/``."""
     address = text.strip()
+    if _SEVERAL.search(address):
+        raise UsageError(f"'{text}' holds several web addresses. Give each of them by itself.")
     if "://" not in address and _BARE_HOST.match(address):
         address = f"https://{address}"
     url = canonicalize(address)

@@ -110,6 +110,8 @@ def test_typed_text_of_many_dots() -> None:
     assert typed_url("a.b?c") == "https://a.b/?c"
     with pytest.raises(Exception, match="no web address"):
         typed_url("a." * 50_000 + " @")
+    with pytest.raises(Exception, match="several web addresses"):
+        typed_url("https://a.example/" + " " * 50_000 + "https://b.example/")
 
 
 class _Server:

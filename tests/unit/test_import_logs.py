@@ -368,6 +368,16 @@ def test_what_is_no_log_is_refused(tmp_path: Path, content: bytes) -> None:
         CombinedImporter().read(path, "bees", site=SITE)
 
 
+def test_a_log_of_the_other_kind_is_told_from_what_is_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    path.write_text(combined("10.0.0.1", "GET / HTTP/1.1", f"{SITE}/"))
+    with pytest.raises(SessionError, match="trailhound import combined"):
+        SquidImporter().read(path, "bees")
+    path.write_text(squid("10.0.0.1", 0, f"{SITE}/"))
+    with pytest.raises(SessionError, match="trailhound import squid"):
+        CombinedImporter().read(path, "bees", site=SITE)
+
+
 @given(st.lists(st.binary(max_size=200), max_size=5))
 def test_any_lines_are_counted_and_never_fatal(lines: list[bytes]) -> None:
     for read in (squid_accesses, combined_accesses):

@@ -101,4 +101,4 @@ def _in_words(problem: Problem) -> str:
     if problem.count == 1 and not problem.example:
         return problem.what
     example = f", such as {problem.example}" if problem.example else ""
-    return f"{problem.count:,} {problem.what}{example}"
+    return f"{problem.what}: {problem.count:,}{example}"

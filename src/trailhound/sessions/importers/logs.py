@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from io import BufferedReader
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -265,6 +266,9 @@ def _text(url: bytes) -> str:
     return _NO_UTF8.sub(lambda byte: f"%{ord(byte[0]) & 0xFF:02X}", text)
 
 
+_PROBED_LINES = 20
+_Reader = Callable[[Iterable[list[bytes]], Tally], Iterable[object]]
+
 PerDay = Annotated[int, "Clients with more accesses on any day are no person."]
 PerMinute = Annotated[int, "Clients with more accesses in any minute are no person."]
 MinPages = Annotated[int, "Clients with fewer pages are left out."]
@@ -301,7 +305,7 @@ class SquidImporter:
         traces.collect(
             squid_accesses(log_lines(source, tally, is_whole_in_squid), tally), tally, groups
         )
-        _check_format(tally, source, "Squid's native format")
+        _check_format(tally, source, "Squid's native format", "combined", combined_accesses)
         return Imported(traces, tally)
 
 
@@ -344,13 +348,24 @@ class CombinedImporter:
                 f"The lines of {source} do not say which site they are of. Name it, for example: "
                 "--site https://www.example.org"
             )
-        _check_format(tally, source, "the combined format")
+        _check_format(tally, source, "the combined format", "squid", squid_accesses)
         return Imported(traces, tally)
 
 
-def _check_format(tally: Tally, path: Path, kind: str) -> None:
-    if tally.read == tally.skipped[NOT_A_LINE]:
-        lines = f"none of {counted(tally.read, 'line')} is" if tally.read else "it holds no line"
-        raise SessionError(
-            f"{path} is no log in {kind}: {lines} in that format. Check the file's kind."
-        )
+def _check_format(tally: Tally, path: Path, kind: str, other: str, read_other: _Reader) -> None:
+    """SessionError when no line is in the format; it may be in the other one."""
+    if tally.read != tally.skipped[NOT_A_LINE]:
+        return
+    lines = f"none of {counted(tally.read, 'line')} is" if tally.read else "it holds no line"
+    advice = "Check the file's kind."
+    if _fits(path, read_other):
+        advice = f"It looks like a log of the kind '{other}': trailhound import {other} …"
+    raise SessionError(f"{path} is no log in {kind}: {lines} in that format. {advice}")
+
+
+def _fits(path: Path, read: _Reader) -> bool:
+    """Whether any of the first lines is in a format."""
+    tally, lines = Tally("line"), chain.from_iterable(log_lines(path, Tally("line")))
+    for _ in read([list(islice(lines, _PROBED_LINES))], tally):
+        pass
+    return tally.read > tally.skipped[NOT_A_LINE]

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -190,8 +190,8 @@ def _reading(path: Path, tally: Tally, site: str) -> Iterator[LogFormat]:
 
 def _is_squid(path: Path) -> bool:
     """Which format reads more of the first lines; SourceError when none reads any."""
-    batch = next(log_lines(path, Tally("line")), [])
-    probed = list(islice((line for line in batch if line.strip()), _PROBED_LINES))
+    lines = chain.from_iterable(log_lines(path, Tally("line")))
+    probed = list(islice((line for line in lines if line.strip()), _PROBED_LINES))
     squid, combined = Tally("line"), Tally("line")
     for _ in squid_accesses([probed], squid):
         pass
