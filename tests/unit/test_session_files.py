@@ -6,6 +6,7 @@ import contextlib
 import io
 import logging
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -266,6 +267,28 @@ def test_recorded_events_are_in_the_file_at_once(tmp_path: Path) -> None:
             recorder.append(event)
             assert read_session(path).events == BEES.events[:count]
     assert read_session(path) == BEES
+
+
+def test_whoever_looks_while_a_recording_begins_finds_it_with_its_header(tmp_path: Path) -> None:
+    found: list[int] = []
+    begun = threading.Event()
+
+    def look() -> None:
+        for number in range(100):
+            path = tmp_path / f"{number}.jsonl"
+            begun.set()
+            while not path.exists():
+                pass
+            found.append(len(path.read_bytes()))
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    assert begun.wait(10)
+    for number in range(100):
+        record(tmp_path / f"{number}.jsonl")
+    reader.join(60)
+    assert len(found) == 100
+    assert min(found) > 0
 
 
 def test_a_recording_is_continued_after_its_last_whole_line(tmp_path: Path) -> None:

@@ -145,7 +145,9 @@ class SessionRecorder:
         self.close()
 
     def _open(self, header: bytes) -> BinaryIO:
-        self.path.touch()
+        if not self.path.exists():  # nobody finds it without its header
+            with whole_file(self.path, sync=False) as new:
+                new.write(header)
         content = self.path.read_bytes()
         kept = _complete_lines(content, str(self.path))
         self.bytes_cut = max(0, len(content) - len(kept))
