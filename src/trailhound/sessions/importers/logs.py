@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from io import BufferedReader
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -266,8 +266,9 @@ def _text(url: bytes) -> str:
     return _NO_UTF8.sub(lambda byte: f"%{ord(byte[0]) & 0xFF:02X}", text)
 
 
-_PROBED_LINES = 20
-_Reader = Callable[[Iterable[list[bytes]], Tally], Iterable[object]]
+_PROBED_LINES = 200
+_FORMATS = {"squid": "Squid's native format", "combined": "the combined format"}
+"""By the names of their importers."""
 
 PerDay = Annotated[int, "Clients with more accesses on any day are no person."]
 PerMinute = Annotated[int, "Clients with more accesses in any minute are no person."]
@@ -305,7 +306,7 @@ class SquidImporter:
         traces.collect(
             squid_accesses(log_lines(source, tally, is_whole_in_squid), tally), tally, groups
         )
-        _check_format(tally, source, "Squid's native format", "combined", combined_accesses)
+        _check_format(tally, source, "squid")
         return Imported(traces, tally)
 
 
@@ -348,24 +349,38 @@ class CombinedImporter:
                 f"The lines of {source} do not say which site they are of. Name it, for example: "
                 "--site https://www.example.org"
             )
-        _check_format(tally, source, "the combined format", "squid", squid_accesses)
+        _check_format(tally, source, "combined")
         return Imported(traces, tally)
 
 
-def _check_format(tally: Tally, path: Path, kind: str, other: str, read_other: _Reader) -> None:
+def _check_format(tally: Tally, path: Path, kind: str) -> None:
     """SessionError when no line is in the format; it may be in the other one."""
     if tally.read != tally.skipped[NOT_A_LINE]:
         return
     lines = f"none of {counted(tally.read, 'line')} is" if tally.read else "it holds no line"
     advice = "Check the file's kind."
-    if _fits(path, read_other):
-        advice = f"It looks like a log of the kind '{other}': trailhound import {other} …"
-    raise SessionError(f"{path} is no log in {kind}: {lines} in that format. {advice}")
+    for other, fitting in first_lines(path).in_format.items():
+        if fitting and other != kind:
+            advice = f"It is one in {_FORMATS[other]}: read it with 'trailhound import {other}'."
+    raise SessionError(f"{path} is no log in {_FORMATS[kind]}: {lines} in that format. {advice}")
 
 
-def _fits(path: Path, read: _Reader) -> bool:
-    """Whether any of the first lines is in a format."""
-    tally, lines = Tally("line"), chain.from_iterable(log_lines(path, Tally("line")))
-    for _ in read([list(islice(lines, _PROBED_LINES))], tally):
-        pass
-    return tally.read > tally.skipped[NOT_A_LINE]
+class FirstLines(NamedTuple):
+    """Of a log, without blank ones."""
+
+    number: int
+    in_format: dict[str, int]
+    """How many of them are in each format, by the names of the importers."""
+
+
+def first_lines(path: Path) -> FirstLines:
+    """Look at the beginning of a log in all formats."""
+    lines = chain.from_iterable(log_lines(path, Tally("line")))
+    probed = list(islice((line for line in lines if line.strip()), _PROBED_LINES))
+    fitting = {}
+    for name, read in (("squid", squid_accesses), ("combined", combined_accesses)):
+        tally = Tally("line")
+        for _ in read([probed], tally):
+            pass
+        fitting[name] = tally.read - tally.skipped[NOT_A_LINE]
+    return FirstLines(len(probed), fitting)

@@ -12,7 +12,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,11 +21,10 @@ from trailhound.sessions.events import Session, Visit
 from trailhound.sessions.importers.base import Tally
 from trailhound.sessions.importers.log_formats import (
     NO_HOST,
-    NOT_A_LINE,
     combined_accesses,
     squid_accesses,
 )
-from trailhound.sessions.importers.logs import log_lines
+from trailhound.sessions.importers.logs import first_lines, log_lines
 from trailhound.sources.traces.building import (
     PageAccess,
     Piece,
@@ -40,7 +38,6 @@ from trailhound.urls import canonicalize
 
 PART_BYTES = 4 * 1024 * 1024
 """Of a log, in a part that a process reads: some 30,000 lines, a tenth of a second."""
-_PROBED_LINES = 200
 
 
 @dataclass(frozen=True)
@@ -190,22 +187,13 @@ def _reading(path: Path, tally: Tally, site: str) -> Iterator[LogFormat]:
 
 def _is_squid(path: Path) -> bool:
     """Which format reads more of the first lines; SourceError when none reads any."""
-    lines = chain.from_iterable(log_lines(path, Tally("line")))
-    probed = list(islice((line for line in lines if line.strip()), _PROBED_LINES))
-    squid, combined = Tally("line"), Tally("line")
-    for _ in squid_accesses([probed], squid):
-        pass
-    for _ in combined_accesses([probed], combined, "http://any.test"):
-        pass
-    fits_squid, fits_combined = (
-        tally.read - tally.skipped[NOT_A_LINE] for tally in (squid, combined)
-    )
-    if not fits_squid and not fits_combined:
+    number, in_format = first_lines(path)
+    if not any(in_format.values()):
         raise SourceError(
-            f"{path} is no access log: none of its first {counted(len(probed), 'line')} is in "
+            f"{path} is no access log: none of its first {counted(number, 'line')} is in "
             "Squid's native or in the combined format of Apache and Nginx. Check the file's kind."
         )
-    return fits_squid >= fits_combined
+    return in_format["squid"] >= in_format["combined"]
 
 
 def session_accesses(sessions: Iterable[tuple[str, Session]], tally: Tally) -> Iterator[PageAccess]:

@@ -167,8 +167,8 @@ def _rate(counts: Matrix, base: float) -> Matrix:
 
 def hits_in_company(counts: Matrix, base: float) -> Vector:
     """The hits among some pages, every chance by what those beside it are; shape (N_COUNTS, n)."""
-    rate = _rate_in_company(counts[None], base)[0]
-    return np.asarray(base * (rate * (counts[1] + KAPPA) - KAPPA))
+    drawn = _rate_in_company(counts, base) * (counts[1] + KAPPA)
+    return np.asarray(base * (drawn - KAPPA))
 
 
 def _rate_in_company(counts: Matrix, base: float) -> Matrix:

@@ -55,9 +55,10 @@ LEAST_EXAMPLES = 5
 MAX_EXAMPLES = 3_000
 """Fetched pages that are learned from: the newest, and those of the session."""
 LEADING_BIAS = -2.0
-MOST_BEHIND, BEHIND_FOR_A_MARK = 10.0, 3.0
-"""Finds behind one page that are counted: what few marks have taught a judge is little to count by.
-"""
+MOST_BEHIND = 10.0
+"""Finds behind one page that are counted."""
+BEHIND_FOR_A_MARK = 3.0
+"""The same for each mark, where there are few: little to count by was taught the judge then."""
 TRUST_IN_LINKS = 0.5
 """What the links to a page have promised counts so much beside the judge's word."""
 MOST_PROMISED = 2.0
@@ -130,7 +131,7 @@ class Head:
 class LinkModel:
     """Learns from how links were described and turned out; says what others are worth."""
 
-    def __init__(self, table: LinkTable, hub: float, basis: int = 0, marks: int = 0) -> None:
+    def __init__(self, table: LinkTable, hub: float, basis: int, marks: int) -> None:
         self.table = table
         self._basis = basis
         """Of the vectors that say what words mean."""
