@@ -63,6 +63,12 @@ from trailhound.web.plain_words import crawl_in_app, in_app, wrong_request
             "file.",
         ),
         (
+            "a.log is no log in the combined format: none of 9 lines is in that format. It is one "
+            "in Squid's native format: read it with 'trailhound import squid'.",
+            "a.log is no log in the combined format: none of 9 lines is in that format. It is one "
+            "in Squid's native format. Choose that under 'What it is'.",
+        ),
+        (
             "Nothing has been learned for the topic '100%' yet. Learn it from a session with: "
             "trailhound learn 100% --session FILE, or from results of a crawl with: trailhound "
             "mark 100% URL --learn",

@@ -95,6 +95,7 @@ _WORDS = tuple(
             "Write it under 'Whose log it is', such as https://www.example.org",
         ),
         (r"Write for example --site ", "Write for example "),
+        (r": read it with 'trailhound import \w+'", ". Choose that under 'What it is'"),
         (
             r"is not a Trailhound session: .+ Convert other recordings with 'trailhound import'\.",
             "is no session that Trailhound recorded. Choose under 'What it is' what made the file.",
